@@ -1,0 +1,51 @@
+# Set-up and checks. `make demo` and `make test` need Python 3.11+, git and make, and nothing else.
+
+PYTHON ?= python3
+VENV ?= .venv
+DEMO_VENV ?= .venvs/demo
+BIN = $(VENV)/bin
+
+.PHONY: demo test test-all lint types layers docs bench clean
+
+## demo: the main job on 61,395 people's earnings, in an environment of its own
+demo: $(DEMO_VENV)/.ready
+	@$(DEMO_VENV)/bin/python -m confide.cli.demo
+
+## test: everything that must hold; what CI runs
+test: $(VENV)/.ready
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+## test-all: the same with the slow evidence
+test-all: $(VENV)/.ready
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -n 2
+
+## docs: build the pages; every page's code is executed
+docs: $(VENV)/.ready
+	@$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+## bench: time, memory and accuracy beside named peers
+bench: $(VENV)/.ready
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .venvs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("confide needs Python 3.11 or later, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+$(DEMO_VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("confide needs Python 3.11 or later, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "setting up $(DEMO_VENV) (once)"
+	@test -x $(DEMO_VENV)/bin/python || $(PYTHON) -m venv $(DEMO_VENV)
+	@$(DEMO_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,examples]'
+	@touch $@

@@ -1,0 +1,5 @@
+"""`python -m confide`: the command line."""
+
+from confide.cli import main
+
+main()

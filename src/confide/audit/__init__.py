@@ -1,0 +1,65 @@
+"""Audit: promised against measured. Families bring their attacks as plain functions; the harness knows no family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.audit.claims import Loss, exceeds
+    from confide.audit.exact import ExactAudit, exact_audit
+    from confide.audit.incentives import BestResponse, best_response, best_response_among
+    from confide.audit.power import detectable, samples_needed
+    from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
+    from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
+    from confide.audit.statistical import (
+        StatisticalAudit,
+        ThresholdEvent,
+        clopper_pearson,
+        epsilon_lower_bound,
+        statistical_audit,
+    )
+
+
+__all__ = [
+    "AuditReport",
+    "AuditRow",
+    "BestResponse",
+    "Control",
+    "ExactAudit",
+    "Finding",
+    "Loss",
+    "PlantedBug",
+    "ReplayedAudit",
+    "StatisticalAudit",
+    "ThresholdEvent",
+    "Verdict",
+    "best_response",
+    "best_response_among",
+    "clopper_pearson",
+    "controls",
+    "detectable",
+    "epsilon_lower_bound",
+    "exact_audit",
+    "exceeds",
+    "replayed_audit",
+    "samples_needed",
+    "statistical_audit",
+    "supremum_audit",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "claims": ("Loss", "exceeds"),
+        "exact": ("ExactAudit", "exact_audit"),
+        "incentives": ("BestResponse", "best_response", "best_response_among"),
+        "power": ("detectable", "samples_needed"),
+        "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
+        "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
+        "statistical": (
+            "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
+        ),
+    },
+)

@@ -1,0 +1,114 @@
+"""How much a statistical audit can see: what a loss of a given size must be for a given number of samples."""
+
+from __future__ import annotations
+
+import math
+
+from confide.audit.statistical import epsilon_lower_bound
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = ["detectable", "samples_needed"]
+
+_MOST = 2**50
+
+
+def detectable(
+    epsilon_true: float,
+    samples: int,
+    alpha: float,
+    *,
+    power: float = 0.999,
+    rate: float | None = None,
+    delta: float = 0.0,
+) -> float:
+    """Largest claim that `statistical_audit` refutes with at least this power, for a mechanism that leaks more.
+
+    The mechanism is assumed to have a threshold event of probability `rate` under one data set and
+    delta + e^epsilon_true * rate under the other, and the first half of the samples to find it.
+
+    Args:
+        epsilon_true: what the mechanism really leaks at `delta`, in nats, > 0.
+        samples: runs under each of the two data sets, both halves together, >= 2.
+        alpha: the audit's false-alarm probability, in (0, 1).
+        power: probability of a flag, in (0, 1).
+        rate: probability of the event under the data set that makes it rare; default: that of randomised response,
+            (1 - delta) / (1 + e^epsilon_true), the most favourable one.
+        delta: the delta that is granted, in [0, 1).
+
+    Returns:
+        nats: every claim strictly below is flagged with probability at least `power`. Negative: nothing is.
+
+    Raises:
+        InvalidInput: a parameter out of range, or an event of probability above 1.
+
+    Example:
+        >>> round(detectable(1.5, 100_000, 1e-9), 3)
+        1.393
+    """
+    epsilon_true = positive("epsilon_true", epsilon_true)
+    samples = whole("samples", samples, at_least=2)
+    power = fraction("power", power)
+    delta = fraction("delta", delta, zero=True)
+    if rate is None:
+        rate = (1.0 - delta) / (1.0 + math.exp(epsilon_true))
+    rate = fraction("rate", rate)
+    often = delta + math.exp(epsilon_true) * rate
+    if often > 1.0 + 1e-12:
+        raise InvalidInput("rate", f"{rate!r} is too large", "delta + e^epsilon_true * rate must be at most 1")
+    from scipy.stats import binom
+
+    runs = samples - samples // 2
+    # Each count is at least this good with probability 1 - miss/2, whatever the other does.
+    miss = (1.0 - power) / 2
+    hits = int(binom.ppf(miss, runs, min(often, 1.0)))
+    other_hits = int(binom.isf(miss, runs, rate))
+    return float(epsilon_lower_bound(hits, runs, other_hits, runs, alpha, delta=delta))
+
+
+def samples_needed(
+    epsilon_true: float,
+    claim: float,
+    alpha: float,
+    *,
+    power: float = 0.999,
+    rate: float | None = None,
+    delta: float = 0.0,
+) -> int:
+    """Runs under each of two data sets that let `statistical_audit` refute `claim`, for a mechanism that leaks more.
+
+    Args:
+        epsilon_true: what the mechanism really leaks at `delta`, in nats.
+        claim: the epsilon that it promises at `delta`, in nats, below `epsilon_true`.
+        alpha: the audit's false-alarm probability, in (0, 1).
+        power: probability of a flag, in (0, 1).
+        rate: probability of the event under the data set that makes it rare; see `detectable`.
+        delta: the delta that is granted, in [0, 1).
+
+    Returns:
+        A number of runs with `detectable(...) > claim`; about the least one.
+
+    Raises:
+        InvalidInput: the claim is not below `epsilon_true`, or so close that 2^50 runs do not separate them.
+
+    Example:
+        >>> runs = samples_needed(1.5, 1.0, 1e-9)
+        >>> detectable(1.5, runs, 1e-9) > 1.0
+        True
+    """
+    if not non_negative("claim", claim) < epsilon_true:
+        raise InvalidInput("claim", f"{claim!r} is not below {epsilon_true!r}", "a kept promise cannot be refuted")
+
+    def shows(runs: int) -> bool:
+        return detectable(epsilon_true, runs, alpha, power=power, rate=rate, delta=delta) > claim
+
+    high = 2
+    while not shows(high):
+        high *= 2
+        if high > _MOST:
+            raise InvalidInput("claim", f"{claim!r} is too close to {epsilon_true!r}", "no feasible number of runs")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high

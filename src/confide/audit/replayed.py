@@ -1,0 +1,110 @@
+"""Replayed audit: where the log-density ratio of a realised transcript can be computed, no realised one may exceed the
+promised epsilon, whatever the data. One transcript above it refutes the promise with certainty: no false alarm.
+
+What it can miss: transcripts that were not realised. An analytic supremum misses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confide.audit.claims import Loss, exceeds
+from confide.audit.report import AuditRow
+from confide.contract.errors import InvalidInput
+
+__all__ = ["ReplayedAudit", "replayed_audit", "supremum_audit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayedAudit:
+    """The largest loss over realised transcripts.
+
+    Args:
+        claim: the promised loss.
+        promised: its epsilon in nats.
+        measured: the largest absolute log ratio, in nats.
+        at: which transcript had it, counted from 0; None for an analytic supremum.
+        transcripts: how many were replayed; 0 for an analytic supremum.
+        flagged: True where the measured loss is above epsilon (1 + 1e-9) + 1e-12.
+    """
+
+    claim: Loss
+    promised: float
+    measured: float
+    at: int | None
+    transcripts: int
+    flagged: bool
+
+    def row(self, promise: str = "privacy") -> AuditRow:
+        """The result as a row of an `AuditReport`."""
+        if self.at is None:
+            evidence = "supremum of the log-density ratio over all transcripts, in closed form"
+        else:
+            evidence = f"largest log-density ratio over {self.transcripts} replayed transcripts (tolerance 1e-9)"
+        return AuditRow.of_loss(promise, self.claim, self.promised, self.measured, evidence, flagged=self.flagged)
+
+
+def replayed_audit(log_ratios: Iterable[ArrayLike], claim: Loss) -> ReplayedAudit:
+    """Hold realised log-density ratios against a pure promise.
+
+    Args:
+        log_ratios: ln(density under D / density under D') of transcripts that the mechanism produced under D or D',
+            in nats, as numbers or blocks of any shape (a generator of blocks is read once). Either sign counts;
+            +-infinity says that one of the data sets could not have produced the transcript.
+        claim: `PureDP`, or another loss that promises a finite epsilon at delta = 0.
+
+    Raises:
+        InvalidInput: no transcript, a ratio that is not a number, or a claim that single transcripts cannot refute.
+
+    Example:
+        >>> from confide.privacy import PureDP
+        >>> replayed_audit([0.2, -0.9, 0.4], PureDP(0.5)).flagged
+        True
+    """
+    promised = _pure(claim)
+    largest, at, count = -1.0, 0, 0
+    for block in log_ratios:
+        values = np.abs(np.asarray(block, dtype=np.float64)).reshape(-1)
+        if np.any(np.isnan(values)):
+            raise InvalidInput("log_ratios", "nan is not a number", "the ratio of two zero densities is undefined")
+        if values.size and values.max() > largest:
+            largest, at = float(values.max()), count + int(values.argmax())
+        count += values.size
+    if count == 0:
+        raise InvalidInput("log_ratios", "no transcript", "give at least one")
+    return ReplayedAudit(claim=claim, promised=promised, measured=largest, at=at, transcripts=count,
+                         flagged=exceeds(largest, promised))
+
+
+def supremum_audit(supremum: float, claim: Loss) -> ReplayedAudit:
+    """Hold the supremum of the absolute log-density ratio, over all transcripts and neighbours, against a claim.
+
+    Args:
+        supremum: in nats, [0, inf].
+        claim: `PureDP`, or another loss that promises a finite epsilon at delta = 0.
+
+    Raises:
+        InvalidInput: a negative supremum, or one that is not a number.
+
+    Example:
+        >>> from confide.privacy import PureDP
+        >>> supremum_audit(0.5, PureDP(0.5)).row().verdict
+        <Verdict.KEPT: 'kept'>
+    """
+    promised = _pure(claim)
+    if not supremum >= 0:
+        raise InvalidInput("supremum", f"{supremum!r} is out of range", "must be in [0, inf]")
+    return ReplayedAudit(claim=claim, promised=promised, measured=float(supremum), at=None, transcripts=0,
+                         flagged=exceeds(supremum, promised))
+
+
+def _pure(claim: Loss) -> float:
+    promised = claim.epsilon_at(0.0)
+    if math.isinf(promised) and not claim.vacuous:
+        raise InvalidInput("claim", f"{claim} allows any single transcript", "a replayed audit needs a pure loss")
+    return promised

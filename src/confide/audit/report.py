@@ -1,0 +1,288 @@
+"""The result of an audit: one row per promise, and the controls that show that the audit can say no.
+
+A control is a mechanism that was broken on purpose. An audit that does not flag it proves nothing, so a report with an
+unflagged control fails, and a report without any control does not call itself passed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from confide.audit.claims import exceeds
+from confide.contract.checks import fraction
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import PrivacyLoss
+from confide.contract.presentation import Block, Section, Table, Text
+
+__all__ = ["AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
+
+
+class Verdict(StrEnum):
+    """What an audit says about one promise."""
+
+    KEPT = "kept"
+    """measured, and nothing above the promise was found by the evidence named"""
+    BROKEN = "broken"
+    """measured above the promise"""
+    VACUOUS = "vacuous"
+    """the promise says nothing at these sizes"""
+    NOT_MEASURED = "not measured"
+    """no attack was run"""
+
+
+class Finding(Protocol):
+    """What every audit shows: whether it flags what it was given."""
+
+    @property
+    def flagged(self) -> bool: ...
+
+
+def _plain(value: float | str | None) -> float | str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One promise held against what was measured.
+
+    Args:
+        promise: what is promised, in words (for a `Guarantee`, its `sentence()`).
+        promised: the promised number, with its unit when it is a text.
+        measured: the measured number; None where nothing was measured.
+        evidence: how it was measured, and what that can and cannot see.
+        verdict: kept, broken, vacuous or not measured.
+        note: what a reader must know besides; a vacuous row does not pass without one.
+        false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
+
+    Raises:
+        InvalidInput: an unknown verdict, or "kept" or "broken" without a measurement.
+
+    Example:
+        >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept").flagged
+        False
+    """
+
+    promise: str
+    promised: float | str
+    measured: float | str | None
+    evidence: str
+    verdict: Verdict | str
+    note: str = ""
+    false_alarm: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.verdict not in tuple(Verdict):
+            raise InvalidInput("verdict", f"{self.verdict!r} is not known", f"must be one of {', '.join(Verdict)}")
+        object.__setattr__(self, "verdict", Verdict(self.verdict))
+        nothing = self.measured is None or (isinstance(self.measured, float) and math.isnan(self.measured))
+        if self.verdict is Verdict.KEPT and nothing:
+            raise InvalidInput("measured", f"{self.measured!r} is no measurement", "a kept promise was measured")
+        if self.verdict is Verdict.BROKEN and self.measured is None:
+            raise InvalidInput("measured", "None is no measurement", "a broken promise was measured")
+        fraction("false_alarm", self.false_alarm, zero=True)
+
+    @classmethod
+    def at_most(
+        cls,
+        promise: str,
+        bound: float,
+        measured: float,
+        evidence: str,
+        *,
+        vacuous: bool = False,
+        note: str = "",
+        false_alarm: float = 0.0,
+        scale: float = 1.0,
+    ) -> AuditRow:
+        """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
+
+        Args:
+            promise: what is promised, in words.
+            bound: the promised bound; infinity is vacuous.
+            measured: what was found.
+            evidence: how.
+            vacuous: True where the bound says nothing although it is finite; needs a `note` to pass.
+            note: what a reader must know besides.
+            false_alarm: probability of a wrong "broken".
+            scale: size of the numbers that `measured` is a difference of.
+
+        Example:
+            >>> AuditRow.at_most("largest payment", 5.0, 5.5, "10 000 settlements").verdict
+            <Verdict.BROKEN: 'broken'>
+        """
+        if math.isinf(bound) and bound > 0:
+            vacuous, note = True, note or "the promised bound is infinite"
+        if vacuous:
+            verdict = Verdict.VACUOUS
+        else:
+            verdict = Verdict.BROKEN if exceeds(measured, bound, scale=scale) else Verdict.KEPT
+        return cls(promise, bound, measured, evidence, verdict, note, false_alarm)
+
+    @classmethod
+    def of_loss(
+        cls, promise: str, claim: PrivacyLoss, promised: float, measured: float, evidence: str, *, flagged: bool,
+        false_alarm: float = 0.0,
+    ) -> AuditRow:
+        """The row of a privacy audit that has already decided whether the loss is above the promise.
+
+        Args:
+            promise: what is promised, in words.
+            claim: the promised loss; the row is vacuous where it is.
+            promised: its parameter that was measured.
+            measured: what was found.
+            evidence: how.
+            flagged: whether the audit refutes the claim.
+            false_alarm: probability of a wrong "broken".
+        """
+        if claim.vacuous:
+            return cls(promise, promised, measured, evidence, Verdict.VACUOUS, f"{claim} promises nothing", false_alarm)
+        return cls(promise, promised, measured, evidence, Verdict.BROKEN if flagged else Verdict.KEPT, "", false_alarm)
+
+    @property
+    def flagged(self) -> bool:
+        """True where the promise is broken."""
+        return self.verdict is Verdict.BROKEN
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; infinities become the string "Infinity"."""
+        return {"promise": self.promise, "promised": _plain(self.promised), "measured": _plain(self.measured),
+                "evidence": self.evidence, "verdict": str(self.verdict), "note": self.note,
+                "false_alarm": self.false_alarm}
+
+
+@dataclass(frozen=True)
+class Control:
+    """A mechanism broken on purpose, which the audit must flag.
+
+    Args:
+        name: which audit it tests.
+        planted_bug: what was broken.
+        flagged: whether the audit flagged it.
+    """
+
+    name: str
+    planted_bug: str
+    flagged: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"name": self.name, "planted_bug": self.planted_bug, "flagged": bool(self.flagged)}
+
+
+@dataclass(frozen=True)
+class PlantedBug:
+    """A broken mechanism for a gallery of controls.
+
+    Args:
+        name: which audit it tests.
+        bug: what was broken.
+        mechanism: whatever the attack takes in place of the sound mechanism.
+    """
+
+    name: str
+    bug: str
+    mechanism: Any
+
+
+def controls(bugs: Iterable[PlantedBug], attack: Callable[[Any], Finding]) -> tuple[Control, ...]:
+    """Run one attack on every planted bug.
+
+    Args:
+        bugs: the broken mechanisms.
+        attack: the same function that audits the sound mechanism; returns any audit of this package or an `AuditRow`.
+
+    Returns:
+        One control per bug.
+
+    Example:
+        >>> attack = lambda scale: AuditRow.at_most("privacy", 1.0, 1.0 / scale, "closed form")
+        >>> controls([PlantedBug("privacy", "noise halved", 0.5)], attack)
+        (Control(name='privacy', planted_bug='noise halved', flagged=True),)
+    """
+    return tuple(Control(bug.name, bug.bug, bool(attack(bug.mechanism).flagged)) for bug in bugs)
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """Promised against measured, with the controls that show that the audit has teeth.
+
+    Args:
+        rows: one per promise.
+        controls: mechanisms broken on purpose; at least one, or the report does not pass.
+
+    Example:
+        >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated")
+        >>> AuditReport((row,)).problems
+        ('no control: nothing shows that this audit could have said no',)
+        >>> AuditReport((row,), (Control("privacy", "no noise", True),)).passed
+        True
+    """
+
+    rows: tuple[AuditRow, ...]
+    controls: tuple[Control, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "controls", tuple(self.controls))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why the report does not pass, one sentence each; empty when it passes."""
+        found = [] if self.rows else ["no promise was audited"]
+        for row in self.rows:
+            if row.verdict is Verdict.BROKEN:
+                found.append(f"{row.promise}: promised {row.promised}, measured {row.measured}")
+            elif row.verdict is Verdict.NOT_MEASURED:
+                found.append(f"{row.promise}: not measured")
+            elif row.verdict is Verdict.VACUOUS and not row.note:
+                found.append(f"{row.promise}: vacuous, and no note says so")
+        found += [f"{c.name}: the audit did not flag {c.planted_bug}" for c in self.controls if not c.flagged]
+        if not self.controls:
+            found.append("no control: nothing shows that this audit could have said no")
+        return tuple(found)
+
+    @property
+    def passed(self) -> bool:
+        """True when every row is kept, or vacuous with a note, there is a control, and every control was flagged."""
+        return not self.problems
+
+    @property
+    def false_alarm(self) -> float:
+        """Probability that any row says "broken" of a kept promise, at most: the sum over the rows."""
+        return min(1.0, math.fsum(row.false_alarm for row in self.rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"passed": self.passed, "problems": list(self.problems), "false_alarm": self.false_alarm,
+                "rows": [row.to_dict() for row in self.rows],
+                "controls": [control.to_dict() for control in self.controls]}
+
+    def to_section(self, title: str = "Promised against measured", *, study: bool = False) -> Section:
+        """The report as a section of a page.
+
+        Args:
+            title: the heading.
+            study: True where the audit ran on private data under simulated noise.
+        """
+        chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
+        blocks: list[Block] = [
+            Table(
+                columns=("promise", "promised", "measured", "verdict", "evidence", "note"),
+                rows=tuple((row.promise, _plain(row.promised), _plain(row.measured), str(row.verdict), row.evidence,
+                            row.note) for row in self.rows),
+                note="kept: nothing above the promise was found by the evidence" + (chance if self.false_alarm else ""),
+            ),
+            Table(
+                columns=("control", "planted bug", "flagged"),
+                rows=tuple((c.name, c.planted_bug, "yes" if c.flagged else "NO") for c in self.controls),
+                note="mechanisms broken on purpose; the audit must flag every one",
+            ),
+            Text(("Passed.",) if self.passed else ("Not passed.", *self.problems)),
+        ]
+        return Section(title=title, blocks=tuple(blocks), study=study)

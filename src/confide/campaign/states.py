@@ -1,0 +1,82 @@
+"""The life of a campaign as one pure table: no input, no output, illegal moves change nothing.
+
+::
+
+    DRAFT --plan--> PLANNED --open--> OPEN --submit/withdraw--> OPEN --close--> CLOSED
+    CLOSED --charge--> CHARGED --run--> RUN --publish--> SETTLED --audit--> SETTLED
+    CHARGED/RUN --resume--> CHARGED        a settlement that died before publication, under the same debit
+    DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from confide.contract.errors import Refused
+
+__all__ = ["MOVES", "Event", "State", "advance"]
+
+
+class State(StrEnum):
+    """Where a campaign stands."""
+
+    DRAFT = "draft"
+    PLANNED = "planned"
+    OPEN = "open"
+    CLOSED = "closed"
+    CHARGED = "charged"
+    RUN = "run"
+    SETTLED = "settled"
+    CANCELLED = "cancelled"
+
+
+class Event(StrEnum):
+    """What may happen to it."""
+
+    PLAN = "plan"
+    OPEN = "open"
+    SUBMIT = "submit"
+    WITHDRAW = "withdraw"
+    CLOSE = "close"
+    CHARGE = "charge"
+    RUN = "run"
+    RESUME = "resume"
+    PUBLISH = "publish"
+    AUDIT = "audit"
+    CANCEL = "cancel"
+
+
+MOVES: dict[tuple[State, Event], State] = {
+    (State.DRAFT, Event.PLAN): State.PLANNED,
+    (State.PLANNED, Event.PLAN): State.PLANNED,
+    (State.PLANNED, Event.OPEN): State.OPEN,
+    (State.OPEN, Event.SUBMIT): State.OPEN,
+    (State.OPEN, Event.WITHDRAW): State.OPEN,
+    (State.OPEN, Event.CLOSE): State.CLOSED,
+    (State.CLOSED, Event.CHARGE): State.CHARGED,
+    (State.CHARGED, Event.RUN): State.RUN,
+    (State.CHARGED, Event.RESUME): State.CHARGED,
+    (State.RUN, Event.RESUME): State.CHARGED,
+    (State.RUN, Event.PUBLISH): State.SETTLED,
+    (State.SETTLED, Event.AUDIT): State.SETTLED,
+    **{(state, Event.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
+}
+"""All legal moves. The debit (`charge`) comes before the run, and nothing after it can be cancelled."""
+
+
+def advance(state: State, event: Event) -> State:
+    """The next state.
+
+    Raises:
+        Refused: the move is not in the table; names what is possible.
+
+    Example:
+        >>> advance(State.CLOSED, Event.CHARGE)
+        <State.CHARGED: 'charged'>
+    """
+    try:
+        return MOVES[state, event]
+    except KeyError:
+        possible = sorted(e.value for s, e in MOVES if s is state)
+        remedy = f"possible now: {', '.join(possible)}" if possible else "this campaign is over"
+        raise Refused(f"a campaign that is {state.value} cannot {event.value}", remedy) from None

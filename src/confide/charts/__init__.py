@@ -1,0 +1,19 @@
+"""One way to draw: Vega-Lite specifications by altair, pictures by vl-convert; both are the extra `[plots]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.charts.render import available, to_png, to_svg
+    from confide.charts.shapes import curves, intervals
+
+
+__all__ = ["available", "curves", "intervals", "to_png", "to_svg"]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "intervals")},
+)

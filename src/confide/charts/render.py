@@ -1,0 +1,40 @@
+"""From a Vega-Lite specification to a picture, without a network."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["available", "to_png", "to_svg"]
+
+
+@cache
+def available() -> bool:
+    """True when the extra `[plots]` is installed."""
+    return find_spec("altair") is not None and find_spec("vl_convert") is not None
+
+
+def to_svg(spec: dict[str, Any]) -> str | None:
+    """The picture as inline SVG, or None without the extra `[plots]`."""
+    if not available():
+        return None
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(json.dumps(spec)))
+
+
+def to_png(spec: dict[str, Any], scale: float = 2.0) -> bytes:
+    """The picture as PNG.
+
+    Raises:
+        InvalidInput: the extra `[plots]` is not installed.
+    """
+    if not available():
+        raise InvalidInput("picture", "needs altair and vl-convert", "pip install 'confide[plots]'")
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(json.dumps(spec), scale=scale))

@@ -1,0 +1,109 @@
+"""The few shapes that confide draws, each a function from plain numbers to a `Picture`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from confide.charts.render import available
+from confide.contract.presentation import Picture
+
+__all__ = ["curves", "intervals"]
+
+_PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
+
+
+def _data(values: list[dict[str, Any]]) -> Any:
+    import altair as alt_
+
+    return alt_.Data(values=values)  # type: ignore[no-untyped-call]
+
+
+def _finish(chart: Any, alt: str, title: str) -> Picture:
+    spec = (
+        chart.properties(title=title)
+        .configure_view(stroke=None)
+        .configure_axis(labelFontSize=12, titleFontSize=12, grid=True, gridColor="#e6eaee")
+        .configure_legend(labelFontSize=12, titleFontSize=12)
+        .configure_title(fontSize=14, anchor="start")
+        .to_dict()
+    )
+    return Picture(spec=spec, alt=alt)
+
+
+def intervals(
+    rows: Sequence[tuple[str, str, float, float, float]], *, title: str, axis: str, alt: str
+) -> list[Picture]:
+    """Dots with error bars.
+
+    Args:
+        rows: (label, series, value, low, high).
+        title: of the chart.
+        axis: name and unit of the values.
+        alt: what it shows, in words.
+
+    Returns:
+        One picture, or none without the extra `[plots]`.
+    """
+    if not available():
+        return []
+    import altair as alt_
+
+    data: Any = _data([{"label": a, "series": s, "value": v, "low": lo, "high": hi} for a, s, v, lo, hi in rows])
+    series = list(dict.fromkeys(row[1] for row in rows))
+    color = alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
+                       legend=alt_.Legend(orient="bottom", labelLimit=400) if len(series) > 1 else None)
+    base = alt_.Chart(data).encode(
+        y=alt_.Y("label:N", title=None, sort=None), yOffset=alt_.YOffset("series:N", sort=series)
+    )
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt_.X("low:Q", title=axis), x2="high:Q", color=color)
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=color)
+    chart = (bars + dots).properties(width=560, height=alt_.Step(max(18, 42 // len(series))))
+    return [_finish(chart, alt, title)]
+
+
+def curves(
+    rows: Sequence[tuple[float, float, str]], *, title: str, x: str, y: str, alt: str,
+    marks: Sequence[tuple[float, float, str]] = (), log_x: bool = False, log_y: bool = False,
+) -> list[Picture]:
+    """Lines, with optional labelled points.
+
+    Args:
+        rows: (x, y, series).
+        title: of the chart.
+        x: name and unit of the horizontal axis.
+        y: name and unit of the vertical axis.
+        alt: what it shows, in words.
+        marks: (x, y, label) points to name.
+        log_x: logarithmic horizontal axis.
+        log_y: logarithmic vertical axis.
+
+    Returns:
+        One picture, or none without the extra `[plots]`.
+    """
+    if not available():
+        return []
+    import altair as alt_
+
+    series = list(dict.fromkeys(row[2] for row in rows))
+    data: Any = _data([{"x": a, "y": b, "series": s} for a, b, s in rows])
+
+    def scale(log: bool) -> Any:
+        return alt_.Scale(type="log") if log else alt_.Scale(zero=False, nice=True)
+
+    axis_x = alt_.X("x:Q", title=x, scale=scale(log_x))
+    axis_y = alt_.Y("y:Q", title=y, scale=scale(log_y))
+    lines = alt_.Chart(data).mark_line(strokeWidth=2.5).encode(
+        x=axis_x, y=axis_y,
+        color=alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
+                         legend=alt_.Legend(orient="bottom", labelLimit=400) if len(series) > 1 else None),
+    )
+    layers = [lines]
+    if marks:
+        points: Any = _data([{"x": a, "y": b, "label": t} for a, b, t in marks])
+        dots = alt_.Chart(points).mark_point(filled=True, size=90, color="#1c2024", opacity=1).encode(x="x:Q", y="y:Q")
+        words = alt_.Chart(points).mark_text(align="left", dx=8, dy=-8, fontSize=12).encode(
+            x="x:Q", y="y:Q", text="label:N"
+        )
+        layers += [dots, words]
+    return [_finish(alt_.layer(*layers).properties(width=560, height=280), alt, title)]

@@ -1,0 +1,217 @@
+"""The verbs: init, kinds, plan, run, share, audit."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from confide.campaign import Campaign
+    from confide.contract import Guarantees
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="confide",
+    help="Run private-data campaigns: plan, offer, collect, settle and audit.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the outcome [out/NAME].")]
+
+
+class NoiseKind(StrEnum):
+    """Where the noise comes from."""
+
+    secure = "secure"
+    simulated = "simulated"
+
+
+def _version(value: bool) -> None:
+    if value:
+        from confide import __version__
+
+        print(f"confide {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _load(path: Path) -> Campaign:
+    from confide.campaign import Campaign
+
+    return Campaign.load(path)
+
+
+def _head(campaign: Campaign) -> dict[str, Any]:
+    file = campaign.file
+    return {"campaign": str(file.path), "kind": file.kind.name, "title": file.title}
+
+
+def _emit(model: BaseModel) -> None:
+    print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))
+
+
+def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
+    from confide.cli.output import finite
+
+    return [finite(g) for g in found.to_dict()]
+
+
+@app.command()
+def kinds(
+    name: Annotated[str | None, typer.Argument(help="Show the JSON schema of this kind's campaign file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the installed kinds of campaigns."""
+    from confide.cli.output import KindsOutput
+    from confide.cli.render import console
+    from confide.contract import kind, kind_names
+
+    if name is not None:
+        from confide.campaign import schema
+
+        print(json.dumps(schema(name), indent=2))
+    elif as_json:
+        _emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
+    else:
+        for each in kind_names():
+            console.print(f"[bold]{each}[/bold]  {kind(each).summary}")
+
+
+@app.command()
+def init(
+    kind_name: Annotated[str, typer.Argument(metavar="KIND", help="A kind, as `confide kinds` lists them.")],
+    path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write it [KIND.toml].")] = None,
+) -> None:
+    """Write a commented campaign file to start from."""
+    from confide.contract import InvalidInput, kind
+
+    target = path or Path(f"{kind_name}.toml")
+    template = kind(kind_name).template
+    if target.exists():
+        raise InvalidInput("out", f"{target} exists", "choose another file with --out")
+    target.write_text(template, encoding="utf-8")
+    print(f"wrote {target}; next: confide plan {target}")
+
+
+@app.command()
+def plan(campaign: CampaignPath, as_json: AsJson = False) -> None:
+    """Show what a campaign would give, before any data is read."""
+    from confide.cli import output
+    from confide.cli.render import console, show
+
+    it = _load(campaign)
+    if as_json:
+        _emit(output.PlanOutput(**_head(it), plan=output.finite(it.plan.to_dict()),
+                                guarantees=_guarantees(it.plan.guarantees), offer=output.sections(it.offer())))
+        return
+    console.print(f"[bold]{it.file.title}[/bold]")
+    show([*it.plan.sections(), *it.offer()])
+
+
+@app.command()
+def run(
+    campaign: CampaignPath,
+    noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
+    seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Collect from the named file, settle, and print the public result."""
+    from confide.campaign.report import page
+    from confide.cli import output
+    from confide.cli.render import console, progress, show
+    from confide.contract import InvalidInput
+
+    it = _load(campaign)
+    if noise is NoiseKind.secure and seed is not None:
+        raise InvalidInput("seed", "a secure run takes no seed", "use --noise simulated for a reproducible study")
+    if noise is NoiseKind.simulated and seed is None:
+        raise InvalidInput("seed", "missing", "a simulated run needs --seed")
+    it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
+    if noise is NoiseKind.secure:
+        folder = out or it.default_folder
+        with progress("settling") as bar:
+            settled = it.settle(folder, progress=bar)
+        parts = [*it.plan.sections(), *it.file.kind.result(it.plan, settled.outcome)]
+        fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
+        lead = "Settled with secure noise. Everything on this page is public."
+    else:
+        folder = out or it.default_folder.with_name(f"{it.file.name}-study")
+        with progress("studying") as bar:
+            outcome, study = it.study(int(seed or 0), folder, progress=bar)
+        parts = [*it.file.kind.result(it.plan, outcome), *study]
+        fresh, safe, guarantees = True, False, outcome.guarantees
+        lead = f"A study with simulated noise (seed {seed}). It uses private data: do not publish it."
+    report = folder / "report.html"
+    if fresh:
+        report.write_text(page(it.file.title, lead, parts), encoding="utf-8")
+    if as_json:
+        _emit(output.RunOutput(**_head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
+                               guarantees=_guarantees(guarantees), sections=output.sections(parts)))
+        return
+    console.print(f"[bold]{it.file.title}[/bold]")
+    if not fresh:
+        console.print(f"settled before: this is the stored outcome in {folder}; nothing was spent")
+    show(parts)
+    console.print(f"\nwrote {folder}; open {report}")
+
+
+@app.command()
+def share(
+    campaign: CampaignPath,
+    identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what one participant gets and why, from her record and the billboard."""
+    from confide.cli import output
+    from confide.cli.render import show
+
+    it = _load(campaign)
+    parts = it.share(identity, out)
+    if as_json:
+        _emit(output.ShareOutput(**_head(it), id=identity, sections=output.sections(parts)))
+        return
+    show(parts)
+
+
+@app.command()
+def audit(
+    campaign: CampaignPath,
+    seed: Annotated[int, typer.Option(help="Seed of the simulated part.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Hold promised against measured; exits 1 when a promise is broken."""
+    from confide.cli import output
+    from confide.cli.render import progress, show
+
+    it = _load(campaign)
+    with progress("auditing") as bar:
+        report = it.audit(seed, bar)
+    if as_json:
+        _emit(output.AuditOutput(**_head(it), passed=report.passed, report=output.finite(report.to_dict())))
+    else:
+        show([report.to_section()])
+    if not report.passed:
+        raise typer.Exit(1)

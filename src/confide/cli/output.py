@@ -1,0 +1,134 @@
+"""What `--json` prints: one object per command, described by a schema in the repository."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from confide.contract.presentation import Section
+
+__all__ = ["AuditOutput", "KindsOutput", "Output", "PlanOutput", "RunOutput", "ShareOutput", "schema"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class TextBlock(_Model):
+    """Paragraphs."""
+
+    text: list[str]
+
+
+class TableBlock(_Model):
+    """A table."""
+
+    columns: list[str]
+    rows: list[list[str | int | float | None]]
+    note: str
+
+
+class PictureBlock(_Model):
+    """A picture: what it shows, and its Vega-Lite specification."""
+
+    picture: str
+    vega_lite: dict[str, Any]
+
+
+class SectionModel(_Model):
+    """A titled part."""
+
+    title: str
+    study: bool = Field(description="made with private data under simulated noise: not a release")
+    private: bool = Field(description="for one participant or the operator")
+    blocks: list[TextBlock | TableBlock | PictureBlock]
+
+
+class _Campaign(_Model):
+    format: Literal[1] = 1
+    campaign: str = Field(description="path of the campaign file")
+    kind: str
+    title: str
+
+
+class PlanOutput(_Campaign):
+    """`confide plan --json`."""
+
+    command: Literal["plan"] = "plan"
+    plan: dict[str, Any] = Field(description="the planned numbers, by the kind's own names")
+    guarantees: list[dict[str, Any]]
+    offer: list[SectionModel]
+
+
+class RunOutput(_Campaign):
+    """`confide run --json`."""
+
+    command: Literal["run"] = "run"
+    noise: Literal["secure", "simulated"]
+    release_safe: bool
+    stored: bool = Field(description="true when the campaign was settled before and the stored outcome is shown")
+    out: str = Field(description="folder of the outcome")
+    guarantees: list[dict[str, Any]]
+    sections: list[SectionModel]
+
+
+class ShareOutput(_Campaign):
+    """`confide share --json`."""
+
+    command: Literal["share"] = "share"
+    id: str
+    sections: list[SectionModel]
+
+
+class AuditOutput(_Campaign):
+    """`confide audit --json`."""
+
+    command: Literal["audit"] = "audit"
+    passed: bool
+    report: dict[str, Any]
+
+
+class KindsOutput(_Model):
+    """`confide kinds --json`."""
+
+    command: Literal["kinds"] = "kinds"
+    kinds: dict[str, str]
+
+
+Output = PlanOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput
+
+
+def sections(parts: Sequence[Section]) -> list[SectionModel]:
+    """Sections as their JSON model."""
+    return [SectionModel.model_validate(_finite(part.to_dict())) for part in parts]
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinities: they become strings."""
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def finite(value: Any) -> Any:
+    """The value with infinities and NaN as strings, so that every JSON reader accepts it."""
+    return _finite(value)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of all outputs."""
+    from pydantic import TypeAdapter
+
+    out = TypeAdapter(Output).json_schema()
+    out["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    out["title"] = "confide --json"
+    return out

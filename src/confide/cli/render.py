@@ -1,0 +1,70 @@
+"""Sections on a terminal: text, tables, and for pictures what they show; progress bars on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from confide.contract.kinds import Progress
+from confide.contract.presentation import Picture, Section, Table, Text
+from confide.contract.words import number
+
+__all__ = ["console", "progress", "show"]
+
+console = Console(highlight=False, soft_wrap=False)
+_errors = Console(stderr=True, highlight=False)
+
+
+def show(parts: Sequence[Section]) -> None:
+    """Print sections; studies and private parts are marked."""
+    for part in parts:
+        mark = ""
+        if part.study:
+            mark = "  [reverse yellow] STUDY: simulated noise, private data, not a release [/]"
+        elif part.private:
+            mark = "  [reverse cyan] PRIVATE [/]"
+        console.print(f"\n[bold]{escape(part.title)}[/bold]{mark}")
+        for block in part.blocks:
+            match block:
+                case Text(paragraphs=paragraphs):
+                    for paragraph in paragraphs:
+                        console.print(escape(paragraph), soft_wrap=not console.is_terminal)
+                case Table():
+                    console.print(_table(block))
+                    if block.note:
+                        console.print(f"[dim]{escape(block.note)}[/dim]", soft_wrap=not console.is_terminal)
+                case Picture(alt=alt):
+                    console.print(f"[dim](picture: {escape(alt)})[/dim]", soft_wrap=not console.is_terminal)
+
+
+def _table(block: Table) -> RichTable:
+    table = RichTable(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    for k, name in enumerate(block.columns):
+        numeric = all(isinstance(row[k], int | float) or row[k] is None for row in block.rows)
+        table.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
+    for row in block.rows:
+        table.add_row(*(escape(number(value)) for value in row))
+    return table
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress | None]:
+    """A progress bar on a terminal, nothing in a pipe."""
+    if not _errors.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+             console=_errors, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def advance(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield advance

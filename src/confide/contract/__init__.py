@@ -1,0 +1,69 @@
+"""The contract that every family signs: mechanisms, outcomes, guarantees, kinds and errors."""
+
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import (
+    BudgetExceeded,
+    ConfideError,
+    InvalidInput,
+    NotGuaranteed,
+    Refused,
+    SolverFailed,
+)
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantee,
+    Guarantees,
+    Participation,
+    Privacy,
+    PrivacyLoss,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.contract.kinds import Collection, Kind, Plan, Progress, kind, kind_names
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+
+__all__ = [
+    "Accuracy",
+    "Audience",
+    "Billboard",
+    "Block",
+    "Budget",
+    "BudgetExceeded",
+    "Certificate",
+    "Collection",
+    "ConfideError",
+    "Guarantee",
+    "Guarantees",
+    "InvalidInput",
+    "Kind",
+    "Mechanism",
+    "NoiseSource",
+    "NotGuaranteed",
+    "Outcome",
+    "Participation",
+    "Phase",
+    "Picture",
+    "Plan",
+    "Privacy",
+    "PrivacyLoss",
+    "Progress",
+    "Provenance",
+    "Refused",
+    "Section",
+    "SimulatedOutcome",
+    "SolverFailed",
+    "Source",
+    "Table",
+    "Text",
+    "Truthfulness",
+    "Unit",
+    "canonical",
+    "digest",
+    "kind",
+    "kind_names",
+]

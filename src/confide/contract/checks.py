@@ -1,0 +1,58 @@
+"""Checks of public parameters: each returns the value it was given, or raises `InvalidInput` naming the field."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["fraction", "non_negative", "one_of", "positive", "whole"]
+
+
+def _finite(field: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(field, f"{value!r} is not a number")
+    if not math.isfinite(value):
+        raise InvalidInput(field, f"{value!r} is not finite")
+    return float(value)
+
+
+def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
+    """A finite real number in (0, at_most]."""
+    number = _finite(field, value)
+    if number <= 0 or number > at_most:
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be in (0, {at_most:g}]")
+    return number
+
+
+def non_negative(field: str, value: object, *, at_most: float = math.inf) -> float:
+    """A finite real number in [0, at_most]."""
+    number = _finite(field, value)
+    if number < 0 or number > at_most:
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be in [0, {at_most:g}]")
+    return number
+
+
+def fraction(field: str, value: object, *, zero: bool = False) -> float:
+    """A real number in (0, 1), or in [0, 1) where zero is allowed."""
+    number = _finite(field, value)
+    if not (0 < number < 1 or (zero and number == 0)):
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be in {'[' if zero else '('}0, 1)")
+    return number
+
+
+def whole(field: str, value: object, *, at_least: int = 0) -> int:
+    """An integer that is at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidInput(field, f"{value!r} is not a whole number")
+    if value < at_least:
+        raise InvalidInput(field, f"{value!r} is too small", f"must be at least {at_least}")
+    return int(value)
+
+
+def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
+    """One of the listed words."""
+    if value not in allowed:
+        raise InvalidInput(field, f"{value!r} is not known", f"must be one of {', '.join(allowed)}")
+    return str(value)

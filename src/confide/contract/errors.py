@@ -1,0 +1,112 @@
+"""The errors that confide raises, each with the fields a program needs and a message that says what to do.
+
+::
+
+    ConfideError                       exit code 1: a fault of ours
+    ├── InvalidInput (ValueError)      exit code 2: a parameter, file or key is wrong
+    ├── Refused                        exit code 3: understood, and declined on public grounds
+    │   ├── BudgetExceeded             ... the privacy ledger has no room for it
+    │   └── NotGuaranteed              ... the promise that was asked for does not hold
+    └── SolverFailed                   a numerical routine could not certify its answer
+
+Messages are built from public parameters only. Nothing here ever carries a participant's value.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "ConfideError",
+    "InvalidInput",
+    "NotGuaranteed",
+    "Refused",
+    "SolverFailed",
+]
+
+
+class ConfideError(Exception):
+    """Base of every error that confide raises on purpose."""
+
+    exit_code = 1
+
+
+class InvalidInput(ConfideError, ValueError):
+    """A parameter, a file or a key that cannot be used.
+
+    Args:
+        field: the name the caller knows the thing by.
+        problem: what is wrong with it.
+        limit: what would be right.
+    """
+
+    exit_code = 2
+
+    def __init__(self, field: str, problem: str, limit: str = "") -> None:
+        self.field = field
+        self.problem = problem
+        self.limit = limit
+        super().__init__(f"{field}: {problem}" + (f"; {limit}" if limit else ""))
+
+
+class Refused(ConfideError):
+    """A request that is understood and declined, on grounds that are public.
+
+    Args:
+        reason: why it is declined.
+        remedy: what would be accepted instead.
+    """
+
+    exit_code = 3
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(reason + (f" ({remedy})" if remedy else ""))
+
+
+class BudgetExceeded(Refused):
+    """A spend that the privacy ledger does not admit; nothing was touched.
+
+    Args:
+        account: the public name of the account that is full.
+        requested: the spend, in the units of the budget.
+        remaining: what the account still admits.
+    """
+
+    def __init__(self, account: str, requested: str, remaining: str) -> None:
+        self.account = account
+        self.requested = requested
+        self.remaining = remaining
+        super().__init__(
+            f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
+            "lower the campaign's epsilon, or use another data set",
+        )
+
+
+class NotGuaranteed(Refused):
+    """A promise was asked for that does not hold for these parameters.
+
+    Args:
+        claim: the promise, in words.
+        why: the reason it fails.
+        remedy: which setting carries it.
+    """
+
+    def __init__(self, claim: str, why: str, remedy: str = "") -> None:
+        self.claim = claim
+        self.why = why
+        super().__init__(f"{claim} is not guaranteed: {why}", remedy)
+
+
+class SolverFailed(ConfideError):
+    """A numerical routine ended without a certified answer.
+
+    Args:
+        routine: which routine.
+        detail: what it could not show, in public terms.
+    """
+
+    def __init__(self, routine: str, detail: str) -> None:
+        self.routine = routine
+        self.detail = detail
+        super().__init__(f"{routine}: {detail}")

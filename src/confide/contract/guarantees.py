@@ -1,0 +1,270 @@
+"""Guarantees as typed values: what is promised, about whom, to whom, from which theorem, and whether it says anything.
+
+A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
+names its source and flags itself `vacuous` when, at these sizes, it says no more than what was known without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+__all__ = [
+    "Accuracy",
+    "Audience",
+    "Budget",
+    "Guarantee",
+    "Guarantees",
+    "Participation",
+    "Privacy",
+    "PrivacyLoss",
+    "Source",
+    "Truthfulness",
+    "Unit",
+]
+
+
+class Unit(StrEnum):
+    """What one neighbour step changes."""
+
+    RECORD_REPLACED = "one record replaced"
+    RECORD_ADDED_OR_REMOVED = "one record added or removed"
+    VERTEX_REWIRED = "one protected vertex rewired"
+    BIT = "one bit"
+
+
+class Audience(StrEnum):
+    """Who looks."""
+
+    PUBLIC = "public"
+    """everybody: central differential privacy"""
+    OTHERS = "others"
+    """everybody but oneself, together: joint differential privacy"""
+    COLLECTOR = "collector"
+    """whoever receives the report: local differential privacy"""
+    FELLOWS = "fellows"
+    """participants who know their own noise or coins"""
+
+
+@runtime_checkable
+class PrivacyLoss(Protocol):
+    """A bound on how far one neighbour step can move the law of what the audience sees (`confide.privacy.losses`)."""
+
+    @property
+    def vacuous(self) -> bool: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a statement comes from.
+
+    Args:
+        document: author and year, or "confide" where the statement is ours.
+        statement: theorem, lemma, algorithm or equation.
+        spec: section of the specification that re-derives it.
+        erratum: what was corrected, in a few words; empty where the print stands.
+    """
+
+    document: str
+    statement: str
+    spec: str = ""
+    erratum: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.document}, {self.statement}"
+        if self.erratum:
+            text += f" (corrected: {self.erratum})"
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """What every guarantee carries.
+
+    Args:
+        source: where it comes from.
+        failure_probability: the probability with which it may fail, over the mechanism's and nature's randomness.
+        vacuous: True when it says nothing at these sizes.
+        claimable: False for a printed claim that is false; it is kept for comparison only.
+        note: one sentence about its reach.
+    """
+
+    source: Source
+    failure_probability: float = 0.0
+    vacuous: bool = False
+    claimable: bool = True
+    note: str = ""
+
+    name: ClassVar[str] = "guarantee"
+
+    def sentence(self) -> str:
+        """The promise in one sentence."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; infinities become the string "Infinity"."""
+        out: dict[str, Any] = {"guarantee": self.name, "sentence": self.sentence()}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, Source):
+                value = {"document": value.document, "statement": value.statement,
+                         "spec": value.spec, "erratum": value.erratum}
+            elif isinstance(value, PrivacyLoss):
+                value = value.to_dict()
+            elif isinstance(value, float) and math.isinf(value):
+                value = "Infinity" if value > 0 else "-Infinity"
+            out[item.name] = value
+        return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Privacy(Guarantee):
+    """The output moves by at most `loss` when one `unit` changes, in the eyes of `audience`."""
+
+    loss: PrivacyLoss
+    unit: Unit
+    audience: Audience
+    part: str = "the whole outcome"
+
+    name: ClassVar[str] = "privacy"
+
+    def __post_init__(self) -> None:
+        if self.loss.vacuous and not self.vacuous:
+            object.__setattr__(self, "vacuous", True)
+
+    def sentence(self) -> str:
+        kind = {
+            Audience.PUBLIC: "differential privacy towards the public",
+            Audience.OTHERS: "joint differential privacy towards everybody else together",
+            Audience.COLLECTOR: "local differential privacy towards the collector",
+            Audience.FELLOWS: "differential privacy towards fellow participants",
+        }[self.audience]
+        return f"{self.loss} {kind} for {self.part}, when {self.unit.value}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy(Guarantee):
+    """`measure` is at most `bound`; knowing nothing already gives `trivial`."""
+
+    bound: float
+    measure: str
+    trivial: float = math.inf
+
+    name: ClassVar[str] = "accuracy"
+
+    def __post_init__(self) -> None:
+        if not self.bound < self.trivial:
+            object.__setattr__(self, "vacuous", True)
+
+    def sentence(self) -> str:
+        return f"{self.measure} is at most {self.bound:.4g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truthfulness(Guarantee):
+    """No misreport gains more than `gain`; a lie that moves the score's argument by more than `radius` cannot pay.
+
+    Args:
+        gain: largest advantage of any lie, in the unit of the payments.
+        trivial: the largest amount any lie could ever cost the liar; a `gain` above it promises nothing.
+        radius: lies that move the payment's argument further than this lose for sure; nan where not applicable.
+        radius_trivial: the full range of that argument.
+        who: the players for whom it holds.
+    """
+
+    gain: float
+    trivial: float
+    who: str
+    radius: float = math.nan
+    radius_trivial: float = math.nan
+    unit_of_gain: str = ""
+
+    name: ClassVar[str] = "truthfulness"
+
+    def __post_init__(self) -> None:
+        beyond = self.radius >= self.radius_trivial
+        if not self.gain < self.trivial or beyond:
+            object.__setattr__(self, "vacuous", True)
+
+    def sentence(self) -> str:
+        text = f"no lie gains more than {self.gain:.4g}{' ' + self.unit_of_gain if self.unit_of_gain else ''}"
+        if not math.isnan(self.radius):
+            text += f", and no lie that moves her prediction by more than {self.radius:.4g} can pay"
+        return f"{text}, for {self.who}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participation(Guarantee):
+    """Taking part truthfully is worth at least `utility` in expectation (individual rationality)."""
+
+    utility: float
+    who: str
+
+    name: ClassVar[str] = "participation"
+
+    def __post_init__(self) -> None:
+        if math.isinf(self.utility) and self.utility < 0:
+            object.__setattr__(self, "vacuous", True)
+
+    def sentence(self) -> str:
+        return f"expected payment less privacy cost is at least {self.utility:.4g}, for {self.who}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget(Guarantee):
+    """The expected total paid is at most `expected`; each single payment lies in [`lowest`, `highest`].
+
+    Args:
+        expected: bound on the expected total.
+        lowest: least single payment, negative where a deposit is needed.
+        highest: largest single payment.
+        currency: the unit of the three amounts.
+    """
+
+    expected: float
+    lowest: float
+    highest: float
+    currency: str = ""
+
+    name: ClassVar[str] = "budget"
+
+    def __post_init__(self) -> None:
+        if math.isinf(self.expected):
+            object.__setattr__(self, "vacuous", True)
+
+    def sentence(self) -> str:
+        unit = f" {self.currency}" if self.currency else ""
+        return (
+            f"the expected total is at most {self.expected:,.2f}{unit}, "
+            f"each payment between {self.lowest:.2f} and {self.highest:.2f}{unit}"
+        )
+
+
+@dataclass(frozen=True)
+class Guarantees:
+    """All guarantees of one mechanism, in reading order."""
+
+    items: tuple[Guarantee, ...] = field(default_factory=tuple)
+
+    def __iter__(self) -> Iterator[Guarantee]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def of(self, kind: type[Guarantee], *, claimable: bool = True) -> tuple[Guarantee, ...]:
+        """All guarantees of one type; printed claims that are false only with `claimable=False`."""
+        return tuple(g for g in self.items if isinstance(g, kind) and g.claimable is claimable)
+
+    @property
+    def privacy(self) -> tuple[Privacy, ...]:
+        """The privacy guarantees that can be claimed."""
+        return tuple(g for g in self.items if isinstance(g, Privacy) and g.claimable)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        return [g.to_dict() for g in self.items]

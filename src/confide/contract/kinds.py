@@ -1,0 +1,124 @@
+"""Campaign kinds: what a family offers to the campaign and the command line, found by the entry point `confide.kinds`.
+
+A package outside confide adds a kind in the same way: an entry point that names a `Kind`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.presentation import Section
+
+__all__ = ["Collection", "Kind", "Plan", "Progress", "kind", "kind_names", "types_of"]
+
+Progress = Callable[[int, int | None], None]
+"""Called with (units done, units in all or None) while long work runs."""
+
+
+class Plan(Protocol):
+    """What a campaign would give, from public parameters alone."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+    @property
+    def guarantees(self) -> Guarantees: ...
+
+    def sections(self) -> Sequence[Section]: ...
+
+    def offer(self) -> Sequence[Section]: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """What was collected: the data a mechanism runs on, and the operator's own list of rejected ids.
+
+    Args:
+        data: what `Mechanism.run` takes; opened and checked for its columns, its rows are read by the run, after the
+            ledger was charged.
+        rejected: id -> reason, complete once the rows were read. A function of private records: the operator's alone,
+            never published or counted aloud.
+    """
+
+    data: Any
+    rejected: Mapping[str, str]
+
+
+@runtime_checkable
+class Kind(Protocol):
+    """One kind of campaign. Everything that needs no private data comes before `collect`."""
+
+    name: str
+    summary: str
+    template: str
+    config: type[Any]
+    types: Mapping[str, type]
+
+    def plan(self, config: Any) -> Plan: ...
+
+    def collect(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Collection: ...
+
+    def record(self, config: Any, plan: Plan, folder: Path, identity: str) -> tuple[Any, int]: ...
+
+    def result(self, plan: Plan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]: ...
+
+    def explain(
+        self, plan: Plan, outcome: Outcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]: ...
+
+    def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
+
+    def audit(self, plan: Plan, seed: int, progress: Progress | None = None) -> Any: ...
+
+
+@cache
+def _entries() -> dict[str, Any]:
+    return {entry.name: entry for entry in sorted(entry_points(group="confide.kinds"), key=lambda e: e.name)}
+
+
+def kind_names() -> tuple[str, ...]:
+    """The names of all installed kinds."""
+    return tuple(_entries())
+
+
+@cache
+def kind(name: str) -> Kind:
+    """The kind of this name.
+
+    Raises:
+        InvalidInput: no such kind; names the nearest one.
+    """
+    entries = _entries()
+    if name not in entries:
+        near = difflib.get_close_matches(name, entries, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known kinds: {', '.join(entries)}"
+        raise InvalidInput("kind", f"{name!r} is not installed", hint)
+    loaded = entries[name].load()
+    if not isinstance(loaded, Kind):
+        raise InvalidInput("kind", f"the entry point {name!r} does not name a Kind")
+    return loaded
+
+
+def types_of(mechanism: str) -> Mapping[str, type]:
+    """The dataclasses that may be rebuilt from a manifest of this mechanism.
+
+    Raises:
+        InvalidInput: no installed kind knows the mechanism.
+    """
+    for name in kind_names():
+        types = kind(name).types
+        if mechanism in types:
+            return types
+    raise InvalidInput("mechanism", f"{mechanism!r} belongs to no installed kind")

@@ -1,0 +1,102 @@
+"""What a mechanism signs: public parameters, guarantees without data, one run, and a decode for each participant."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+
+__all__ = ["Mechanism", "NoiseSource", "Phase", "Spend"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """One round of collection: what is asked, and of whom."""
+
+    name: str
+    asks: str
+
+
+@runtime_checkable
+class NoiseSource(Protocol):
+    """What every source of noise shows (`confide.privacy.noise`)."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def release_safe(self) -> bool: ...
+
+
+class Spend(Protocol):
+    """What every privacy event shows (`confide.privacy.events`)."""
+
+    @property
+    def neighbours(self) -> Unit: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class Mechanism(ABC):
+    """Base of all mechanisms. Subclasses are frozen, keyword-only dataclasses of public parameters only.
+
+    `run`'s shares equal n separate calls of `decode`, each of one record, its public position and the billboard: the
+    billboard lemma of joint differential privacy, made structural.
+    """
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one record"),)
+    share_depends_on: ClassVar[str] = "one's own record and the public billboard"
+
+    @abstractmethod
+    def guarantees(self) -> Guarantees:
+        """Every promise, from public parameters alone."""
+
+    @abstractmethod
+    def events(self) -> Sequence[Spend]:
+        """What a run spends; charged before the data is touched."""
+
+    @abstractmethod
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """The whole mechanism on everybody's records."""
+
+    @abstractmethod
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share.
+
+        Args:
+            record: her own record, None for a slot without one.
+            index: her rank in the public list of ids.
+            billboard: the public record of the run.
+        """
+
+    def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
+        """The participant's side of collection: what leaves her device. The identity unless noise is drawn locally."""
+        return private
+
+    def _outcome(
+        self,
+        noise: NoiseSource,
+        *,
+        billboard: Billboard,
+        shares: pa.Table,
+        certificate: Certificate | None = None,
+        diagnostics: Mapping[str, Any] | None = None,
+    ) -> Outcome | SimulatedOutcome:
+        """The outcome's type follows the noise; diagnostics are dropped from a release."""
+        common: dict[str, Any] = {
+            "mechanism": self,
+            "billboard": billboard,
+            "shares": shares,
+            "guarantees": self.guarantees(),
+            "provenance": Provenance.here(noise.kind),
+            "certificate": certificate,
+        }
+        if noise.release_safe:
+            return Outcome(**common)
+        return SimulatedOutcome(**common, diagnostics=dict(diagnostics or {}))

@@ -1,0 +1,110 @@
+"""Spend as data: each release carries a frozen event that says what it cost and for which neighbouring relation.
+
+Accountants are functions of events. An event that an accountant does not know is unsupported, never approximated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Unit
+
+__all__ = ["ApproxEvent", "Composed", "Event", "PureEvent", "Repeated", "ZCDPEvent", "flatten"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One release. `neighbours` is the relation for which its cost was proved; there is no default."""
+
+    neighbours: Unit
+    label: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary with the event's type."""
+        values = {k: (v.value if isinstance(v, Unit) else v) for k, v in vars(self).items()}
+        return {"event": type(self).__name__, **values}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureEvent(Event):
+    """An epsilon-DP release."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproxEvent(Event):
+    """An (epsilon, delta)-DP release about which nothing more is known."""
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        fraction("delta", self.delta, zero=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZCDPEvent(Event):
+    """A rho-zCDP release, for instance discrete Gaussian noise with rho = sensitivity^2 / (2 sigma^2)."""
+
+    rho: float
+
+    def __post_init__(self) -> None:
+        non_negative("rho", self.rho)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeated(Event):
+    """The same event `count` times, adaptively."""
+
+    event: Event
+    count: int
+
+    def __post_init__(self) -> None:
+        whole("count", self.count)
+        _same_relation(self.neighbours, (self.event,))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"event": "Repeated", "neighbours": self.neighbours.value, "label": self.label,
+                "count": self.count, "of": self.event.to_dict()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed(Event):
+    """Several events on the same data, adaptively, in any order."""
+
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        _same_relation(self.neighbours, self.events)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"event": "Composed", "neighbours": self.neighbours.value, "label": self.label,
+                "of": [e.to_dict() for e in self.events]}
+
+
+def _same_relation(neighbours: Unit, events: tuple[Event, ...]) -> None:
+    for event in events:
+        if event.neighbours is not neighbours:
+            raise InvalidInput("neighbours", f"{event.neighbours.value!r} within {neighbours.value!r}",
+                               "relations are converted only by proved rules")
+
+
+def flatten(event: Event) -> Iterator[tuple[Event, int]]:
+    """The leaves of an event tree with their multiplicities."""
+    if isinstance(event, Repeated):
+        for leaf, count in flatten(event.event):
+            yield leaf, count * event.count
+    elif isinstance(event, Composed):
+        for part in event.events:
+            yield from flatten(part)
+    else:
+        yield event, 1

@@ -1,0 +1,278 @@
+"""`Noise`: the one door through which every random number of confide comes."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise.arguments import (
+    Center,
+    Points,
+    Stream,
+    StreamName,
+    as_center,
+    as_exact,
+    as_grid,
+    as_shape,
+    as_stream,
+    as_stretch,
+)
+from confide.privacy.noise.discrete import LARGEST_SCALE, DiscreteLaw
+
+__all__ = ["Noise", "RealLaw"]
+
+RealLaw = Literal["laplace", "gaussian"]
+
+
+class Noise(ABC):
+    """A source of noise: secure, simulated or replayed, all with the same methods.
+
+    A draw is asked for by law, size and the name of its stream. Each stream is drawn once per `Noise`: noise that is
+    used twice can be subtracted, so a second draw of a stream is refused.
+
+    Real-valued noise comes out added to its `center` and rounded to a multiple of 2^-grid, as one step. Secure noise
+    rounds the ideal real number center + noise exactly, so that the result is post-processing of the ideal mechanism;
+    adding double noise to a double would leak through the low bits. Multiples above 2^53 units are rounded once more,
+    to the nearest double. The center may be private; every other argument is public. What a secure draw still shows
+    through its time: public parameters, the noise of a rejection sampler, and nanoseconds that depend on the length of
+    the center's integers. An undecided rounding is refined with probability below 2^-60, whatever the center.
+
+    Source: spec truthful_regression 4.4, query_release A3.
+
+    Example:
+        >>> noise = Noise.simulated(7)
+        >>> noise.release_safe
+        False
+        >>> noise.laplace(0.5, 2, stream=("estimate", 0), center=[1.0, 2.0], grid=4) * 16 % 1
+        array([0., 0.])
+        >>> noise.laplace(0.5, 2, stream=("estimate", 0))
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: stream: ('estimate', 0) was already drawn; each stream is drawn once
+        >>> secure = Noise.secure()
+        >>> secure.kind, secure.release_safe
+        ('secure', True)
+        >>> replayed = Noise.replayed({"estimate": [0.3]})
+        >>> replayed.laplace(0.5, 1, stream="estimate", center=[Fraction(1, 3)], grid=1)
+        array([0.5])
+    """
+
+    def __init__(self) -> None:
+        self._drawn: set[StreamName] = set()
+        self._lock = threading.Lock()
+
+    @classmethod
+    def secure(cls) -> Noise:
+        """Exact noise from the operating system's randomness. It takes no seed: a seed would be a way to repeat it."""
+        from confide.privacy.noise.secure import SecureNoise
+
+        return SecureNoise()
+
+    @classmethod
+    def simulated(cls, seed: int) -> Noise:
+        """Reproducible numpy noise for studies and tests; never fit for release.
+
+        Args:
+            seed: a whole number >= 0. Each stream has a generator of its own, derived from the seed and the stream's
+                name: the order of draws, threads and chunks change nothing.
+        """
+        from confide.privacy.noise.simulated import SimulatedNoise
+
+        return SimulatedNoise(seed)
+
+    @classmethod
+    def replayed(cls, draws: Mapping[Stream, ArrayLike]) -> Noise:
+        """Noise that is given; never fit for release.
+
+        Args:
+            draws: stream -> the raw noise, in the shape that will be asked for: integers for the discrete laws, real
+                numbers for the real laws (for `vector_laplace`, v before it is stretched), booleans for `split`.
+        """
+        from confide.privacy.noise.replayed import ReplayedNoise
+
+        return ReplayedNoise(draws)
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """One of "secure", "simulated", "replayed"."""
+
+    @property
+    def release_safe(self) -> bool:
+        """Whether an outcome made with this noise may be published: True for secure noise alone."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} noise, {len(self._drawn)} streams drawn>"  # never the seed or a draw
+
+    def discrete_laplace(
+        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream
+    ) -> NDArray[np.int64]:
+        """Integers k with P(k) prop. to exp(-|k|/scale).
+
+        Args:
+            scale: in (0, 2^55], taken exactly; variance about 2 scale^2.
+            size: a number, or a shape.
+            stream: the draw's name.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: spec query_release A3; secure draws by OpenDP, or exactly from balls where scale is no double.
+        """
+        exact, shape = as_exact("scale", scale, at_most=LARGEST_SCALE), as_shape(size)
+        return self._integers("discrete_laplace", exact, shape, self._claim(stream))
+
+    def discrete_gaussian(
+        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream
+    ) -> NDArray[np.int64]:
+        """Integers k with P(k) prop. to exp(-k^2/(2 sigma^2)).
+
+        Args:
+            sigma: in (0, 2^55], taken exactly; the variance is at most sigma^2.
+            size: a number, or a shape.
+            stream: the draw's name.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: Canonne, Kamath and Steinke 2020; spec query_release A3.
+        """
+        exact, shape = as_exact("sigma", sigma, at_most=LARGEST_SCALE), as_shape(size)
+        return self._integers("discrete_gaussian", exact, shape, self._claim(stream))
+
+    def laplace(
+        self,
+        scale: float | Fraction,
+        size: int | tuple[int, ...],
+        *,
+        stream: Stream,
+        center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        """center + independent Laplace(scale), density exp(-|z|/scale)/(2 scale), rounded to multiples of 2^-grid.
+
+        Args:
+            scale: > 0, taken exactly.
+            size: a number, or a shape.
+            stream: the draw's name.
+            center: doubles or Fractions in that shape, taken exactly; zeros if left out.
+            grid: in 0..60.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+        """
+        exact, shape, fine = as_exact("scale", scale), as_shape(size), as_grid(grid)
+        points = as_center(center, shape)
+        return self._reals("laplace", exact, points, fine, shape, self._claim(stream)).reshape(shape)
+
+    def gaussian(
+        self,
+        sigma: float | Fraction,
+        size: int | tuple[int, ...],
+        *,
+        stream: Stream,
+        center: Center | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        """center + independent N(0, sigma^2), rounded to multiples of 2^-grid.
+
+        Args:
+            sigma: standard deviation, > 0, taken exactly.
+            size: a number, or a shape.
+            stream: the draw's name.
+            center: doubles or Fractions in that shape, taken exactly; zeros if left out.
+            grid: in 0..60.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+        """
+        exact, shape, fine = as_exact("sigma", sigma), as_shape(size), as_grid(grid)
+        points = as_center(center, shape)
+        return self._reals("gaussian", exact, points, fine, shape, self._claim(stream)).reshape(shape)
+
+    def vector_laplace(
+        self,
+        scale: float | Fraction,
+        dimension: int,
+        *,
+        stream: Stream,
+        center: Center | None = None,
+        stretch: ArrayLike | None = None,
+        grid: int = 30,
+    ) -> NDArray[np.float64]:
+        """center_k + stretch_k v_k, rounded to multiples of 2^-grid; v has density prop. to exp(-||v||_2/scale) in R^d.
+
+        ||v|| is Gamma(d, scale) and the direction uniform; each coordinate has variance (d+1) scale^2. It is neither d
+        independent Laplace draws nor a radius Exp(scale).
+
+        Args:
+            scale: > 0, taken exactly.
+            dimension: d >= 1.
+            stream: the draw's name.
+            center: d doubles or Fractions, taken exactly; zeros if left out.
+            stretch: d positive doubles, public; ones if left out.
+            grid: in 0..60.
+
+        Returns:
+            Shape (d,).
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: spec truthful_regression 4.4.
+        """
+        exact, fine = as_exact("scale", scale), as_grid(grid)
+        dimension = whole("dimension", dimension, at_least=1)
+        points, factors = as_center(center, (dimension,)), as_stretch(stretch, dimension)
+        return self._vector(exact, points, factors, fine, self._claim(stream))
+
+    def split(self, people: int, *, stream: Stream) -> NDArray[np.bool_]:
+        """A uniformly random balanced partition: floor(people/2) times False, True for the others.
+
+        Args:
+            people: >= 0.
+            stream: the draw's name.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: spec truthful_regression 4.1, step 2.
+        """
+        people = whole("people", people)
+        return self._split(people, self._claim(stream))
+
+    def _claim(self, stream: Stream) -> StreamName:
+        """Mark a stream as drawn. Arguments are checked before, so that a refused call uses nothing up."""
+        name = as_stream(stream)
+        with self._lock:
+            if name in self._drawn:
+                raise InvalidInput("stream", f"{stream!r} was already drawn", "each stream is drawn once")
+            self._drawn.add(name)
+        return name
+
+    @abstractmethod
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]: ...
+
+    @abstractmethod
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]: ...

@@ -1,0 +1,111 @@
+"""Real-valued noise, rounded exactly to a grid: Laplace, Gaussian, and vectors with density prop. to exp(-||v||/s).
+
+Each law is a formula in independent uniforms, evaluated in balls; see `balls` for how the rounding is decided.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise.arguments import Points
+from confide.privacy.noise.balls import independent, magnitude, offsets, rounded, starting_bits
+from confide.privacy.noise.entropy import Entropy
+
+__all__ = ["from_grid", "gaussian", "laplace", "vector_laplace"]
+
+
+def from_grid(integers: Sequence[int], grid: int) -> NDArray[np.float64]:
+    """Multiples of 2^-grid as doubles: exact below 2^53 multiples, the nearest double above.
+
+    What overflows becomes the largest double; an error would tell where the center lies.
+    """
+    unit = 1 << grid
+
+    def double(multiple: int) -> float:
+        try:
+            return multiple / unit
+        except OverflowError:
+            return sys.float_info.max if multiple > 0 else -sys.float_info.max
+
+    return np.array([double(multiple) for multiple in integers], dtype=np.float64)
+
+
+def _rational(value: Fraction) -> Any:
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)
+
+
+def _pairs(uniforms: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    return zip(uniforms[::2], uniforms[1::2], strict=True)
+
+
+def _normals(uniforms: Sequence[Any]) -> list[Any]:
+    """As many independent standard normals as uniforms, an even number (Box and Muller)."""
+    normals = []
+    for first, second in _pairs(uniforms):
+        radius = (-2 * first.log()).sqrt()
+        sine, cosine = (2 * second).sin_cos_pi()
+        normals += [radius * cosine, radius * sine]
+    return normals
+
+
+def laplace(scale: Fraction, points: Points, grid: int, entropy: Entropy) -> NDArray[np.float64]:
+    """Exact roundings of point + Laplace(scale): the difference of two exponentials, scale * ln(u1/u2)."""
+    factor = _rational(scale * 2**grid)
+
+    def law(uniforms: Sequence[Any]) -> list[Any]:
+        return [(first / second).log() * factor for first, second in _pairs(uniforms)]
+
+    bits = starting_bits(magnitude(scale) + grid, 1)
+    integers = independent(law, offsets(points, grid), uniforms=2, values=1, bits=bits, entropy=entropy)
+    return from_grid(integers, grid)
+
+
+def gaussian(sigma: Fraction, points: Points, grid: int, entropy: Entropy) -> NDArray[np.float64]:
+    """Exact roundings of point + N(0, sigma^2)."""
+    factor = _rational(sigma * 2**grid)
+
+    def law(uniforms: Sequence[Any]) -> list[Any]:
+        return [normal * factor for normal in _normals(uniforms)]
+
+    bits = starting_bits(magnitude(sigma) + grid, 1)
+    integers = independent(law, offsets(points, grid), uniforms=2, values=2, bits=bits, entropy=entropy)
+    return from_grid(integers, grid)
+
+
+def vector_laplace(
+    scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, entropy: Entropy
+) -> NDArray[np.float64]:
+    """Exact roundings of point_k + stretch_k v_k, where v has density prop. to exp(-||v||_2/scale).
+
+    The radius ||v|| is Gamma(d, scale): -scale times the log of a product of d uniforms. The direction is uniform: a
+    standard normal vector over its length.
+
+    Source: spec truthful_regression 4.4.
+    """
+    dimension = len(points)
+    unit = _rational(scale * 2**grid)
+    factors = stretch.tolist()  # doubles, which arb reads exactly
+    plain = bool((stretch == 1.0).all())
+
+    def law(uniforms: Sequence[Any]) -> list[Any]:
+        product = reduce(mul, uniforms[:dimension])
+        normals = _normals(uniforms[dimension:])[:dimension]
+        length = -unit * product.log() / reduce(add, [normal * normal for normal in normals]).sqrt()
+        vector = [normal * length for normal in normals]
+        return vector if plain else list(map(mul, vector, factors))
+
+    size = magnitude(scale) + grid + dimension.bit_length()
+    spreads = [size + magnitude(Fraction(factor)) for factor in (stretch.min(), stretch.max())]
+    bits = starting_bits(max(spreads, key=abs), dimension)
+    count = dimension + 2 * ((dimension + 1) // 2)
+    return from_grid(rounded(law, offsets(points, grid), uniforms=count, bits=bits, entropy=entropy), grid)

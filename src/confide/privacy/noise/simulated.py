@@ -1,0 +1,91 @@
+"""Simulated noise: reproducible, fast, in doubles. For studies and tests; never fit for release."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.base import Noise, RealLaw
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.rounding import onto_grid
+from confide.privacy.noise.splits import balanced
+
+__all__ = ["SimulatedNoise"]
+
+
+def _words(stream: StreamName) -> tuple[int, ...]:
+    """256 bits that no two names share, the same in every process (Python's own hash is not)."""
+    text = "\n".join(f"i{part}" if isinstance(part, int) else f"s{part}" for part in stream)  # names hold no newline
+    return tuple(np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4").tolist())
+
+
+class SimulatedNoise(Noise):
+    """See `Noise.simulated`. The same seed and stream give the same draw with the same version of numpy."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = whole("seed", seed)
+
+    @property
+    def kind(self) -> str:
+        return "simulated"
+
+    def _generator(self, stream: StreamName) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self._seed, spawn_key=_words(stream))))
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        sampler = _discrete_laplace if law == "discrete_laplace" else _discrete_gaussian
+        return sampler(float(scale), math.prod(shape), self._generator(stream)).reshape(shape)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        generator = self._generator(stream)
+        count = math.prod(shape)
+        unit = generator.laplace(size=count) if law == "laplace" else generator.standard_normal(count)
+        with np.errstate(over="ignore"):
+            return onto_grid(points, float(scale) * unit, grid)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            vector = _vectors(float(scale), len(stretch), 1, self._generator(stream))[0]
+            return onto_grid(points, stretch * vector, grid)
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        return balanced(people, self._generator(stream))
+
+
+def _vectors(scale: float, dimension: int, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """`count` independent vectors with density prop. to exp(-||v||/scale), one per row."""
+    radii = scale * generator.standard_gamma(dimension, (count, 1))
+    normals = generator.standard_normal((count, dimension))
+    vectors: NDArray[np.float64] = radii * (normals / np.linalg.norm(normals, axis=1, keepdims=True))
+    return vectors
+
+
+def _discrete_laplace(scale: float, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The difference of two geometric draws, each the floor of an exponential."""
+    geometric: NDArray[np.int64] = np.floor(scale * generator.standard_exponential((2, count))).astype(np.int64)
+    difference: NDArray[np.int64] = geometric[0] - geometric[1]
+    return difference
+
+
+def _discrete_gaussian(sigma: float, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Rejection from the discrete Laplace law (Canonne, Kamath and Steinke 2020, Algorithm 3)."""
+    width = float(math.floor(sigma) + 1)
+    kept = np.zeros(0, dtype=np.int64)
+    while len(kept) < count:
+        candidates = _discrete_laplace(width, 2 * (count - len(kept)) + 8, generator)
+        thresholds = ((np.abs(candidates) - sigma**2 / width) / sigma) ** 2 / 2
+        kept = np.concatenate([kept, candidates[generator.standard_exponential(len(candidates)) >= thresholds]])
+    return kept[:count]

@@ -1,0 +1,69 @@
+"""Truthful linear regression: buy answers from people who care about privacy and could lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+    from confide.regression.planner import RegressionPlan, plan
+    from confide.regression.posterior import PosteriorMean
+    from confide.regression.priors import (
+        Atoms,
+        SampledPrior,
+        TabulatedNoise,
+        TruncatedGaussianNoise,
+        UniformBall,
+        UniformNoise,
+    )
+    from confide.regression.private_truthful_regression import (
+        Behaviour,
+        Payment,
+        PrivateTruthfulRegression,
+        RegressionBillboard,
+    )
+    from confide.regression.release import AdaSSP, Averaged, RidgeRelease, SufficientStatistics
+    from confide.regression.scoring import ScoringRule
+    from confide.regression.setting import Setting
+
+
+__all__ = [
+    "AdaSSP",
+    "Atoms",
+    "Averaged",
+    "Behaviour",
+    "EmpiricalCosts",
+    "ExponentialCosts",
+    "ParetoCosts",
+    "Payment",
+    "PosteriorMean",
+    "PrivateTruthfulRegression",
+    "RegressionBillboard",
+    "RegressionPlan",
+    "RidgeRelease",
+    "SampledPrior",
+    "ScoringRule",
+    "Setting",
+    "SufficientStatistics",
+    "TabulatedNoise",
+    "TruncatedGaussianNoise",
+    "UniformBall",
+    "UniformNoise",
+    "plan",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "costs": ("EmpiricalCosts", "ExponentialCosts", "ParetoCosts"),
+        "planner": ("RegressionPlan", "plan"),
+        "posterior": ("PosteriorMean",),
+        "priors": ("Atoms", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall", "UniformNoise"),
+        "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
+        "release": ("AdaSSP", "Averaged", "RidgeRelease", "SufficientStatistics"),
+        "scoring": ("ScoringRule",),
+        "setting": ("Setting",),
+    },
+)

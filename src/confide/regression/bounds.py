@@ -1,0 +1,348 @@
+"""What the private mechanism promises, as functions of public parameters: errors, incentives, payments, accuracy.
+
+`privacy_cost` stands for tau epsilon_total^2, the largest privacy cost that a player up to the threshold bears, in the
+unit of the payments; `error` for e, the bound of `RidgeBounds.peer_error`. Conditions on one's own data are interim:
+given one's own (x, y, c), over everybody else's data, choices and absences, the split and the noise.
+
+Source: Cummings et al. 2015, Theorem 4 and its lemmas, corrected; spec truthful_regression section 7.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.regression.posterior import PosteriorMean, truthful_reports
+from confide.regression.priors import UniformBall
+from confide.regression.records import GRID_BITS
+from confide.regression.scoring import ScoringRule, clipped_payment_range, payment_deviation, payment_range
+from confide.regression.sensitivity import diameter, ridge_norm_sup
+from confide.regression.spectrum import Spectrum, ridge_shrinkage
+
+__all__ = [
+    "RidgeBounds",
+    "averaged_release_error",
+    "clipped_payment_range",
+    "clipping_bias",
+    "expected_budget",
+    "incentive_bound",
+    "largest_loss",
+    "lie_bias",
+    "participation_constant",
+    "payment_deviation",
+    "payment_range",
+    "peer_error",
+    "release_error",
+    "ridge_shrinkage",
+    "scale_for_radius",
+    "truth_radius",
+    "typical_release_error",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeBounds:
+    """Error bounds of one ridge estimate: of a group's, for payments, or of everybody's, for release.
+
+    The number of rows m is the estimate's own. Where groups differ in size, take the larger error of the two.
+
+    Args:
+        spectrum: of the estimate's m rows.
+        ridge: gamma > 0.
+        prior_radius: R0 > 0, with ||theta|| <= R0.
+        noise_bound: M > 0, with |y - x'theta| <= M.
+        radius: R >= R0 of the ball that the estimate is constrained to; infinite for plain ridge.
+        response_bound: a public bound on |y| that is sharper than R0 + M, if there is one.
+        misreports: alpha in [0, 1), the tolerated share of misreports and absences.
+        absences: whether alpha counts absences as well as lies.
+        quantised: whether inputs are truncated to multiples of 2^-16 and the estimate certified to 2^-16 D / gamma.
+
+    Example:
+        >>> group = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
+        >>> design = {"prior_radius": 1.0, "noise_bound": 0.5, "radius": 1.25, "misreports": 0.001}
+        >>> round(RidgeBounds(spectrum=group, ridge=1000.0, **design).peer_error, 4)
+        0.0363
+    """
+
+    spectrum: Spectrum
+    ridge: float
+    prior_radius: float
+    noise_bound: float
+    radius: float = math.inf
+    response_bound: float = math.inf
+    misreports: float = 0.0
+    absences: bool = True
+    quantised: bool = False
+
+    def __post_init__(self) -> None:
+        positive("ridge", self.ridge)
+        positive("prior_radius", self.prior_radius)
+        positive("noise_bound", self.noise_bound)
+        if not self.radius >= self.prior_radius:
+            raise InvalidInput("radius", f"{self.radius!r} is below {self.prior_radius!r}", "the ball must hold theta")
+        if not self.response_bound > 0:
+            raise InvalidInput("response_bound", f"{self.response_bound!r} is out of range", "must be positive")
+        fraction("misreports", self.misreports, zero=True)
+
+    @property
+    def event(self) -> Spectrum:
+        """The spectrum of the rows as they are used."""
+        return self.spectrum.quantised() if self.quantised else self.spectrum
+
+    @property
+    def response(self) -> float:
+        """Y, bound on |y|: R0 + M or sharper."""
+        return min(self.prior_radius + self.noise_bound, self.response_bound)
+
+    @property
+    def longest_plain(self) -> float:
+        """The longest estimate without the constraint, for any data."""
+        return ridge_norm_sup(self.spectrum.rows, self.ridge, self.response)
+
+    @property
+    def longest(self) -> float:
+        """The longest estimate, for any data."""
+        return min(self.radius, self.longest_plain)
+
+    @property
+    def influence(self) -> float:
+        """Y', how much one misreport or absence moves half the gradient: Y + max(Y, longest), or 2 Y for lies alone.
+
+        A lie changes y x by at most 2 Y; an absence removes (x'theta) x - y x, of length at most Y + longest.
+        """
+        return self.response + (max(self.response, self.longest) if self.absences else self.response)
+
+    @property
+    def curvature(self) -> tuple[float, float]:
+        """(gamma + lo, gamma + hi)."""
+        return self.ridge + self.event.lower, self.ridge + self.event.upper
+
+    def shift(self, people: float) -> float:
+        """How far alpha * people misreports and absences move the estimate, given the spectrum."""
+        return self.influence * self.misreports * people / self.curvature[0]
+
+    @property
+    def ridge_bias(self) -> float:
+        """Gamma R0 / (gamma + lo)."""
+        return self.ridge * self.prior_radius / self.curvature[0]
+
+    @property
+    def constraint_bias(self) -> float:
+        """Zeta, how far the ball moves the mean of the estimate, given the spectrum; 0 for plain ridge.
+
+        sqrt((gamma + hi)/(gamma + lo)) 2 sqrt(2 pi m) M Phi(-u0 / (sqrt(m) M)) / (gamma + lo): the estimate lies inside
+        the ball unless ||X'z|| > u0 = (gamma + lo)(R - R0 + R0 gamma / (gamma + hi)), which Pinelis' bound makes rare.
+        """
+        low, high = self.curvature
+        spread = math.sqrt(self.spectrum.rows) * self.noise_bound
+        room = low * (self.radius - self.prior_radius + self.prior_radius * self.ridge / high)
+        overshoot = 2 * math.sqrt(2 * math.pi) * spread * float(special.ndtr(-room / spread))
+        return math.sqrt(high / low) * overshoot / low
+
+    @property
+    def truncation_bias(self) -> float:
+        """Kappa_q: (1 + R0 sqrt(d)) 2^-16 sqrt(m / (gamma + lo)), and the solver's tolerance; 0 unless quantised."""
+        if not self.quantised:
+            return 0.0
+        residual = 1 + self.prior_radius * math.sqrt(self.spectrum.dimension)
+        solver = diameter(self.longest, self.response) / self.ridge
+        return 2.0**-GRID_BITS * (residual * math.sqrt(self.spectrum.rows / self.curvature[0]) + solver)
+
+    @property
+    def peer_error(self) -> float:
+        """E, which bounds ||E[peers' estimate | x, y] - E[theta | x, y]||: how far the payment's target is off.
+
+        (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0). The noise has mean zero.
+
+        Source: in place of Cummings et al. 2015, Lemmas 8 and 10 (lies over gamma, eigenvalues of n rows).
+        """
+        given = self.shift(self.spectrum.rows) + self.ridge_bias + self.constraint_bias + self.truncation_bias
+        return given + self.event.failure * (self.longest + self.prior_radius)
+
+    def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
+        """E when the peers' estimate is divided by 1 - g, for rotation-invariant rows: the ridge bias vanishes.
+
+        (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g).
+
+        Args:
+            shrinkage: g in [0, 1) of the design law (`spectrum.ridge_shrinkage`), never of the data.
+            shrinkage_error: |dg|, bound on the distance to the true E tr[gamma (gamma I + X'X)^-1] / d.
+
+        Source: spec truthful_regression section 8.
+        """
+        g, wrong = fraction("shrinkage", shrinkage, zero=True), non_negative("shrinkage_error", shrinkage_error)
+        given = self.shift(self.spectrum.rows) + self.constraint_bias + self.truncation_bias
+        return (given + self.event.failure * (self.longest + self.longest_plain) + wrong * self.prior_radius) / (1 - g)
+
+    def truthful_error(self, variance: float) -> float:
+        """Root mean square error of the noiseless estimate of truthful players, given the spectrum.
+
+        sqrt(kappa ((gamma R0/(gamma + lo))^2 + d variance V)), V = max of w/(gamma + w)^2 over [lo, hi]; kappa = 1 for
+        plain ridge, (gamma + hi)/(gamma + lo) for the projection in another norm that a constraint amounts to.
+        """
+        low, high = self.curvature
+        worst = min(max(2 * self.ridge, low), high)
+        spread = self.spectrum.dimension * positive("variance", variance) * (worst - self.ridge) / worst**2
+        return math.sqrt((1.0 if math.isinf(self.radius) else high / low) * (self.ridge_bias**2 + spread))
+
+    def release_error(self, noise_scale: float, variance: float) -> float:
+        """Bound on E||released - theta||^2, given the spectrum and at most alpha m lies and absences.
+
+        d (d + 1) s^2 + (Y' alpha m/(gamma + lo) + kappa_q + truthful error)^2.
+
+        `noise_scale` is s > 0 of the vector Laplace noise, `variance` E[z^2] > 0.
+
+        Source: in place of the last display in the proof of Cummings et al. 2015, Theorem 4.
+        """
+        given = self.shift(self.spectrum.rows) + self.truncation_bias + self.truthful_error(variance)
+        return _noise_power(self.spectrum.dimension, noise_scale) + given**2
+
+    def averaged_release_error(self, noise_scale: float, variance: float) -> float:
+        """The same for the average of two groups' noisy estimates, where these are the bounds of the smaller group.
+
+        d (d + 1) s^2 / 2 + (Y' alpha n/(2 (gamma + lo)) + kappa_q + truthful error)^2, with n <= 2 m + 1 people.
+        """
+        given = self.shift(self.spectrum.rows + 0.5) + self.truncation_bias + self.truthful_error(variance)
+        return _noise_power(self.spectrum.dimension, noise_scale) / 2 + given**2
+
+
+def peer_error(spectrum: Spectrum, **design: Any) -> float:
+    """`RidgeBounds.peer_error` for a spectrum and the other fields of `RidgeBounds`."""
+    return RidgeBounds(spectrum=spectrum, **design).peer_error
+
+
+def release_error(spectrum: Spectrum, *, noise_scale: float, variance: float, **design: Any) -> float:
+    """`RidgeBounds.release_error` for a spectrum and the other fields of `RidgeBounds`."""
+    return RidgeBounds(spectrum=spectrum, **design).release_error(noise_scale, variance)
+
+
+def averaged_release_error(spectrum: Spectrum, *, noise_scale: float, variance: float, **design: Any) -> float:
+    """`RidgeBounds.averaged_release_error` for the smaller group's spectrum and the other fields of `RidgeBounds`."""
+    return RidgeBounds(spectrum=spectrum, **design).averaged_release_error(noise_scale, variance)
+
+
+def _noise_power(dimension: int, noise_scale: float) -> float:
+    """E||v||^2 of vector Laplace noise; the source has 2 s^2, right for d = 1 only."""
+    return dimension * (dimension + 1) * positive("noise_scale", noise_scale) ** 2
+
+
+def typical_release_error(
+    rows: int, dimension: int, smallest: float, ridge: float, noise_scale: float, prior_radius: float, variance: float
+) -> float:
+    """What E||released - theta||^2 is about, for isotropic rows and truthful players; not a bound.
+
+    d (d + 1) s^2 + (gamma R0/(gamma + n mu))^2 + d variance n mu/(gamma + n mu)^2.
+
+    Source: spec truthful_regression section 8.
+    """
+    mass = whole("rows", rows, at_least=1) * positive("smallest", smallest)
+    level = positive("ridge", ridge) + mass
+    return _noise_power(dimension, noise_scale) + ((ridge * prior_radius) ** 2 + dimension * variance * mass) / level**2
+
+
+def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
+    """Added to e when the peers' prediction is clipped at R + s t: s (d Q(d + 1, t) - t Q(d, t)) = E(||v|| - s t)+.
+
+    Args:
+        dimension: d.
+        noise_scale: s > 0 of the vector Laplace noise v.
+        clip: t >= 0.
+    """
+    d, t = whole("dimension", dimension, at_least=1), non_negative("clip", clip)
+    excess = d * special.gammaincc(d + 1, t) - t * special.gammaincc(d, t)
+    return positive("noise_scale", noise_scale) * max(0.0, float(excess))
+
+
+def incentive_bound(b: float, error: float, privacy_cost: float) -> float:
+    """Eta = b e^2 + tau epsilon^2: no lie gains more, for players up to the cost threshold."""
+    return positive("b", b) * non_negative("error", error) ** 2 + non_negative("privacy_cost", privacy_cost)
+
+
+def largest_loss(b: float, prior_radius: float, error: float) -> float:
+    """(2 R0 + e)^2 b, as much as any lie can lose in payment: an `incentive_bound` above it promises nothing."""
+    return positive("b", b) * (2 * positive("prior_radius", prior_radius) + non_negative("error", error)) ** 2
+
+
+def truth_radius(b: float, error: float, privacy_cost: float) -> float:
+    """Rho = e + sqrt(e^2 + tau epsilon^2 / b): no lie that moves the prediction further can pay.
+
+    A move by D gains at most b D (2 e - D) in payment and tau epsilon^2 in privacy.
+    """
+    offset = non_negative("error", error)
+    return offset + math.sqrt(offset**2 + non_negative("privacy_cost", privacy_cost) / positive("b", b))
+
+
+def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
+    """The weight b at which the truth radius is rho: tau epsilon^2 / (rho^2 - 2 e rho).
+
+    Raises:
+        NotGuaranteed: rho <= 2 e, which no weight reaches.
+    """
+    wanted, offset = positive("rho", rho), non_negative("error", error)
+    if wanted <= 2 * offset:
+        raise NotGuaranteed(
+            f"a truth radius of {wanted:g}",
+            f"the peers' estimate may be off by e = {offset:.4g}",
+            f"ask for a radius above 2 e = {2 * offset:.4g}, or lower the ridge weight of the payments",
+        )
+    return positive("privacy_cost", privacy_cost) / (wanted * (wanted - 2 * offset))
+
+
+def participation_constant(
+    b: float, error: float, prior_radius: float, privacy_cost: float, *, centred: bool = False
+) -> float:
+    """The least a at which taking part truthfully pays in expectation, for players up to the cost threshold.
+
+    b phi(e) + tau epsilon^2. Source's rule: phi = (1 - w^2)/4 + e w, w = 2 e clipped to [max(0, 1 - 2 R0), 1 + 2 R0];
+    centred rule: phi = 2 e w - w^2, w = min(e, R0), which is e^2 as a rule.
+    """
+    offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
+    if centred:
+        w = min(offset, reach)
+        phi = 2 * offset * w - w * w
+    else:
+        w = min(max(2 * offset, 1 - 2 * reach), 1 + 2 * reach)
+        phi = (1 - w * w) / 4 + offset * w
+    return positive("b", b) * phi + non_negative("privacy_cost", privacy_cost)
+
+
+def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: float) -> float:
+    """Bound on the expected total paid to n invited people, whatever they report; null records are paid 0.
+
+    n (a + b (R0 + R0^2 + e (1 + 2 R0))); centred rule: n (a + b (R0^2 + 2 e R0)). The most that a player can get on
+    average, over |P| <= R0 + e and |q| <= R0.
+    """
+    offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
+    return whole("people", people, at_least=1) * max(0.0, rule.payment_range(reach + offset, reach)[1])
+
+
+def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: float) -> float:
+    """How far the estimate moves if every player lies as far as the truth radius lets her, all in one direction.
+
+    m E[|w'x| slack]/(gamma + lo) for any unit w and x uniform in the ball, where the slack is one-sided: up where
+    w'x > 0 and down elsewhere. For point priors |w'x| is replaced by ||x||, and the slack by the larger one.
+
+    Args:
+        posterior: the public laws; log-concave noise.
+        rho: the truth radius; 0 gives what flat parts of q leave free.
+        spectrum: of the estimate's m rows.
+        ridge: gamma >= 0.
+    """
+    x, y, weights = truthful_reports(posterior.prior, posterior.noise, 20)
+    down, up = posterior.slacks(x, y, rho)
+    norms = np.sqrt(np.sum(x * x, axis=1))
+    if isinstance(posterior.prior, UniformBall):
+        # E|w'x| = ||x|| Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)), independent of the response given ||x||.
+        half = posterior.prior.dimension / 2
+        cosine = math.exp(special.gammaln(half) - special.gammaln(half + 0.5)) / math.sqrt(math.pi)
+        lever = cosine * norms * (down + up) / 2
+    else:
+        lever = norms * np.maximum(down, up)
+    pull = float(np.sum(weights * lever))
+    return spectrum.rows * pull / (non_negative("ridge", ridge) + spectrum.lower)

@@ -1,0 +1,1 @@
+"""The campaign kind `regression`: its file, its pages, its study."""

@@ -1,0 +1,150 @@
+"""The tables of a regression campaign's file: every key is public, and no bound ever comes from data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.regression.costs import ExponentialCosts, ParetoCosts
+from confide.regression.planner import RELEASES
+from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
+from confide.tables import Category, Design, Numeric
+
+__all__ = ["RegressionConfig"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Bounds = Literal["reject", "clip"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class People(_Table):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=4, description="n, invited slots; fixed and public")
+    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
+
+
+class Data(_Table):
+    """`[data]`: where the submissions are."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
+
+
+class NumericColumn(_Table):
+    """A number with public bounds."""
+
+    column: str = Field(min_length=1)
+    lower: float = Field(allow_inf_nan=False)
+    upper: float = Field(allow_inf_nan=False)
+    center: float | None = Field(default=None, allow_inf_nan=False, description="scaled to 0; default the midpoint")
+    out_of_bounds: Bounds = "reject"
+    unit: str = ""
+
+    def role(self) -> Numeric:
+        """The column's public role."""
+        return Numeric(**self.model_dump())
+
+
+class CategoryColumn(_Table):
+    """One of a few public levels; the first is the reference."""
+
+    column: str = Field(min_length=1)
+    levels: tuple[str | int | bool, ...] = Field(min_length=2)
+
+    def role(self) -> Category:
+        """The column's public role."""
+        return Category(**self.model_dump())
+
+
+class Model(_Table):
+    """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not."""
+
+    parameter_bound: Positive = Field(description="R0, bound on the length of the scaled coefficients")
+    noise_bound: Positive = Field(description="M, bound on a scaled residual")
+    noise: Literal["uniform", "truncated gaussian"] = "uniform"
+    noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
+    radius: Positive | None = Field(default=None, description="R, default 1.25 R0")
+    smallest_eigenvalue: Positive | None = Field(default=None, description="mu of E[x x'], from public knowledge")
+    largest_eigenvalue: Positive | None = None
+    spectrum_tolerance: Fraction = 0.2
+
+    @model_validator(mode="after")
+    def _deviation(self) -> Model:
+        if (self.noise == "truncated gaussian") != (self.noise_deviation is not None):
+            raise ValueError("noise_deviation belongs to noise = 'truncated gaussian', and only to it")
+        return self
+
+    def law(self) -> NoiseLaw:
+        """The law of the residuals."""
+        if self.noise_deviation is not None:
+            return TruncatedGaussianNoise(sigma=self.noise_deviation, bound=self.noise_bound)
+        return UniformNoise(bound=self.noise_bound)
+
+
+class PrivacyTable(_Table):
+    """`[privacy]`: what is spent. Both parts add up."""
+
+    epsilon_release: Positive
+    epsilon_payment: Positive
+    delta: float = Field(default=0.0, ge=0, lt=1)
+    release: Literal["auto", "ridge", "averaged", "sufficient statistics", "adassp"] = "auto"
+
+
+class PaymentTable(_Table):
+    """`[payment]`: what truth is worth. Give truth_radius, or budget."""
+
+    currency: str = Field(min_length=1)
+    minor_units: int = Field(default=100, ge=1, description="smallest coins per unit")
+    truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
+    budget: Positive | None = Field(default=None, description="bound on the expected total")
+    clip: Positive | None = Field(default=None, description="t: makes every payment surely bounded")
+    rule: Literal["centred", "source"] = "centred"
+    ridge: Positive | None = Field(default=None, description="gamma_p")
+
+    @model_validator(mode="after")
+    def _one(self) -> PaymentTable:
+        if (self.truth_radius is None) == (self.budget is None):
+            raise ValueError("give exactly one of truth_radius and budget")
+        return self
+
+
+class Costs(_Table):
+    """`[costs]`: what is assumed of people's privacy costs c epsilon^2, and of those who will not answer truthfully."""
+
+    law: Literal["pareto", "exponential"] = "pareto"
+    exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
+    scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
+    misreports: Fraction = Field(default=0.001, description="alpha: tolerated share of lies and absences")
+    misreports_failure: Fraction = Field(default=1e-6, description="beta: probability that there are more")
+
+    def build(self) -> ParetoCosts | ExponentialCosts:
+        """The law of the cost coefficients."""
+        if self.law == "pareto":
+            return ParetoCosts(exponent=self.exponent, scale=self.scale)
+        return ExponentialCosts(mean=self.scale)
+
+
+class RegressionConfig(_Table):
+    """All tables of the kind `regression`."""
+
+    people: People
+    data: Data
+    response: NumericColumn
+    features: tuple[NumericColumn | CategoryColumn, ...] = Field(min_length=1)
+    model: Model
+    privacy: PrivacyTable
+    payment: PaymentTable
+    costs: Costs = Costs()
+
+    def design(self) -> Design:
+        """The public coding of the features, with a constant."""
+        return Design(features=tuple(column.role() for column in self.features))
+
+
+if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]
+    raise TypeError("the campaign file and the planner know different release estimators")

@@ -1,0 +1,177 @@
+"""The kind `regression`: from a campaign file to a plan, records, results, a participant's share, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.audit import AuditReport
+from confide.contract.guarantees import Guarantees
+from confide.contract.kinds import Collection, Progress
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.regression import planner
+from confide.regression.audit import audit_plan
+from confide.regression.campaign import pages
+from confide.regression.campaign.config import RegressionConfig
+from confide.regression.campaign.study import study_sections
+from confide.regression.campaign.submissions import Submissions
+from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+from confide.regression.priors import (
+    Atoms,
+    SampledPrior,
+    TabulatedNoise,
+    TruncatedGaussianNoise,
+    UniformBall,
+    UniformNoise,
+)
+from confide.regression.private_truthful_regression import (
+    Behaviour,
+    Payment,
+    PrivateTruthfulRegression,
+    RegressionBillboard,
+)
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.release.sufficient_statistics import SufficientStatistics
+from confide.regression.scoring import ScoringRule
+from confide.regression.setting import Setting
+from confide.tables import Design, Numeric, Roster, open_table
+
+__all__ = ["KIND", "CampaignPlan", "RegressionKind"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignPlan:
+    """A regression plan together with the public coding of the columns."""
+
+    regression: planner.RegressionPlan
+    design: Design
+    response: Numeric
+
+    @property
+    def mechanism(self) -> PrivateTruthfulRegression:
+        return self.regression.mechanism
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.regression.guarantees
+
+    def sections(self) -> Sequence[Section]:
+        return pages.plan_sections(self.regression)
+
+    def offer(self) -> Sequence[Section]:
+        return pages.offer_sections(self.regression, self.design, self.response)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.regression.to_dict()
+
+
+class RegressionKind:
+    """Buy a private regression from people who could lie."""
+
+    name = "regression"
+    summary = "buy answers for a linear regression from people who care about privacy and could lie"
+    config = RegressionConfig
+    types: ClassVar[Mapping[str, type]] = {
+        t.__name__: t
+        for t in (
+            AdaSSP, Atoms, Averaged, Behaviour, EmpiricalCosts, ExponentialCosts, ParetoCosts, Payment,
+            PrivateTruthfulRegression, RegressionBillboard, RidgeRelease, SampledPrior, ScoringRule, Setting,
+            SufficientStatistics, TabulatedNoise, TruncatedGaussianNoise, UniformBall, UniformNoise,
+        )
+    }
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.regression.campaign").joinpath("template.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: RegressionConfig) -> CampaignPlan:
+        """Calibrate from the file's public parameters."""
+        design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
+        response = config.response.role()
+        found = planner.plan(
+            people=config.people.count,
+            features=design.dimension,
+            parameter_bound=model.parameter_bound,
+            noise=model.law(),
+            epsilon_release=privacy.epsilon_release,
+            epsilon_payment=privacy.epsilon_payment,
+            delta=privacy.delta,
+            release=privacy.release,
+            radius=model.radius,
+            response_bound=min(1.0, model.parameter_bound + model.noise_bound),  # scaled responses lie in [-1, 1]
+            smallest_eigenvalue=model.smallest_eigenvalue,
+            largest_eigenvalue=model.largest_eigenvalue,
+            spectrum_tolerance=model.spectrum_tolerance,
+            ridge_payment=payment.ridge,
+            costs=config.costs.build(),
+            misreports=config.costs.misreports,
+            misreports_failure=config.costs.misreports_failure,
+            truth_radius=payment.truth_radius,
+            budget=payment.budget,
+            centred=payment.rule == "centred",
+            clip=payment.clip,
+            currency=payment.currency,
+            minor_units=payment.minor_units,
+        )
+        return CampaignPlan(regression=found, design=design, response=response)
+
+    def collect(
+        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the file and check its columns; rows are read by the run."""
+        data = self._submissions(config, plan, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    @staticmethod
+    def _submissions(
+        config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
+    ) -> Submissions:
+        source = open_table(config.data.source, folder=folder)
+        data = Submissions(source=source, design=plan.design, response=plan.response,
+                           roster=Roster(config.people.count), identity=config.people.id, progress=progress)
+        data.check()
+        return data
+
+    def record(
+        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, identity: str
+    ) -> tuple[tuple[np.ndarray, float] | None, int]:
+        """One participant's record as she submitted it (None where none is usable), and her index."""
+        index = Roster(config.people.count).rank(identity)
+        for batch in self._submissions(config, plan, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return (np.array(batch.X[found[0]]), float(batch.y[found[0]])), index
+        return None, index
+
+    def result(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages.result_sections(plan.regression, _billboard(outcome), plan.design, plan.response)
+
+    def explain(
+        self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        return pages.explain(plan.regression, _billboard(outcome), record, index, str(index + 1), plan.response)
+
+    def study(self, plan: CampaignPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        billboard = _billboard(outcome)
+        return study_sections(plan.regression, billboard, collection.data, outcome, plan.design, plan.response)
+
+    def audit(self, plan: CampaignPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit_plan(plan.regression, seed, progress)
+
+
+def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
+    if not isinstance(outcome.billboard, RegressionBillboard):
+        raise TypeError("the outcome is not a regression's")
+    return outcome.billboard
+
+
+KIND = RegressionKind()

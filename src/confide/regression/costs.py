@@ -1,0 +1,162 @@
+"""Laws of the privacy cost coefficients, and the threshold below which players are counted on to be truthful.
+
+A player with coefficient c bears a privacy cost of at most c epsilon^2. Coefficients are independent given the data;
+where their law depends on a player's data, use the law that lies above all of them (least P[c <= t] for each t).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = ["CostLaw", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "excess_probability", "threshold"]
+
+
+@runtime_checkable
+class CostLaw(Protocol):
+    """A law of non-negative cost coefficients, by its upper tail (small tails would be lost in 1 - probability)."""
+
+    def survival(self, cost: float) -> float:
+        """P[c > cost]."""
+
+    def quantile(self, tail: float) -> float:
+        """The least cost t with P[c > t] <= tail, for tail in (0, 1)."""
+
+
+@dataclass(frozen=True)
+class ParetoCosts:
+    """P[c > t] = (t / scale)^-exponent for t >= scale.
+
+    Args:
+        exponent: p > 1, so that the mean exists.
+        scale: the least cost, positive.
+
+    Source: Cummings et al. 2015, Assumption 3 (scale 1).
+    """
+
+    exponent: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if positive("exponent", self.exponent) <= 1:
+            raise InvalidInput("exponent", f"{self.exponent!r} is out of range", "must be above 1")
+        positive("scale", self.scale)
+
+    def survival(self, cost: float) -> float:
+        return 1.0 if cost <= self.scale else float((cost / self.scale) ** -self.exponent)
+
+    def quantile(self, tail: float) -> float:
+        return float(self.scale * fraction("tail", tail) ** (-1 / self.exponent))
+
+
+@dataclass(frozen=True)
+class ExponentialCosts:
+    """P[c > t] = exp(-t / mean).
+
+    Args:
+        mean: positive.
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        positive("mean", self.mean)
+
+    def survival(self, cost: float) -> float:
+        return 1.0 if cost <= 0 else math.exp(-cost / self.mean)
+
+    def quantile(self, tail: float) -> float:
+        return -self.mean * math.log(fraction("tail", tail))
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalCosts:
+    """The law of a value drawn from a public list, such as an earlier survey's; never from the participants themselves.
+
+    Args:
+        values: (k,) non-negative costs.
+    """
+
+    values: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        values = np.sort(np.array(self.values, np.float64).reshape(-1))
+        if values.size == 0 or not np.all(np.isfinite(values)) or values[0] < 0:
+            raise InvalidInput("values", "must be finite, non-negative, and at least one")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    def survival(self, cost: float) -> float:
+        return float((self.values.size - np.searchsorted(self.values, cost, side="right")) / self.values.size)
+
+    def quantile(self, tail: float) -> float:
+        above = math.floor(fraction("tail", tail) * self.values.size)
+        return float(self.values[self.values.size - 1 - above])
+
+
+def _allowed(people: int, misreports: float) -> int:
+    # The decimal that was written, not its binary neighbour: 0.29 of 100 people are 29, not 28.
+    return math.floor(Fraction(repr(float(misreports))) * people)
+
+
+def excess_probability(people: int, misreports: float, survival: float) -> float:
+    """P[more than misreports * people have a cost above t], where each has with probability `survival`, independently.
+
+    Args:
+        people: n, at least 1.
+        misreports: alpha, the tolerated share, in [0, 1).
+        survival: P[c > t], in [0, 1].
+
+    Returns:
+        P[Bin(n, survival) > floor(alpha n)].
+    """
+    n = whole("people", people, at_least=1)
+    allowed = _allowed(n, fraction("misreports", misreports, zero=True))
+    if not 0 <= survival <= 1:
+        raise InvalidInput("survival", f"{survival!r} is out of range", "must be in [0, 1]")
+    return float(special.betainc(allowed + 1, n - allowed, survival))
+
+
+def threshold(people: int, misreports: float, failure: float, costs: CostLaw, mode: str = "exact") -> float:
+    """The cost up to which players are truthful: tau_{alpha,beta} = max(tau1, tau2).
+
+    tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t;
+    tau2 the least t with P[c > t] <= alpha (each player's own view of one other).
+
+    Args:
+        people: n, the invited, at least 1.
+        misreports: alpha in (0, 1), the tolerated share of misreports and absences.
+        failure: beta in (0, 1), the probability that there are more.
+        costs: the law of one cost.
+        mode: "exact" for independent costs; "lemma3" is the source's Markov bound, far larger, which also holds for
+            costs that share an unknown common factor.
+
+    Returns:
+        The threshold, in the unit of the costs.
+
+    Source: Cummings et al. 2015, Lemma 3; exact form ours; spec truthful_regression section 5.
+
+    Example:
+        >>> round(threshold(10_000, 0.05, 1e-3, ParetoCosts(exponent=2)), 6)
+        4.788517
+        >>> round(threshold(10_000, 0.05, 1e-3, ParetoCosts(exponent=2), mode="lemma3"), 2)
+        141.42
+    """
+    n = whole("people", people, at_least=1)
+    alpha, beta = fraction("misreports", misreports), fraction("failure", failure)
+    if one_of("mode", mode, ("exact", "lemma3")) == "lemma3":
+        tail = alpha * beta
+    else:
+        # P[Bin(n, tail) > k] = I_tail(k + 1, n - k) increases with tail: the largest admissible tail is its inverse.
+        allowed = _allowed(n, alpha)
+        tail = float(special.betaincinv(allowed + 1, n - allowed, beta))
+    return max(costs.quantile(tail), costs.quantile(alpha))

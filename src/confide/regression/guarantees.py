@@ -1,0 +1,219 @@
+"""What the private mechanism promises: every number of section 7.1, from public parameters alone.
+
+`figures` computes the numbers, `regression_guarantees` states them as typed guarantees that flag themselves vacuous.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantee,
+    Guarantees,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.privacy.accounting import Accountant
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.regression import bounds
+from confide.regression.costs import threshold
+from confide.regression.posterior import PosteriorMean, informativeness
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale
+
+if TYPE_CHECKING:
+    from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+
+__all__ = ["Figures", "figures", "regression_guarantees"]
+
+DOCUMENT = "Cummings et al. 2015"
+PAYMENT_FAILURE = 1e-6
+"""Probability with which some payment may leave its stated range where predictions are not clipped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """The numbers behind the guarantees. Money is in the currency's unit.
+
+    Args:
+        loss: everything that is spent, towards everybody else together.
+        threshold: tau, players with a cost coefficient up to it are covered.
+        privacy_cost: tau epsilon^2 and the smallest coin: what a covered player may give up for a lie.
+        peer_error: e, how far the payment's target is off.
+        gain: eta, no lie gains more.
+        truth_radius: rho, no lie that moves her prediction further can pay.
+        least_constant: the least a at which taking part pays in expectation.
+        expected_total: bound on the expected sum of all payments.
+        lowest: least single payment.
+        highest: largest single payment.
+        range_failure: probability that some payment leaves [lowest, highest]; 0 where predictions are clipped.
+        accuracy: proved bound on E||coef - theta||^2; infinity where none is proved for the release.
+        typical_error: predicted E||estimate - theta||^2 when everybody is truthful; no bound.
+        failure: probability that a bound's event fails (spectrum, or more misreports than tolerated).
+        lie_bias: how far the estimate moves if all players use their whole slack in one direction; nan unless x is
+            uniform in the ball and predictions rise with the response.
+        informativeness: share of the variation of x'theta that the answers' predictions carry; below 0.1 payments
+            hardly depend on the answers.
+    """
+
+    loss: PureDP | ApproxDP
+    threshold: float
+    privacy_cost: float
+    peer_error: float
+    gain: float
+    truth_radius: float
+    least_constant: float
+    expected_total: float
+    lowest: float
+    highest: float
+    range_failure: float
+    accuracy: float
+    typical_error: float
+    failure: float
+    lie_bias: float
+    informativeness: float
+
+    @property
+    def deposit(self) -> float:
+        """What each participant leaves at the start so that nobody can owe money: the largest negative payment."""
+        return max(0.0, -self.lowest)
+
+
+def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:
+    """The composition of all events: pure, or at the release's delta."""
+    delta = mechanism.release.delta if isinstance(mechanism.release, AdaSSP) else 0.0
+    return Accountant(mechanism.events()).loss(delta)
+
+
+def _bounds(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> bounds.RidgeBounds:
+    """Error bounds of one estimate of this mechanism."""
+    setting = mechanism.setting
+    return bounds.RidgeBounds(
+        spectrum=setting.spectrum(rows), ridge=ridge, prior_radius=setting.parameter_bound,
+        noise_bound=setting.noise_bound, radius=setting.ball, response_bound=setting.response,
+        misreports=mechanism.behaviour.misreports, quantised=True,
+    )
+
+
+def peer_error(mechanism: PrivateTruthfulRegression) -> float:
+    """e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
+    setting, payment = mechanism.setting, mechanism.payment
+    worst = max(_bounds(mechanism, rows, payment.ridge).peer_error for rows in set(setting.groups))
+    if payment.clip is not None:
+        worst += bounds.clipping_bias(setting.features, mechanism.noise_scale, payment.clip)
+    return worst
+
+
+def _accuracy(mechanism: PrivateTruthfulRegression) -> float:
+    setting, release = mechanism.setting, mechanism.release
+    variance = setting.noise.variance
+    if isinstance(release, RidgeRelease):
+        scale = noise_scale(setting, release.ridge, release.epsilon)
+        return _bounds(mechanism, setting.people, release.ridge).release_error(scale, variance)
+    if isinstance(release, Averaged):
+        half = _bounds(mechanism, min(setting.groups), mechanism.payment.ridge)
+        return half.averaged_release_error(mechanism.noise_scale, variance)
+    return math.inf
+
+
+def figures(mechanism: PrivateTruthfulRegression) -> Figures:
+    """All numbers of section 7.1 for one mechanism."""
+    setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
+    rule, coin = payment.rule, 1.0 / payment.minor_units
+    loss = total_loss(mechanism)
+    tau = threshold(setting.people, behaviour.misreports, behaviour.failure, behaviour.costs)
+    # Rounding to coins moves each payment by at most half a coin: a lie can gain one, taking part can lose a half.
+    cost = tau * loss.epsilon**2
+    error = peer_error(mechanism)
+    rho = bounds.truth_radius(rule.b, error, cost + coin)
+    if payment.clip is None:
+        low, high = bounds.payment_range(rule, setting.features, mechanism.noise_scale, setting.ball,
+                                         setting.parameter_bound, PAYMENT_FAILURE)
+    else:
+        low, high = bounds.clipped_payment_range(rule, mechanism.noise_scale, setting.ball, setting.parameter_bound,
+                                                 payment.clip)
+    spectrum = setting.spectrum(setting.people).quantised()
+    posterior = PosteriorMean(setting.prior, setting.noise)
+    lie_bias = math.nan
+    if setting.uniform_ball and setting.noise.log_concave:
+        ridge = mechanism.release.ridge if isinstance(mechanism.release, RidgeRelease) else payment.ridge
+        lie_bias = bounds.lie_bias(posterior, rho, setting.spectrum(setting.people), ridge)
+    return Figures(
+        loss=loss,
+        threshold=tau,
+        privacy_cost=cost + coin,
+        peer_error=error,
+        gain=bounds.incentive_bound(rule.b, error, cost + coin),
+        truth_radius=rho,
+        least_constant=bounds.participation_constant(rule.b, error, setting.parameter_bound, cost + coin / 2,
+                                                     centred=rule.centred),
+        expected_total=bounds.expected_budget(setting.people, rule, error, setting.parameter_bound)
+        + setting.people * coin / 2,
+        lowest=low - coin / 2,
+        highest=high + coin / 2,
+        range_failure=0.0 if payment.clip is not None else PAYMENT_FAILURE,
+        accuracy=_accuracy(mechanism),
+        typical_error=mechanism.release.expected_error(setting),
+        failure=min(1.0, spectrum.failure + behaviour.failure),
+        lie_bias=lie_bias,
+        informativeness=informativeness(setting.prior, setting.noise),
+    )
+
+
+def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
+    """The typed guarantees, in reading order: privacy, truth, participation, accuracy, budget."""
+    setting, rule = mechanism.setting, mechanism.payment.rule
+    f = figures(mechanism)
+    currency = mechanism.payment.currency
+    covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
+    bounded = Source(document=DOCUMENT, statement="Theorem 2 and Lemmas 5, 6", spec="truthful_regression 4.2, 4.5",
+                     erratum="estimates constrained to a ball; the printed sensitivity is false without it")
+    items: list[Guarantee] = [
+        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=bounded,
+                part="the billboard and everybody else's payments",
+                note="holds for every data set, whether or not the priors are right; n is public"),
+        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=bounded,
+                part="the billboard", note="coefficients, payment estimates and the random split"),
+        Truthfulness(
+            gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
+            radius=f.truth_radius, radius_trivial=2 * setting.parameter_bound, unit_of_gain=currency,
+            failure_probability=f.failure,
+            source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
+                          erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
+            note="on average over everybody else's data, split and noise, given one's own record; a small move of the "
+            "prediction can be a large lie where the prediction is flat in the answer",
+        ),
+        Participation(
+            utility=rule.a - f.least_constant, who=covered,
+            source=Source(document=DOCUMENT, statement="Theorem 5", spec="truthful_regression 7.1",
+                          erratum="in expectation only, with the corrected peer error"),
+            note="on average; a single payment can be negative" if f.lowest < 0 else "on average",
+        ),
+        Accuracy(
+            bound=min(f.accuracy, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
+            measure="the expected squared error of the coefficients (scaled)", failure_probability=f.failure,
+            source=Source(document=DOCUMENT if math.isfinite(f.accuracy) else "confide",
+                          statement="Theorem 4" if math.isfinite(f.accuracy) else "both lie in the ball",
+                          spec="truthful_regression 7.1",
+                          erratum="vector-noise moments, variance and half-size groups corrected"
+                          if math.isfinite(f.accuracy) else ""),
+            note="" if math.isfinite(f.accuracy) else
+            "no bound is proved beforehand for this release; read the intervals of the result",
+        ),
+        Budget(
+            expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,
+            failure_probability=f.range_failure,
+            source=Source(document=DOCUMENT, statement="Theorem 6", spec="truthful_regression 7.1",
+                          erratum="inequality reversed in print; liars included"),
+            note="what was really paid in all is a function of private records and is not published",
+        ),
+    ]
+    return Guarantees(tuple(items))

@@ -1,0 +1,297 @@
+"""The planner: from public parameters to a calibrated mechanism, its promises and its price; refuses the hopeless.
+
+Nothing here looks at data. Give the truth radius and get the money, or give the money and get the truth radius; give
+the two epsilons, or one total to be split.
+
+Source: spec truthful_regression section 8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confide.contract.checks import fraction, one_of, positive
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Guarantees
+from confide.regression import bounds
+from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+from confide.regression.guarantees import Figures, figures, peer_error
+from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
+from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.base import Release
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.release.sufficient_statistics import SufficientStatistics
+from confide.regression.scoring import ScoringRule
+from confide.regression.setting import Setting
+
+__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "plan"]
+
+RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
+"""Names of the release estimators in plans and campaign files."""
+
+PAYMENT_SHARE = 0.2
+"""Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionPlan:
+    """What a campaign would give.
+
+    Args:
+        mechanism: calibrated and ready to run.
+        compared: release estimator -> predicted E||estimate - theta||^2, for all that the privacy budget admits.
+    """
+
+    mechanism: PrivateTruthfulRegression
+    compared: dict[str, float]
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The numbers behind the guarantees."""
+        return figures(self.mechanism)
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """Every promise."""
+        return self.mechanism.guarantees()
+
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful buyer should know before she goes on."""
+        f, out = self.figures, []
+        bound = self.mechanism.setting.parameter_bound
+        if f.informativeness < 0.1:
+            out.append(f"payments hardly depend on the answers (informativeness {f.informativeness:.2g} < 0.1): "
+                       "the noise bound is large compared with the parameter bound")
+        if f.lie_bias**2 > min(f.accuracy, f.typical_error):
+            out.append("if everybody lied as far as the truth radius lets them, all in one direction, the coefficients "
+                       f"would move by {f.lie_bias:.3g}, more than the error promised for truthful answers")
+        if f.truth_radius > bound:
+            out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
+                       "only lies across the whole range are ruled out")
+        return tuple(out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The planned numbers, JSON-ready."""
+        f, m = self.figures, self.mechanism
+        return {
+            "people": m.setting.people,
+            "features": m.setting.features,
+            "release": type(m.release).__name__,
+            "predicted_errors": dict(self.compared),
+            "ridge_payment": m.payment.ridge,
+            "noise_scale_payment": m.noise_scale,
+            "a": m.payment.rule.a,
+            "b": m.payment.rule.b,
+            "centred": m.payment.rule.centred,
+            "currency": m.payment.currency,
+            "deposit": f.deposit,
+            "privacy": f.loss.to_dict(),
+            "warnings": list(self.warnings()),
+            **{name: getattr(f, name) for name in (
+                "threshold", "privacy_cost", "peer_error", "gain", "truth_radius", "expected_total", "lowest",
+                "highest", "range_failure", "accuracy", "typical_error", "failure", "lie_bias", "informativeness",
+            )},
+        }
+
+
+def best_ridge(setting: Setting, epsilon: float) -> float:
+    """gamma_r: the ridge weight with the least predicted error (spec section 8, one-dimensional search)."""
+    grid = np.geomspace(1e-3, 1e3, 601) * math.sqrt(setting.people)
+    grid = grid[(grid > 1e-6) & (grid < 10.0 * setting.people)]
+
+    def error(log_ridge: float) -> float:
+        return RidgeRelease(epsilon=epsilon, ridge=math.exp(log_ridge)).expected_error(setting)
+
+    from scipy.optimize import minimize_scalar
+
+    best = math.log(min(grid, key=lambda g: error(math.log(g))))
+    found = minimize_scalar(error, bounds=(best - 0.1, best + 0.1), method="bounded", options={"xatol": 1e-10})
+    return math.exp(float(found.x))
+
+
+def _releases(
+    setting: Setting, epsilon: float, delta: float, payment_epsilon: float, payment_ridge: float
+) -> dict[str, Release]:
+    """Every release estimator that this privacy budget admits."""
+    out: dict[str, Release] = {
+        "ridge": RidgeRelease(epsilon=epsilon, ridge=best_ridge(setting, epsilon)),
+        "averaged": Averaged(epsilon_payment=payment_epsilon, ridge_payment=payment_ridge),
+        "sufficient statistics": SufficientStatistics(epsilon=epsilon),
+    }
+    if delta > 0:
+        out["adassp"] = AdaSSP(epsilon=epsilon, delta=delta)
+    return out
+
+
+def plan(
+    *,
+    people: int,
+    features: int,
+    parameter_bound: float | None = None,
+    noise_bound: float | None = None,
+    prior: Prior | None = None,
+    noise: NoiseLaw | None = None,
+    epsilon: float | None = None,
+    epsilon_release: float | None = None,
+    epsilon_payment: float | None = None,
+    delta: float = 0.0,
+    release: str = "auto",
+    radius: float | None = None,
+    response_bound: float | None = None,
+    smallest_eigenvalue: float | None = None,
+    largest_eigenvalue: float | None = None,
+    spectrum_tolerance: float = 0.2,
+    ridge_payment: float | None = None,
+    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | None = None,
+    misreports: float = 0.001,
+    misreports_failure: float = 1e-6,
+    truth_radius: float | None = None,
+    budget: float | None = None,
+    centred: bool = True,
+    clip: float | None = None,
+    currency: str = "USD",
+    minor_units: int = 100,
+) -> RegressionPlan:
+    """Calibrate the private mechanism from public parameters, or refuse with what would do.
+
+    Args:
+        people: n, invited slots.
+        features: d.
+        parameter_bound: R0; give it, or a prior.
+        noise_bound: M; give it, or a noise law.
+        prior: law of the parameter; default uniform in the ball of radius R0.
+        noise: law of the residuals; default uniform on [-M, M].
+        epsilon: total, to be split (a fifth to the payments); or give the two parts.
+        epsilon_release: epsilon of the release, on top of the payments'.
+        epsilon_payment: epsilon of the payment estimates.
+        delta: of the release; 0 admits only pure releases.
+        release: one of `RELEASES`; "auto" takes the least predicted error.
+        radius: R; default 1.25 R0.
+        response_bound: Y, where it is known to be below R0 + M.
+        smallest_eigenvalue: mu of E[x x'], from public knowledge; None for x uniform in the unit ball.
+        largest_eigenvalue: its largest eigenvalue, where known.
+        spectrum_tolerance: xi.
+        ridge_payment: gamma_p; default: the noise on a prediction has standard deviation R0.
+        costs: law of the privacy costs; default Pareto with exponent 4.
+        misreports: alpha.
+        misreports_failure: beta.
+        truth_radius: rho wanted; or give the budget.
+        budget: bound wanted on the expected total of payments, in the currency.
+        centred: the cheaper form of the scoring rule (ours); False for the source's.
+        clip: t of the payments, for a sure payment range.
+        currency: its name.
+        minor_units: coins per unit.
+
+    Returns:
+        A plan; its `mechanism` runs, its `guarantees` need no data.
+
+    Raises:
+        InvalidInput: a parameter is out of range, or two that exclude each other are given.
+        Refused: no setting of these sizes keeps the promise; says what would.
+
+    Example:
+        >>> found = plan(people=1_000_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=0.01,
+        ...              epsilon_payment=0.01, truth_radius=0.25, release="ridge", ridge_payment=1000.0,
+        ...              spectrum_tolerance=0.05, centred=False, minor_units=10**9)
+        >>> round(found.mechanism.payment.rule.b, 4), round(found.figures.expected_total)
+        (0.0527, 126737)
+    """
+    if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
+        raise InvalidInput("epsilon", "must be given either in total or in parts", "epsilon, or both of its parts")
+    if epsilon is not None:
+        positive("epsilon", epsilon)
+        epsilon_payment = PAYMENT_SHARE * epsilon
+        epsilon_release = epsilon - epsilon_payment
+    if release == "averaged" and epsilon_release is None:
+        epsilon_release = epsilon_payment
+    if epsilon_release is None or epsilon_payment is None:
+        missing = "epsilon_release" if epsilon_release is None else "epsilon_payment"
+        raise InvalidInput(missing, "missing", "give both parts, or the total epsilon")
+    positive("epsilon_release", epsilon_release)
+    positive("epsilon_payment", epsilon_payment)
+    fraction("delta", delta, zero=True)
+    one_of("release", release, RELEASES)
+    if release == "adassp" and delta == 0:
+        raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
+    if (truth_radius is None) == (budget is None):
+        raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
+    if prior is None:
+        if parameter_bound is None:
+            raise InvalidInput("parameter_bound", "missing", "give it, or a prior")
+        prior = UniformBall(dimension=features, radius=parameter_bound)
+    elif parameter_bound is not None and parameter_bound != prior.radius:
+        raise InvalidInput("parameter_bound", f"{parameter_bound:g} differs from the prior's {prior.radius:g}")
+    if noise is None:
+        if noise_bound is None:
+            raise InvalidInput("noise_bound", "missing", "give it, or a noise law")
+        noise = UniformNoise(bound=noise_bound)
+    elif noise_bound is not None and noise_bound != noise.bound:
+        raise InvalidInput("noise_bound", f"{noise_bound:g} differs from the noise law's {noise.bound:g}")
+    setting = Setting(
+        people=people, features=features, prior=prior, noise=noise, radius=radius, response_bound=response_bound,
+        smallest_eigenvalue=smallest_eigenvalue, largest_eigenvalue=largest_eigenvalue,
+        spectrum_tolerance=spectrum_tolerance,
+    )
+    if misreports * people < 1:
+        raise Refused(f"{misreports:g} of {people} people is less than one tolerated misreport",
+                      f"tolerate at least {1 / people:.3g}")
+    if ridge_payment is None:
+        ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
+    behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure)
+    candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
+    compared = {name: estimator.expected_error(setting) for name, estimator in candidates.items()}
+    chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release
+    if compared[chosen] >= setting.parameter_bound**2:
+        raise Refused(
+            f"the predicted error {compared[chosen]:.3g} is no better than knowing nothing "
+            f"({setting.parameter_bound**2:.3g})",
+            f"invite more people than {people}, or raise epsilon_release above {epsilon_release:g}",
+        )
+    draft = PrivateTruthfulRegression(
+        setting=setting,
+        payment=Payment(epsilon=epsilon_payment, ridge=ridge_payment, rule=ScoringRule(0.0, 1.0, centred), clip=clip,
+                        currency=currency, minor_units=minor_units),
+        release=candidates[chosen],  # type: ignore[arg-type]
+        behaviour=behaviour,
+    )
+    if truth_radius is not None:
+        mechanism = _for_radius(draft, positive("truth_radius", truth_radius))
+    else:
+        mechanism = _for_budget(draft, positive("budget", budget))
+    return RegressionPlan(mechanism=mechanism, compared=compared)
+
+
+def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegression:
+    """The mechanism at weight b, with the least constant at which taking part pays."""
+    weighted = replace(draft, payment=replace(draft.payment, rule=ScoringRule(0.0, b, draft.payment.rule.centred)))
+    a = figures(weighted).least_constant
+    return replace(weighted, payment=replace(weighted.payment, rule=replace(weighted.payment.rule, a=a)))
+
+
+def _for_radius(draft: PrivateTruthfulRegression, rho: float) -> PrivateTruthfulRegression:
+    error = peer_error(draft)
+    if rho <= 2 * error:
+        raise Refused(
+            f"a truth radius of {rho:g} is out of reach: peers' estimates are off by up to e = {error:.4g}, "
+            f"and it must exceed 2e = {2 * error:.4g}",
+            "ask for a larger radius, invite more people, tolerate fewer misreports, or lower ridge_payment",
+        )
+    return _priced(draft, bounds.scale_for_radius(rho, error, figures(draft).privacy_cost))
+
+
+def _for_budget(draft: PrivateTruthfulRegression, budget: float) -> PrivateTruthfulRegression:
+    """The largest weight whose expected total stays within the budget; the total is linear in the weight."""
+    unit, double = (figures(_priced(draft, b)).expected_total for b in (1.0, 2.0))
+    fixed = 2 * unit - double
+    if budget <= fixed:
+        raise Refused(
+            f"{budget:g} {draft.payment.currency} does not even cover the participants' privacy costs "
+            f"({fixed:.2f} {draft.payment.currency})", "raise the budget, or lower epsilon",
+        )
+    return _priced(draft, (budget - fixed) / (unit - fixed))

@@ -1,0 +1,347 @@
+"""What a player's own record says about x'theta: the posterior mean that her payment compares with her peers' estimate.
+
+The response depends on theta only through t = x'theta: q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt, with f_x
+the law of t and g the noise's density, is a one-dimensional integral (or a finite sum) whatever the dimension. A
+record's value never depends on the records around it: every step is elementwise, in a fixed order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from confide.contract.checks import non_negative, whole
+from confide.contract.errors import InvalidInput
+from confide.regression.priors import Atoms, NoiseLaw, Prior, UniformBall, UniformNoise
+from confide.regression.records import row_norms
+
+__all__ = ["PosteriorMean", "informativeness", "truthful_reports"]
+
+Array = NDArray[np.float64]
+Function = Callable[[Array], Array]
+
+_NODES, _WEIGHTS = (np.asarray(part, np.float64) for part in special.roots_legendre(32))
+_CELLS = 2**18
+"""Numbers per block, so that the working set stays in cache. Blocks do not change any value."""
+_NEGLIGIBLE = 40.0
+"""Integrands are followed down to exp(-40) of their peak."""
+
+
+@dataclass(frozen=True)
+class PosteriorMean:
+    """q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
+
+    Zero at x = 0 and for a record that is not finite; otherwise |q| <= radius ||x||, never nan, never an exception.
+    A response that no theta can give is first moved to the nearest possible one. With log-concave noise q never falls
+    when y rises (up to rounding, some 1e-13). Uniform noise under a ball prior has a closed form.
+
+    Args:
+        prior: law of theta.
+        noise: law of y - x'theta.
+
+    Source: the posterior that Cummings et al. 2015 assume; spec truthful_regression section 3.
+
+    Example:
+        >>> law = PosteriorMean(UniformBall(dimension=3, radius=1.0), UniformNoise(bound=0.5))
+        >>> round(float(law.at_norms([0.7], [0.4])[0]), 10)
+        0.2076923077
+    """
+
+    prior: Prior
+    noise: NoiseLaw
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prior, Prior):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} has no posterior here")
+
+    def __call__(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """The predictions.
+
+        Args:
+            X: (n, d) features.
+            y: (n,) responses.
+
+        Returns:
+            (n,) float64.
+
+        Raises:
+            InvalidInput: shapes that do not belong together; never for a row's values.
+        """
+        rows, responses = self._checked(X, y)
+        out = np.zeros(len(rows))
+        with np.errstate(all="ignore"):
+            for part, _, evaluate in self._parts(rows, responses):
+                out[part] = evaluate(responses[part])
+        return out
+
+    def at_norms(self, norms: ArrayLike, y: ArrayLike) -> Array:
+        """The predictions under a ball prior, which depend on ||x|| alone; (n,) and (n,) to (n,)."""
+        if not isinstance(self.prior, UniformBall):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is not isotropic", "give X, not its norms")
+        rows = np.zeros((np.size(norms), self.prior.dimension))
+        rows[:, 0] = norms
+        return self(rows, y)
+
+    def slacks(self, X: ArrayLike, y: ArrayLike, rho: float) -> tuple[Array, Array]:
+        """How far a response can be lowered, and raised, while the prediction moves by no more than rho.
+
+        Args:
+            X: (n, d) features.
+            y: (n,) true responses.
+            rho: non-negative.
+
+        Returns:
+            Twice (n,): the largest |y' - y| over y' below y, and above, within |y'| <= radius ||x|| + bound, such that
+            |q(x, y') - q(x, y)| <= rho; 0 where x = 0 or the record is not finite.
+
+        Raises:
+            InvalidInput: wrong shapes, or noise that is not log-concave (q need not be monotone then).
+
+        Source: spec truthful_regression section 7.1.
+        """
+        room = non_negative("rho", rho)
+        if not self.noise.log_concave:
+            raise InvalidInput("noise", "is not log-concave", "the slack needs predictions that rise with the response")
+        rows, responses = self._checked(X, y)
+        out = np.zeros((2, len(rows)))
+        with np.errstate(all="ignore"):
+            for part, reach, evaluate in self._parts(rows, responses):
+                ends = -reach - self.noise.bound, reach + self.noise.bound
+                truth = np.clip(responses[part], *ends)
+                base = evaluate(truth)
+                for side, end in enumerate(ends):
+                    near, far = np.where(np.abs(evaluate(end) - base) <= room, end, truth), end
+                    for _ in range(44):
+                        middle = (near + far) / 2
+                        inside = np.abs(evaluate(middle) - base) <= room
+                        near, far = np.where(inside, middle, near), np.where(inside, far, middle)
+                    out[side, part] = np.abs(near - truth)
+        return out[0], out[1]
+
+    def slack(self, X: ArrayLike, y: ArrayLike, rho: float) -> Array:
+        """The larger of the two `slacks`, (n,)."""
+        return np.maximum(*self.slacks(X, y, rho))
+
+    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        rows, responses = np.asarray(X, np.float64), np.asarray(y, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.prior.dimension or responses.shape != rows.shape[:1]:
+            raise InvalidInput("X", f"has shape {rows.shape} for y {responses.shape}", f"d = {self.prior.dimension}")
+        return rows, responses
+
+    def _parts(self, rows: Array, responses: Array) -> Iterator[tuple[NDArray[np.intp], Array, Function]]:
+        """Blocks of the usable rows: their ranks, radius ||x||, and the map from responses to predictions."""
+        norms = row_norms(rows)
+        usable = np.isfinite(norms) & np.isfinite(responses) & (norms > 0)
+        for start in range(0, len(rows), self._block):
+            part = np.flatnonzero(usable[start : start + self._block]) + start
+            if part.size:
+                reach = self.prior.radius * norms[part]
+                yield part, reach, self._predictor(rows, part, reach)
+
+    @property
+    def _block(self) -> int:
+        if isinstance(self.prior, UniformBall):
+            return _CELLS // (8 if isinstance(self.noise, UniformNoise) else 64)
+        return max(1, _CELLS // len(self.prior.points))
+
+    def _predictor(self, rows: Array, part: NDArray[np.intp], reach: Array) -> Function:
+        if isinstance(self.prior, UniformBall):
+            dimension = self.prior.dimension
+            return lambda y: reach * _ball_mean(dimension, self.noise, reach, y)
+        inner = np.zeros((len(part), len(self.prior.points)))
+        for j in range(self.prior.dimension):
+            inner += rows[part, j, None] * np.ascontiguousarray(self.prior.points[:, j])
+        return lambda y: np.clip(self._weighted_mean(inner, y), -reach, reach)
+
+    def _weighted_mean(self, inner: Array, y: Array) -> Array:
+        """Finite sum over points; inner is (m, k), y is (m,)."""
+        gap = y[:, None] - inner
+        logs = self.noise.log_density(gap)
+        if isinstance(self.prior, Atoms):
+            logs = logs + np.log(self.prior.weights)
+        peak = np.max(logs, axis=1)
+        weights = np.exp(logs - peak[:, None])
+        mean = _ordered_sum(weights * inner) / _ordered_sum(weights)
+        impossible = np.flatnonzero(np.isneginf(peak))
+        if impossible.size:
+            lowest, highest = self.noise.breaks[0], self.noise.breaks[-1]
+            outside = np.maximum(gap[impossible] - highest, lowest - gap[impossible])
+            mean[impossible] = inner[impossible, np.argmin(outside, axis=1)]
+        return np.asarray(mean)
+
+
+def _ordered_sum(terms: Array) -> Array:
+    """Row sums of (m, k), by repeated halving: elementwise additions only, so that m cannot change a row's rounding."""
+    width = terms.shape[1]
+    while width > 1:
+        half = width // 2
+        terms[:, :half] += terms[:, width - half : width]
+        width -= half
+    return terms[:, 0].copy()
+
+
+def _ball_mean(dimension: int, noise: NoiseLaw, reach: Array, y: Array) -> Array:
+    """E[t | y] / reach for t = reach s, s of density proportional to (1 - s^2)^((d-1)/2) on [-1, 1]."""
+    if isinstance(noise, UniformNoise):
+        # Even in y, computed for y >= 0: exactly odd predictions, and no loss of digits on one side only.
+        size = np.abs(y)
+        low = np.minimum(np.maximum((size - noise.bound) / reach, -1.0), 1.0)
+        high = np.maximum(np.minimum((size + noise.bound) / reach, 1.0), low)
+        return np.copysign(_uniform_window_mean(dimension, low, high), y)
+    ends = noise.breaks
+    low = np.minimum(np.maximum((y - ends[-1]) / reach, -1.0), 1.0)
+    high = np.maximum(np.minimum((y - ends[0]) / reach, 1.0), low)
+    log_scale = np.full(len(y), -np.inf)
+    mass, moment = np.zeros(len(y)), np.zeros(len(y))
+    for left, right in pairwise(ends):
+        first, last = np.maximum((y - right) / reach, low), np.minimum((y - left) / reach, high)
+        live = np.flatnonzero(last > first)
+        if live.size:
+            piece = _piece(dimension, noise, left, right, reach[live], y[live])
+            log_piece, mass_piece, moment_piece = _integrals(*piece, first[live], last[live])
+            sound = np.isfinite(log_piece)
+            live, log_piece = live[sound], log_piece[sound]
+            scale = np.maximum(log_scale[live], log_piece)
+            old, new = np.exp(log_scale[live] - scale), np.exp(log_piece - scale)
+            mass[live] = mass[live] * old + mass_piece[sound] * new
+            moment[live] = moment[live] * old + moment_piece[sound] * new
+            log_scale[live] = scale
+    mean = moment / mass
+    return np.where(np.isfinite(mean), np.clip(mean, low, high), (low + high) / 2)
+
+
+def _piece(d: int, noise: NoiseLaw, left: float, right: float, reach: Array, y: Array) -> tuple[Function, Function]:
+    """Log of (1 - s^2)^(d/2) g(y - reach s), and its derivative, where the noise lies in [left, right]."""
+
+    def log_weight(s: Array) -> Array:
+        z = np.clip(y - reach * s, left, right)
+        return np.asarray(d / 2 * np.log((1 - s) * (1 + s)) + noise.log_density(z))
+
+    def slope(s: Array) -> Array:
+        z = np.clip(y - reach * s, left, right)
+        return np.asarray(-d * s / ((1 - s) * (1 + s)) - reach * noise.log_slope(z))
+
+    return log_weight, slope
+
+
+def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -> tuple[Array, Array, Array]:
+    """Log of the peak, and the integrals of w and of w s over [low, high] relative to it, for log-concave w.
+
+    The weight is that of the angle phi, s = sin(phi): one more half power of 1 - s^2, smooth at the ends in every
+    dimension. The part that matters is found by bisection; each side of the peak gets 32 Gauss-Legendre nodes.
+    """
+    left, right = low, high
+    for _ in range(52):
+        middle = (left + right) / 2
+        rising = slope(middle) > 0
+        left, right = np.where(rising, middle, left), np.where(rising, right, middle)
+    mode = (left + right) / 2
+    peak = log_weight(mode)
+    mass, moment = np.zeros_like(low), np.zeros_like(low)
+    for end in (low, high):
+        near, far = mode, end
+        for _ in range(40):
+            middle = (near + far) / 2
+            inside = log_weight(middle) >= peak - _NEGLIGIBLE
+            near, far = np.where(inside, middle, near), np.where(inside, far, middle)
+        start, width = np.arcsin(mode), np.arcsin(far) - np.arcsin(mode)
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            s = np.sin(start + width * ((node + 1) / 2))
+            value = np.exp(log_weight(s) - peak) * np.abs(width) * (weight / 2)
+            mass += value
+            moment += value * s
+    return peak, mass, moment
+
+
+def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
+    """Mean of s with density proportional to (1 - s^2)^((d-1)/2) on [low, high], where 0 <= high + low, high <= 1."""
+    k = (d - 1) / 2
+    mean = np.zeros_like(low)
+    cut = np.flatnonzero(high + low > 0)
+    a, b = low[cut], high[cut]
+    rest = (1 - a) * (1 + a)
+    # (1 - a^2)^(k+1) - (1 - b^2)^(k+1), without cancellation.
+    ratio = np.maximum(-(b - a) * (b + a) / rest, -1.0)
+    top = np.power(rest, k + 1) * -np.expm1((k + 1) * np.log1p(ratio)) / (2 * (k + 1))
+    bottom = _from_zero(d, b) - _from_zero(d, a)
+    value = top / bottom
+    # Tails lose digits in that difference, short windows in any, and far tails underflow: each its own way.
+    full = special.beta(0.5, k + 1) / 2
+    tail = np.flatnonzero((a > 0) & (bottom < 0.02 * full))
+    whole_tail = special.betainc(k + 1, 0.5, rest[tail])
+    part = whole_tail - special.betainc(k + 1, 0.5, (1 - b[tail]) * (1 + b[tail]))
+    value[tail] = top[tail] / (full * part)
+    poor = tail[~((part > 0.01 * whole_tail) & (part > 1e-280))]
+    value[poor] = _tail_mean(k, a[poor], b[poor])
+    mean[cut] = np.where(np.isfinite(value), np.clip(value, a, b), (a + b) / 2)
+    return mean
+
+
+def _from_zero(d: int, s: Array) -> Array:
+    """Integral of (1 - u^2)^((d-1)/2) for u from 0 to s; odd in s. The recurrence adds numbers of one sign only."""
+    if d > 64:
+        return np.asarray(np.sign(s) * special.betainc(0.5, (d + 1) / 2, s * s) * (special.beta(0.5, (d + 1) / 2) / 2))
+    rest = (1 - s) * (1 + s)
+    total, power = (s, rest) if d % 2 else (np.arcsin(s), np.sqrt(rest))
+    for twice in range(1 + d % 2, d, 2):
+        total = (s * power + twice * total) / (twice + 1)
+        power = power * rest
+    return total
+
+
+def _tail_mean(k: float, low: Array, high: Array) -> Array:
+    """The same by 32 Gauss-Legendre nodes for 0 < low, where the density falls by at most exp(-40) or smoothly."""
+    rest = (1 - low) * (1 + low)
+    last = np.minimum(high, np.sqrt(1 - rest * math.exp(-_NEGLIGIBLE / k))) if k > 0 else high
+    mass, moment = np.zeros_like(low), np.zeros_like(low)
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        step = (last - low) * ((node + 1) / 2)
+        s = low + step
+        value = weight * np.power((1 - s) * (1 + s) / rest, k)
+        mass += value
+        moment += value * step
+    return np.asarray(low + moment / mass)
+
+
+def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Array, Array, Array]:
+    """Nodes x (N, d), y (N,) and weights (N,) for the records of truthful players with x uniform in the unit ball.
+
+    Ball prior: product quadrature with `nodes` each for ||x||, x'theta / ||x|| and the noise, and x along the first
+    axis. Points: 4096 nodes of a Sobol sequence, which is deterministic; accurate to about one per cent.
+    """
+    count, d = whole("nodes", nodes, at_least=2), prior.dimension
+    if isinstance(prior, UniformBall):
+        node, share = special.roots_legendre(count)
+        level = (node + 1) / 2
+        inner, inner_share = special.roots_gegenbauer(count, d / 2)
+        norms, inner, errors = np.meshgrid(level ** (1 / d), inner, noise.from_uniforms(level), indexing="ij")
+        rows = np.zeros((norms.size, d))
+        rows[:, 0] = norms.reshape(-1)
+        weights = share[:, None, None] * (inner_share / inner_share.sum())[:, None] * share / 4
+        return rows, (norms * inner * prior.radius + errors).reshape(-1), weights.reshape(-1)
+    from scipy.stats import qmc
+
+    cube = qmc.Sobol(d + 3, scramble=False).random_base2(12) + 2.0**-13
+    rows = UniformBall(dimension=d, radius=1.0).from_normals(special.ndtri(cube[:, :d]), cube[:, d])
+    inner = np.sum(rows * prior.from_uniforms(cube[:, d + 1]), axis=1)
+    return rows, inner + noise.from_uniforms(cube[:, d + 2]), np.full(len(rows), 1 / len(rows))
+
+
+def informativeness(prior: Prior, noise: NoiseLaw) -> float:
+    """E[q^2] / E[(x'theta)^2] for truthful players with x uniform in the unit ball: 0 when responses say nothing.
+
+    Below 0.1 payments hardly depend on the responses. Source: spec truthful_regression section 3.
+    """
+    rows, responses, weights = truthful_reports(prior, noise)
+    d = prior.dimension
+    if isinstance(prior, UniformBall):
+        square = prior.radius**2 * d / (d + 2)
+    else:
+        square = float(prior.weights @ np.sum(prior.points**2, axis=1))
+    return float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2) * (d + 2) / square)

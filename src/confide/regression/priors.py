@@ -1,0 +1,349 @@
+"""Public laws that the payments rest on: of the parameter, and of the noise in a true response.
+
+Fixed before any record is seen. A parameter law knows its `dimension` and a `radius` that bounds the parameter; a noise
+law has mean zero and bounded support. Neither draws at random: `from_...` turn given uniforms or normals into draws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "Atoms",
+    "NoiseLaw",
+    "Prior",
+    "SampledPrior",
+    "TabulatedNoise",
+    "TruncatedGaussianNoise",
+    "UniformBall",
+    "UniformNoise",
+]
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class NoiseLaw(Protocol):
+    """A law of z = y - x'theta with mean zero and positive density on an interval."""
+
+    @property
+    def bound(self) -> float:
+        """M, with |z| <= M."""
+
+    @property
+    def breaks(self) -> Array:
+        """The ends of the support, and the cuts between pieces with a smooth log-concave density; rising."""
+
+    @property
+    def variance(self) -> float:
+        """E[z^2]."""
+
+    @property
+    def log_concave(self) -> bool:
+        """Whether the whole density is: then a player's prediction never falls when her response rises."""
+
+    def log_density(self, z: ArrayLike) -> Array:
+        """Logarithm of the density, elementwise; -inf outside the support."""
+
+    def log_slope(self, z: ArrayLike) -> Array:
+        """Derivative of the log density inside the support, elementwise; at a kink, one of its two sides."""
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        """The quantile function, elementwise on [0, 1]."""
+
+
+@dataclass(frozen=True)
+class UniformBall:
+    """Theta uniform in the ball of this radius.
+
+    Args:
+        dimension: d, at least 1.
+        radius: R0 > 0.
+    """
+
+    dimension: int
+    radius: float
+
+    def __post_init__(self) -> None:
+        whole("dimension", self.dimension, at_least=1)
+        positive("radius", self.radius)
+
+    def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
+        directions, lengths = np.asarray(normals, np.float64), np.asarray(uniforms, np.float64)
+        norms = np.sqrt(np.sum(directions * directions, axis=1))
+        return np.asarray(directions * (self.radius * lengths ** (1 / self.dimension) / norms)[:, None])
+
+
+def _frozen(values: ArrayLike) -> Array:
+    array = np.array(values, np.float64, order="C")
+    array.flags.writeable = False
+    return array
+
+
+def _checked_points(points: ArrayLike, radius: float) -> tuple[Array, float]:
+    array = _frozen(points)
+    if array.ndim != 2 or not array.size or not np.all(np.isfinite(array)):
+        raise InvalidInput("points", "must be a finite array of shape (number, dimension)")
+    longest = float(np.sqrt(np.max(np.sum(array * array, axis=1))))
+    bound = non_negative("radius", radius) or longest
+    if bound <= 0 or longest > bound * (1 + 1e-12):
+        raise InvalidInput("points", f"reach {longest:.6g}, outside the radius {bound:.6g}", "the radius is positive")
+    return array, bound
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """Theta is one of finitely many points.
+
+    Args:
+        points: (k, d).
+        weights: (k,) their probabilities, positive, of sum 1 within 1e-9.
+        radius: R0 >= the norm of each point; 0 stands for the largest norm.
+    """
+
+    points: Array
+    weights: Array
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        points, radius = _checked_points(self.points, self.radius)
+        weights = _frozen(self.weights)
+        if weights.shape != points.shape[:1] or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
+            raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
+        for name, value in (("points", points), ("weights", weights), ("radius", radius)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.points.shape[1])
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of uniforms (n,)."""
+        steps = np.cumsum(self.weights)[:-1]
+        return np.asarray(self.points[np.searchsorted(steps, np.asarray(uniforms, np.float64), side="right")])
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPrior:
+    """Any law, by a public sample of it that was drawn independently of the data; 2^14 points are a good number.
+
+    Args:
+        points: (k, d) the sample, equally weighted.
+        radius: R0 >= the norm of each point; 0 stands for the largest norm.
+    """
+
+    points: Array
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        points, radius = _checked_points(self.points, self.radius)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "radius", radius)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.points.shape[1])
+
+    @property
+    def weights(self) -> Array:
+        """(k,) equal probabilities."""
+        return np.full(len(self.points), 1 / len(self.points))
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of uniforms (n,) in [0, 1)."""
+        return np.asarray(self.points[(np.asarray(uniforms, np.float64) * len(self.points)).astype(np.int64)])
+
+
+Prior = UniformBall | Atoms | SampledPrior
+"""The laws of the parameter."""
+
+
+class _OnePiece:
+    """Support [-bound, bound], with a log-concave density."""
+
+    bound: float
+
+    @property
+    def breaks(self) -> Array:
+        return np.array([-self.bound, self.bound])
+
+    @property
+    def log_concave(self) -> bool:
+        return True
+
+    def _inside(self, z: Array, values: ArrayLike) -> Array:
+        return np.where(np.abs(z) <= self.bound, values, -np.inf)
+
+
+@dataclass(frozen=True)
+class UniformNoise(_OnePiece):
+    """Noise uniform on [-bound, bound].
+
+    Args:
+        bound: M > 0.
+    """
+
+    bound: float
+
+    def __post_init__(self) -> None:
+        positive("bound", self.bound)
+
+    @property
+    def variance(self) -> float:
+        return self.bound**2 / 3
+
+    def log_density(self, z: ArrayLike) -> Array:
+        return self._inside(np.asarray(z, np.float64), -math.log(2 * self.bound))
+
+    def log_slope(self, z: ArrayLike) -> Array:
+        return np.zeros_like(z, np.float64)
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        return np.asarray(self.bound * (2 * np.asarray(uniforms, np.float64) - 1))
+
+
+@dataclass(frozen=True)
+class TruncatedGaussianNoise(_OnePiece):
+    """A centred Gaussian conditioned on |z| <= bound.
+
+    Args:
+        sigma: standard deviation before truncation, positive.
+        bound: M > 0.
+    """
+
+    sigma: float
+    bound: float
+
+    def __post_init__(self) -> None:
+        positive("sigma", self.sigma)
+        positive("bound", self.bound)
+
+    @property
+    def variance(self) -> float:
+        # Ratio of chi-square probabilities with 3 and 1 degrees of freedom: no cancellation, however flat the density.
+        square = (self.bound / self.sigma) ** 2 / 2
+        if square < 1e-12:
+            return self.bound**2 / 3
+        return float(self.sigma**2 * special.gammainc(1.5, square) / special.gammainc(0.5, square))
+
+    def log_density(self, z: ArrayLike) -> Array:
+        values = np.asarray(z, np.float64)
+        mass = special.erf(self.bound / (self.sigma * math.sqrt(2)))
+        constant = math.log(self.sigma * math.sqrt(2 * math.pi) * mass)
+        return self._inside(values, -((values / self.sigma) ** 2) / 2 - constant)
+
+    def log_slope(self, z: ArrayLike) -> Array:
+        return np.asarray(-np.asarray(z, np.float64) / self.sigma**2)
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        mass = special.erf(self.bound / (self.sigma * math.sqrt(2)))
+        spread = special.erfinv((2 * np.asarray(uniforms, np.float64) - 1) * mass)
+        return np.asarray(np.clip(self.sigma * math.sqrt(2) * spread, -self.bound, self.bound))
+
+
+@dataclass(frozen=True, eq=False)
+class TabulatedNoise:
+    """Noise whose density is given at grid points and linear in between.
+
+    Args:
+        grid: (k,) rising, k >= 2; the density is zero outside.
+        density: (k,) positive, but for the two ends, which may be zero; integral 1 within 1e-6 (then rescaled).
+
+    A mean that is not zero within 1e-9 is refused.
+
+    Example:
+        >>> round(TabulatedNoise.triangular(0.5).variance, 9)
+        0.041666667
+    """
+
+    grid: Array
+    density: Array
+
+    @classmethod
+    def triangular(cls, bound: float) -> TabulatedNoise:
+        """The density (bound - |z|) / bound^2: the sum of two equal uniform errors. Log-concave."""
+        reach = positive("bound", bound)
+        return cls(grid=np.array([-reach, 0.0, reach]), density=np.array([0.0, 1 / reach, 0.0]))
+
+    def __post_init__(self) -> None:
+        grid, density = _frozen(self.grid), _frozen(self.density)
+        if grid.ndim != 1 or grid.size < 2 or not np.all(np.isfinite(grid)) or not np.all(np.diff(grid) > 0):
+            raise InvalidInput("grid", "must be at least two rising finite numbers")
+        if density.shape != grid.shape or not (np.all(density[1:-1] > 0) and np.all(density >= 0)):
+            raise InvalidInput("density", "must be one number per grid point, positive but perhaps at the ends")
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "density", density)
+        if not abs(self._total - 1) <= 1e-6:
+            raise InvalidInput("density", f"integrates to {self._total:.9g}", "must integrate to 1 within 1e-6")
+        mean = self._moment(1)
+        if not abs(mean) <= 1e-9:
+            raise InvalidInput("density", f"has mean {mean:.3g}", "the noise must have mean zero within 1e-9")
+
+    def _simpson(self, power: int) -> Array:
+        # z^2 times a linear density is a cubic on each piece, for which Simpson's rule is exact.
+        left, right = self.grid[:-1], self.grid[1:]
+        ends = self.density[:-1] * left**power + self.density[1:] * right**power
+        middle = (self.density[:-1] + self.density[1:]) / 2 * ((left + right) / 2) ** power
+        return np.asarray((right - left) * (ends + 4 * middle) / 6)
+
+    @cached_property
+    def _total(self) -> float:
+        return math.fsum(self._simpson(0))
+
+    def _moment(self, power: int) -> float:
+        return math.fsum(self._simpson(power)) / self._total
+
+    @property
+    def bound(self) -> float:
+        return float(max(-self.grid[0], self.grid[-1]))
+
+    @property
+    def breaks(self) -> Array:
+        return self.grid
+
+    @property
+    def variance(self) -> float:
+        return self._moment(2)
+
+    @cached_property
+    def log_concave(self) -> bool:
+        # On a piece the logarithm of a linear function is concave; at a knot it is if the slope does not rise.
+        slopes = np.diff(self.density) / np.diff(self.grid)
+        return bool(np.all(np.diff(slopes) <= 1e-12 * np.max(np.abs(slopes), initial=1.0)))
+
+    def log_density(self, z: ArrayLike) -> Array:
+        values = np.asarray(z, np.float64)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.interp(values, self.grid, self.density, 0.0, 0.0) / self._total))
+
+    def log_slope(self, z: ArrayLike) -> Array:
+        values = np.asarray(z, np.float64)
+        piece = np.clip(np.searchsorted(self.grid, values, side="right") - 1, 0, self.grid.size - 2)
+        slopes = (np.diff(self.density) / np.diff(self.grid))[piece]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(slopes / np.interp(values, self.grid, self.density))
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        masses = self._simpson(0) / self._total
+        starts = np.concatenate(([0.0], np.cumsum(masses)))
+        values = np.clip(np.asarray(uniforms, np.float64), 0.0, 1.0)
+        piece = np.clip(np.searchsorted(starts, values, side="right") - 1, 0, masses.size - 1)
+        height = self.density / self._total
+        left, width, rest = height[piece], np.diff(self.grid)[piece], np.maximum(values - starts[piece], 0.0)
+        rise = (height[piece + 1] - left) / width
+        # Root of left s + rise s^2 / 2 = rest, in the form that does not cancel.
+        root = np.sqrt(np.maximum(left * left + 2 * rise * rest, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(rest > 0, 2 * rest / (left + root), 0.0)
+        return np.asarray(self.grid[piece] + np.clip(step, 0.0, width))

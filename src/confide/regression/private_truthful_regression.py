@@ -1,0 +1,319 @@
+"""Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truth.
+
+Everybody is put into one of two groups at random. A player is paid by how well the other group's private estimate
+predicts what her answer implies. The estimates are ridge regressions constrained to a ball, plus noise; the payment
+estimates and the public release are all on the billboard, and each share follows from it and one's own record.
+
+Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 5, 7.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.events import Event, PureEvent
+from confide.privacy.noise import Noise
+from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+from confide.regression.guarantees import regression_guarantees
+from confide.regression.posterior import PosteriorMean
+from confide.regression.records import Batch, as_batches, moments, ordered_dot
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.base import Interval, Released
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
+from confide.regression.release.sufficient_statistics import SufficientStatistics
+from confide.regression.scoring import ScoringRule
+from confide.regression.setting import Setting
+
+__all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
+
+_LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payment:
+    """How people are paid.
+
+    Args:
+        epsilon: of the two payment estimates together (a record is in one of them).
+        ridge: their weight gamma_p > 0; smaller than the release's, because payments need low bias.
+        rule: the scoring rule, in the currency's unit.
+        clip: t: the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound.
+        currency: its name.
+        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
+    """
+
+    epsilon: float
+    ridge: float
+    rule: ScoringRule
+    clip: float | None = None
+    currency: str = "USD"
+    minor_units: int = 100
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        positive("ridge", self.ridge)
+        if self.clip is not None:
+            positive("clip", self.clip)
+        whole("minor_units", self.minor_units, at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behaviour:
+    """What is assumed of privacy costs and of those who will not answer truthfully.
+
+    Args:
+        costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
+        misreports: alpha, tolerated share of misreports and absences.
+        failure: beta, probability that there are more.
+    """
+
+    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts
+    misreports: float
+    failure: float
+
+    def __post_init__(self) -> None:
+        fraction("misreports", self.misreports)
+        fraction("failure", self.failure)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RegressionBillboard(Billboard):
+    """Everything that anyone may see after a run.
+
+    Args:
+        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits).
+        people: n.
+        coef: (d,) the released coefficients, projected to the ball that holds the true parameter.
+        estimate: (d,) the same before projection; intervals refer to it.
+        peers: (2, d) the noisy payment estimates of the two groups.
+        gram: (d, d) noisy second moments, (0, 0) where the release publishes none.
+        cross: (d,) noisy cross moments, (0,) where it publishes none.
+        ridge: ridge weight that the release chose from its own noisy outputs; 0 where it chose none.
+    """
+
+    split: np.ndarray
+    people: int
+    coef: np.ndarray
+    estimate: np.ndarray
+    peers: np.ndarray
+    gram: np.ndarray
+    cross: np.ndarray
+    ridge: float = 0.0
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """(d,) the released coefficients, by the name that scikit-learn uses."""
+        return self.coef
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """(m,) predicted responses for (m, d) features, on the scale of the records."""
+        return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
+
+    def group(self, index: int) -> int:
+        """0 or 1, the group of one participant."""
+        return int(self.split[index >> 3] >> (7 - (index & 7))) & 1
+
+    def groups(self) -> np.ndarray:
+        """(n,) bool, True for group 1."""
+        return np.unpackbits(self.split, count=self.people).astype(bool)
+
+    @property
+    def released(self) -> Released:
+        """The release as its estimator sees it."""
+        return Released(estimate=self.estimate, gram=self.gram, cross=self.cross, ridge=self.ridge)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateTruthfulRegression(Mechanism):
+    """Buy answers for a regression from people who could lie, under joint differential privacy.
+
+    Args:
+        setting: the public facts; privacy needs only its bounds.
+        payment: how people are paid, and what that costs in privacy.
+        release: the estimator of the public coefficients, with its own privacy statement.
+        behaviour: costs and the tolerated share of misreports.
+
+    Use `confide.regression.plan` to choose all of these from public parameters.
+
+    Example:
+        >>> import numpy as np
+        >>> from confide.regression import plan
+        >>> found = plan(people=20_000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
+        ...              epsilon_payment=0.5, truth_radius=0.5)
+        >>> X = np.tile([[0.6, 0.0], [0.0, 0.6]], (10_000, 1))
+        >>> outcome = found.mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(1))
+        >>> outcome.billboard.coef_.round(1).tolist(), outcome.release_safe
+        ([0.5, -0.5], False)
+    """
+
+    setting: Setting
+    payment: Payment
+    release: RidgeRelease | Averaged | SufficientStatistics | AdaSSP
+    behaviour: Behaviour
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
+    _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.release, Averaged) and (self.release.epsilon_payment, self.release.ridge_payment) != (
+            self.payment.epsilon, self.payment.ridge
+        ):
+            raise InvalidInput("release", "averages other payment estimates than the mechanism's",
+                               "give it the payment's epsilon and ridge")
+        object.__setattr__(self, "_posterior", PosteriorMean(self.setting.prior, self.setting.noise))
+
+    @property
+    def posterior(self) -> PosteriorMean:
+        """q(x, y) of the public model."""
+        return self._posterior
+
+    # ---- promises
+
+    def events(self) -> tuple[Event, ...]:
+        """The payment estimates (parallel over the groups), and the release."""
+        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label="payment estimates")
+        return (peers, *self.release.events())
+
+    def guarantees(self) -> Guarantees:
+        """Every promise of section 7.1, from public parameters alone."""
+        return regression_guarantees(self)
+
+    @property
+    def noise_scale(self) -> float:
+        """Scale s_p of the noise on each payment estimate."""
+        return noise_scale(self.setting, self.payment.ridge, self.payment.epsilon)
+
+    # ---- the run
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """The whole mechanism.
+
+        Args:
+            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice; a slot without a row, and
+                a row that is not finite, is the null record and is paid 0.
+            noise: `Noise.secure()` for a release.
+
+        Returns:
+            An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
+
+        Raises:
+            InvalidInput: wrong shapes, or more rows than slots.
+        """
+        if not isinstance(noise, Noise):
+            raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        setting, n, d = self.setting, self.setting.people, self.setting.features
+        if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) and len(data[0]) > n:
+            raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {n} invited slots")
+        split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
+        groups = moments(as_batches(data, d), setting.record_map, split, d)
+        peers = np.stack([
+            perturbed_ridge(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j))
+            for j, sums in enumerate(groups)
+        ])
+        released = self.release.run(setting, groups[0] + groups[1], peers, noise)
+        norm = float(np.linalg.norm(released.estimate))
+        billboard = RegressionBillboard(
+            split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
+            # Never further from any parameter inside the ball, and free: post-processing.
+            coef=released.estimate * min(1.0, setting.parameter_bound / norm) if norm > 0 else released.estimate,
+            gram=released.gram, cross=released.cross, ridge=released.ridge,
+        )
+        shares = self._pay(as_batches(data, d), split, peers)
+        return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
+
+    def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        """(n,) int64, the second pass: each row's payment from that row and the billboard."""
+        shares = np.zeros(self.setting.people, dtype=np.int64)
+
+        def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+            return batch.index, self._payments(batch, split[batch.index], peers)
+
+        # Rows are independent, and scipy's kernels run outside the interpreter lock: threads change nothing but time.
+        with ThreadPoolExecutor(2) as pool:
+            for index, amounts in _bounded_map(pool, pay, batches):
+                shares[index] = amounts
+        return shares
+
+    def _payments(self, batch: Batch, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        """Whole coins for some rows."""
+        X, y, null = self.setting.record_map.clip(batch)
+        coins = np.rint(self.exact_payments(X, y, group, peers) * self.payment.minor_units)
+        coins = np.clip(coins, -_LARGEST_PAYMENT, _LARGEST_PAYMENT).astype(np.int64)
+        return np.where(null, 0, coins)
+
+    def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        """Payments before rounding to coins, for usable records.
+
+        Args:
+            X: (m, d) clipped features.
+            y: (m,) clipped responses.
+            group: (m,) bool, the player's own group.
+            peers: (2, d) payment estimates.
+        """
+        first, second = ordered_dot(X, peers[0]), ordered_dot(X, peers[1])
+        predicted = np.where(group, first, second)  # by the other group's estimate
+        bound = self.prediction_bound
+        if bound is not None:
+            predicted = np.clip(predicted, -bound, bound)
+        return self.payment.rule(predicted, self._posterior(X, y))
+
+    @property
+    def prediction_bound(self) -> float | None:
+        """R + s t, where predictions are clipped; None where they are not."""
+        return None if self.payment.clip is None else self.setting.ball + self.noise_scale * self.payment.clip
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share, from her record and the billboard.
+
+        Args:
+            record: (x, y) as she submitted it, x of shape (d,); None without a record.
+            index: her rank in the public list of ids.
+            billboard: the run's billboard.
+
+        Returns:
+            {"payment": whole number of the currency's smallest coin}.
+        """
+        if not isinstance(billboard, RegressionBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
+        if not 0 <= whole("index", index) < self.setting.people:
+            raise InvalidInput("index", f"{index} is out of range", f"must be below {self.setting.people}")
+        if record is None:
+            return {"payment": 0}
+        x, y = record
+        batch = Batch(np.array([index]), np.array([x], dtype=np.float64), np.array([y], dtype=np.float64))
+        group = np.array([bool(billboard.group(index))])
+        return {"payment": int(self._payments(batch, group, billboard.peers)[0])}
+
+    def interval(self, billboard: RegressionBillboard, direction: np.ndarray, level: float = 0.95) -> Interval:
+        """How far direction'theta may be off, part by part, from the billboard alone (free post-processing).
+
+        Args:
+            billboard: the run's billboard.
+            direction: (d,), for instance a unit vector for one coefficient.
+            level: coverage of the noise part and of the sampling part.
+        """
+        return self.release.interval(
+            self.setting, billboard.released, np.asarray(direction, dtype=np.float64), fraction("level", level)
+        )
+
+
+def _bounded_map(pool: ThreadPoolExecutor, work: Any, items: Any) -> Any:
+    """`pool.map` that keeps at most four items in flight, so that memory stays flat."""
+    pending: list[Any] = []
+    for item in items:
+        pending.append(pool.submit(work, item))
+        if len(pending) == 4:
+            yield pending.pop(0).result()
+    for future in pending:
+        yield future.result()

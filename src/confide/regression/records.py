@@ -1,0 +1,187 @@
+"""One participant's record: the total map that makes any submission usable, and the exact moments of many records.
+
+The map looks at one record alone, so it is part of the privacy proof, not a leak: a record that cannot be used becomes
+the null record (x = 0, y = 0, paid 0), a feature vector longer than 1 is scaled to length 1, a response beyond what the
+model allows is clipped. Quantisation towards zero then makes all moments exact integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput
+from confide.numerics.integer_cross import IntegerCross
+
+__all__ = ["GRID_BITS", "Batch", "Moments", "RecordMap", "as_batches", "moments", "ordered_dot", "row_norms"]
+
+GRID_BITS = 16
+"""Features and responses are quantised to multiples of 2^-16; moments are then integers in units of 2^-32."""
+
+_ONE = 2**GRID_BITS
+
+
+def ordered_dot(X: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """X @ vector, added column by column in a fixed order: a row's value does not depend on the rows around it.
+
+    Args:
+        X: (m, d).
+        vector: (d,).
+
+    Returns:
+        (m,) float64. BLAS would be faster and may round one row differently in another batch.
+    """
+    total = np.zeros(len(X))
+    for k in range(X.shape[1]):
+        total += X[:, k] * vector[k]
+    return total
+
+
+def row_norms(X: np.ndarray) -> np.ndarray:
+    """Euclidean norms of the rows, each computed from its row alone in a fixed order; (m,)."""
+    total = np.zeros(len(X))
+    for k in range(X.shape[1]):
+        total += X[:, k] * X[:, k]
+    return np.sqrt(total)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of submissions.
+
+    Args:
+        index: (m,) rank of each row's participant in the public list of ids.
+        X: (m, d) features.
+        y: (m,) responses. A row that is not finite is the null record; so is a slot without a row.
+    """
+
+    index: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+
+
+def as_batches(data: Any, features: int, rows: int = 65536) -> Iterator[Batch]:
+    """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
+
+    Args:
+        data: a pair (X, y) with shapes (n, d) and (n,); row i belongs to index i; a row that is not finite is null. Or
+            an iterable of batches that can be iterated again.
+        features: d.
+        rows: rows per batch for arrays.
+
+    Raises:
+        InvalidInput: wrong shapes.
+    """
+    if not isinstance(data, tuple):
+        for batch in data:
+            if batch.X.ndim != 2 or batch.X.shape[1] != features:
+                raise InvalidInput("X", f"shape {batch.X.shape}", f"must have {features} columns")
+            yield Batch(batch.index, batch.X, batch.y)
+        return
+    if len(data) != 2:
+        raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
+    X, y = (np.asarray(part, dtype=np.float64) for part in data)
+    if X.ndim != 2 or X.shape[1] != features:
+        raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
+    if y.shape != (len(X),):
+        raise InvalidInput("y", f"shape {y.shape}", f"must be ({len(X)},)")
+    for start in range(0, len(X), rows):
+        part = slice(start, min(start + rows, len(X)))
+        yield Batch(np.arange(part.start, part.stop), X[part], y[part])
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordMap:
+    """The total per-record map (spec truthful_regression 4.1 step 1 and 4.4 step i).
+
+    Args:
+        parameter_bound: R0, bound on the norm of the true parameter.
+        noise_bound: M.
+        response_bound: Y, hard bound on |y|.
+    """
+
+    parameter_bound: float
+    noise_bound: float
+    response_bound: float
+
+    def clip(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(X, y, null): usable records, as payments see them; null rows are zero.
+
+        Bit for bit the same for a record on her own device and in the operator's batch.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            null = ~(np.isfinite(batch.y) & np.isfinite(batch.X).all(axis=1))
+            X = np.where(null[:, None], 0.0, batch.X)
+            y = np.where(null, 0.0, batch.y)
+            norms = row_norms(X)
+            # A finite vector whose squares overflow points somewhere, but is no record: its owner mistyped.
+            huge = ~np.isfinite(norms)
+        if huge.any():
+            null |= huge
+            X[huge], y[huge], norms[huge] = 0.0, 0.0, 0.0
+        long = norms > 1.0
+        if long.any():
+            X[long] /= norms[long, None]
+            norms[long] = 1.0
+        limit = np.minimum(self.parameter_bound * norms + self.noise_bound, self.response_bound)
+        return X, np.clip(y, -limit, limit), null
+
+    def quantise(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Integers in units of 2^-16, towards zero, with squared norm at most 2^32; both float64."""
+        rows = np.trunc(X * _ONE)
+        while True:
+            squares = np.einsum("ij,ij->i", rows, rows)  # exact: integers below 2^53
+            long = squares > float(_ONE * _ONE)
+            if not long.any():
+                return rows, np.trunc(y * _ONE)
+            # Rounding of the division in `clip` can leave a norm a hair above 1: shrink that record alone.
+            rows[long] = np.trunc(rows[long] * (1.0 - 2.0**-15))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Exact second moments of one group of records, in units of 2^-32.
+
+    Args:
+        gram: (d, d) object array of integers, sum of x x'.
+        cross: (d,) object array of integers, sum of x y.
+    """
+
+    gram: np.ndarray
+    cross: np.ndarray
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.gram + other.gram, self.cross + other.cross)
+
+    @property
+    def dimension(self) -> int:
+        return len(self.cross)
+
+
+def moments(
+    batches: Iterable[Batch], record_map: RecordMap, split: np.ndarray, features: int
+) -> tuple[Moments, Moments]:
+    """One pass over the records: the exact moments of both groups.
+
+    Args:
+        batches: the submissions; nothing of them is kept.
+        record_map: the per-record map.
+        split: (n,) bool, the group of each index.
+        features: d.
+
+    Returns:
+        Moments of group 0 and of group 1; the same integers for any order and chunking of the rows.
+    """
+    right_bound = int(np.ceil(record_map.response_bound * _ONE))
+    sums = [IntegerCross(features, left_bound=_ONE, right_bound=right_bound) for _ in range(2)]
+    for batch in batches:
+        X, y, _null = record_map.clip(batch)
+        rows, responses = record_map.quantise(X, y)
+        group = split[batch.index]
+        sums[0].add(rows[~group], responses[~group])
+        sums[1].add(rows[group], responses[group])
+    first, second = (Moments(s.gram, s.cross) for s in sums)
+    return first, second

@@ -1,0 +1,111 @@
+"""AdaSSP: noisy second moments with a ridge chosen from a noisy smallest eigenvalue, under approximate privacy.
+
+Discrete Gaussian noise on the exact integer moments, a third of the zCDP budget each for the smallest eigenvalue, the
+Gram matrix and the cross moments. The published constants are for records added or removed; these are for replacement.
+
+Source: Wang 2018, Algorithm 2; accounting by zCDP (ours), spec truthful_regression 8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.contract.checks import fraction, positive
+from confide.contract.guarantees import Unit
+from confide.privacy.events import Event, ZCDPEvent
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Noise
+from confide.regression.constrained_ridge import constrained_ridge
+from confide.regression.intervals import normal_quantile
+from confide.regression.records import GRID_BITS, Moments
+from confide.regression.release.base import Interval, Release, Released
+from confide.regression.release.released_moments import moment_interval, predicted_error, symmetric
+from confide.regression.setting import Setting
+
+__all__ = ["AdaSSP"]
+
+_UNIT = 2 ** (2 * GRID_BITS)
+_FAILURE = 0.05  # the ridge covers the spectrum of the noise with this failure probability (Wang 2018)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaSSP(Release):
+    """The calibrated release.
+
+    Args:
+        epsilon: in nats.
+        delta: in (0, 1).
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        fraction("delta", self.delta)
+
+    @property
+    def rho(self) -> float:
+        """The zCDP budget that (epsilon, delta) allows, rounded down."""
+        return ZCDP.within(self.epsilon, self.delta).rho
+
+    def deviation(self, sensitivity: float) -> float:
+        """Noise for a third of the budget, rounded up."""
+        return math.nextafter(sensitivity / math.sqrt(2 * self.rho / 3), math.inf)
+
+    @property
+    def gram_deviation(self) -> float:
+        """On the diagonal of A, in Frobenius sensitivity sqrt(2); off the diagonal smaller by sqrt(2)."""
+        return self.deviation(math.nextafter(math.sqrt(2.0), 2.0))
+
+    def cross_deviation(self, setting: Setting) -> float:
+        """On an entry of u, sensitivity 2Y."""
+        return self.deviation(2.0 * setting.response)
+
+    def events(self) -> tuple[Event, ...]:
+        return (ZCDPEvent(rho=self.rho, neighbours=Unit.RECORD_REPLACED, label="release"),)
+
+    def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
+        d = setting.features
+        rows, columns = np.triu_indices(d, 1)
+
+        def lattice(deviation: float, size: int, part: str) -> np.ndarray:
+            return noise.discrete_gaussian(deviation * _UNIT, size, stream=("release", part))
+
+        # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
+        diagonal = np.diagonal(total.gram) + lattice(self.gram_deviation, d, "diagonal")
+        off = math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
+        upper = total.gram[rows, columns] + lattice(off, len(rows), "off-diagonal")
+        cross = total.cross + lattice(self.cross_deviation(setting), d, "cross")
+        # The eigenvalue is computed in double precision; its error is bounded by public numbers and paid for.
+        error = setting.people * d * 2.0**-46
+        smallest = math.floor(float(np.linalg.eigvalsh(total.gram.astype(np.float64) / _UNIT)[0]) * _UNIT)
+        deviation = self.deviation(1.0 + 2.0 * error + 1.0 / _UNIT)
+        noisy = (smallest + int(lattice(deviation, 1, "eigenvalue")[0])) / _UNIT
+        # As published: a lower confidence bound on the eigenvalue, then the ridge that tames the noise's spectrum.
+        lower = max(0.0, noisy - deviation * math.sqrt(2 * math.log(1 / _FAILURE)))
+        ridge = max(0.0, self.gram_deviation * math.sqrt(d * math.log(2 * d * d / _FAILURE)) - lower)
+        gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]).astype(np.float64) / _UNIT, d)
+        estimate, _ = constrained_ridge(gram64, cross64, ridge, setting.parameter_bound)
+        return Released(estimate=estimate, gram=gram64, cross=cross64, ridge=ridge)
+
+    def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
+        d = setting.features
+        # The multiplier of the ball is part of the fitted ridge: recover it to linearise where the estimate stands.
+        _, multiplier = constrained_ridge(released.gram, released.cross, released.ridge, setting.parameter_bound)
+        linear = np.linalg.inv(released.gram + (released.ridge + multiplier) * np.eye(d))
+        return moment_interval(
+            setting, released, linear, direction, level, gram_unit=self.gram_deviation,
+            cross_unit=self.cross_deviation(setting), quantile=normal_quantile(level),
+        )
+
+    def expected_error(self, setting: Setting) -> float:
+        return predicted_error(
+            setting, gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting)
+        )
+
+    def describe(self) -> str:
+        return "AdaSSP: noisy second moments (discrete Gaussian noise) and an adaptive ridge"

@@ -1,0 +1,99 @@
+"""What every release estimator offers, so that the mechanism and the planner need not know which one it is.
+
+A release turns the exact moments into a public estimate. It states its own privacy loss, the law of its error, and what
+error the public parameters predict.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise
+from confide.regression.records import Moments
+from confide.regression.setting import Setting
+
+__all__ = ["Interval", "Release", "Released"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Released:
+    """What a release publishes.
+
+    Args:
+        estimate: (d,) the estimate, before projection to the ball of radius R0.
+        gram: (d, d) noisy second moments; (0, 0) where the release publishes none.
+        cross: (d,) noisy cross moments; (0,) where it publishes none.
+        ridge: ridge weight that the release chose from its own noisy outputs; 0 where it chooses none.
+    """
+
+    estimate: np.ndarray
+    gram: np.ndarray
+    cross: np.ndarray
+    ridge: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """How far a released number may be from the truth, part by part; each part says what it covers.
+
+    Args:
+        value: the released number.
+        noise: half-width that covers the privacy noise with probability `level`.
+        sampling: half-width that covers the participants' own residuals, of the public variance, at `level` (normal).
+        bias: largest shrinkage bias over all parameters that the public bound allows; deterministic.
+        level: coverage of `noise` and of `sampling`, each alone.
+        total_level: coverage of all three parts together.
+        exact: False where the noise part is a first-order approximation (its coverage is measured in the tests).
+    """
+
+    value: float
+    noise: float
+    sampling: float
+    bias: float
+    level: float
+    exact: bool
+
+    @property
+    def total(self) -> float:
+        """Half-width that covers all three with probability at least 2*level - 1 (union bound)."""
+        return self.noise + self.sampling + self.bias
+
+    @property
+    def total_level(self) -> float:
+        """Coverage of `total` by the union bound."""
+        return 2 * self.level - 1
+
+
+class Release(ABC):
+    """Base of the release estimators: frozen, keyword-only dataclasses of public numbers."""
+
+    @abstractmethod
+    def events(self) -> tuple[Event, ...]:
+        """What the release spends on top of the payment estimates."""
+
+    @abstractmethod
+    def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
+        """The public estimate.
+
+        Args:
+            setting: the public facts.
+            total: exact moments of everybody.
+            peers: (2, d) the noisy payment estimates, already public.
+            noise: where the noise comes from.
+        """
+
+    @abstractmethod
+    def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
+        """The interval for direction'theta, from public values alone."""
+
+    @abstractmethod
+    def expected_error(self, setting: Setting) -> float:
+        """Predicted E||estimate - theta||^2 for truthful people, from public numbers alone; typical, no bound."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """How the estimate is made, in one sentence."""

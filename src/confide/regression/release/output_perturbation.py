@@ -1,0 +1,145 @@
+"""Output perturbation: the constrained ridge estimate plus vector Laplace noise, and the free average of two of them.
+
+Source: Cummings et al. 2015, Algorithm 2 (after Chaudhuri, Monteleoni and Sarwate 2011); corrected as in spec
+truthful_regression 4.2 to 4.5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.contract.checks import positive
+from confide.contract.guarantees import Unit
+from confide.privacy.events import Event, PureEvent
+from confide.privacy.noise import Noise, Stream
+from confide.regression.bounds import typical_release_error
+from confide.regression.constrained_ridge import certified_ridge
+from confide.regression.intervals import laplace_marginal_quantile, mean_of_two_quantile, normal_quantile
+from confide.regression.records import Moments
+from confide.regression.release.base import Interval, Release, Released
+from confide.regression.setting import Setting
+
+__all__ = ["Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge"]
+
+_SOLVER_SHARE = 2.0**-16
+"""tau_fp in units of D/gamma: how far a certified solution may be from the true minimiser. Public, never from data."""
+
+
+def noise_scale(setting: Setting, ridge: float, epsilon: float) -> float:
+    """Scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), with room for two certified solutions, rounded up."""
+    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * _SOLVER_SHARE) * (1.0 + 2.0**-50)
+    return math.nextafter(sensitivity / epsilon, math.inf)
+
+
+def perturbed_ridge(
+    setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream
+) -> np.ndarray:
+    """One epsilon-DP ridge estimate, (d,): the exact rounding of a certified solution plus vector Laplace noise."""
+    tolerance = _SOLVER_SHARE * setting.diameter / ridge * (1.0 - 2.0**-50)
+    center = certified_ridge(sums, ridge, setting.ball, tolerance)
+    scale = noise_scale(setting, ridge, epsilon)
+    return noise.vector_laplace(scale, setting.features, stream=stream, center=center)
+
+
+def _shrinkage(setting: Setting, rows: int, ridge: float) -> float:
+    """Largest ridge bias of a unit direction on the spectrum's event: ridge R0 / (ridge + lo)."""
+    return ridge * setting.parameter_bound / (ridge + setting.spectrum(rows).lower)
+
+
+def _sampling(setting: Setting, rows: int, ridge: float) -> float:
+    """Largest standard deviation of a unit direction from the residuals: sigma max over w of sqrt(w)/(ridge + w)."""
+    spectrum = setting.spectrum(rows)
+    w = min(max(ridge, spectrum.lower), spectrum.upper)
+    return math.sqrt(setting.noise.variance * w) / (ridge + w)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeRelease(Release):
+    """The constrained ridge estimate of all records, with its own noise.
+
+    Args:
+        epsilon: of this release, pure.
+        ridge: gamma_r > 0.
+    """
+
+    epsilon: float
+    ridge: float
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        positive("ridge", self.ridge)
+
+    def events(self) -> tuple[Event, ...]:
+        return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
+
+    def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
+        estimate = perturbed_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",))
+        return Released(estimate=estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
+
+    def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
+        size = float(np.linalg.norm(direction))
+        scale = noise_scale(setting, self.ridge, self.epsilon)
+        return Interval(
+            value=float(direction @ released.estimate),
+            noise=size * scale * laplace_marginal_quantile(level, setting.features),
+            sampling=size * normal_quantile(level) * _sampling(setting, setting.people, self.ridge),
+            bias=size * _shrinkage(setting, setting.people, self.ridge),
+            level=level,
+            exact=True,
+        )
+
+    def expected_error(self, setting: Setting) -> float:
+        return typical_release_error(
+            setting.people, setting.features, setting.eigenvalue, self.ridge,
+            noise_scale(setting, self.ridge, self.epsilon), setting.parameter_bound, setting.noise.variance,
+        )
+
+    def describe(self) -> str:
+        return f"ridge regression constrained to a ball (weight {self.ridge:.4g}) plus vector Laplace noise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Release):
+    """The mean of the two payment estimates: no privacy on top of theirs.
+
+    Args:
+        epsilon_payment: epsilon of the payment estimates.
+        ridge_payment: their ridge weight gamma_p.
+    """
+
+    epsilon_payment: float
+    ridge_payment: float
+
+    def events(self) -> tuple[Event, ...]:
+        return ()
+
+    def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
+        return Released(estimate=(peers[0] + peers[1]) / 2, gram=np.zeros((0, 0)), cross=np.zeros(0))
+
+    def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
+        size = float(np.linalg.norm(direction))
+        rows = min(setting.groups)
+        scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)
+        return Interval(
+            value=float(direction @ released.estimate),
+            noise=size * scale * mean_of_two_quantile(level, setting.features),
+            # Two independent groups: their mean has half the variance of the smaller one, at most.
+            sampling=size * normal_quantile(level) * _sampling(setting, rows, self.ridge_payment) / math.sqrt(2),
+            bias=size * _shrinkage(setting, rows, self.ridge_payment),
+            level=level,
+            exact=True,
+        )
+
+    def expected_error(self, setting: Setting) -> float:
+        scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)
+        # Two independent halves: half the noise power and half the sampling variance of one of them.
+        return typical_release_error(
+            min(setting.groups), setting.features, setting.eigenvalue, self.ridge_payment, scale / math.sqrt(2),
+            setting.parameter_bound, setting.noise.variance / 2,
+        )
+
+    def describe(self) -> str:
+        return "the mean of the two payment estimates, at no further privacy cost"

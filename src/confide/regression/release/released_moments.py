@@ -1,0 +1,125 @@
+"""Regression from noisy second moments: what both sufficient-statistics releases share.
+
+The released pair (A~, u~) is public, so everything here is post-processing: the shrinkage that fits the known noise,
+the first-order law of the error, and the error that public parameters predict.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from confide.privacy.noise import Noise
+from confide.regression.intervals import normal_quantile
+from confide.regression.records import GRID_BITS, Moments
+from confide.regression.release.base import Interval, Released
+from confide.regression.setting import Setting
+
+__all__ = ["exact_moments", "moment_interval", "predicted_error", "shrink", "symmetric"]
+
+_UNIT = Fraction(1, 2 ** (2 * GRID_BITS))
+
+
+def exact_moments(sums: Moments) -> list[Fraction]:
+    """The moments as one exact list: diagonal, strict upper triangle row by row, then the cross moments."""
+    rows, columns = np.triu_indices(sums.dimension, 1)
+    return [int(v) * _UNIT for v in (*np.diagonal(sums.gram), *sums.gram[rows, columns], *sums.cross)]
+
+
+def symmetric(flat: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of `exact_moments` for floats: A (d, d) and u (d,)."""
+    d = dimension
+    gram = np.zeros((d, d))
+    rows, columns = np.triu_indices(d, 1)
+    gram[rows, columns] = flat[d : d + len(rows)]
+    gram += gram.T
+    gram[np.diag_indices(d)] = flat[:d]
+    return gram, np.array(flat[d + len(rows) :], dtype=np.float64)
+
+
+def shrink(gram: np.ndarray, setting: Setting, *, gram_deviation: float, cross_deviation: float) -> np.ndarray:
+    """The linear map F with estimate F u~ that shrinks each direction by what the noise in it calls for.
+
+    With u~ = A~ theta + noise, noise variance v_k = cross_deviation^2 + gram_deviation^2 R0^2/2 + sigma^2 w_k in the
+    eigendirection k of A~ (eigenvalue w_k), and variance R0^2/(d+2) of a coordinate of theta (uniform in the ball), the
+    best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions that the noise made negative are
+    shrunk like all others, never inverted blindly.
+
+    Args:
+        gram: (d, d) released A~.
+        setting: the public facts.
+        gram_deviation: standard deviation of the noise in a diagonal entry of A.
+        cross_deviation: of the noise in an entry of u.
+
+    Returns:
+        F, (d, d).
+    """
+    values, vectors = np.linalg.eigh(gram)
+    bound = setting.parameter_bound**2
+    noise = cross_deviation**2 + gram_deviation**2 * bound / 2 + setting.noise.variance * np.maximum(values, 0.0)
+    filters = values / (values**2 + noise * (setting.features + 2) / bound)
+    return np.asarray((vectors * filters) @ vectors.T)
+
+
+def moment_interval(
+    setting: Setting, released: Released, linear: np.ndarray, direction: np.ndarray, level: float,
+    *, gram_unit: float, cross_unit: float, quantile: float,
+) -> Interval:
+    """First-order interval of direction'theta: the error is F(noise in u - noise in A times theta), theta as released.
+
+    Args:
+        setting: the public facts.
+        released: the noisy moments and the estimate F u~.
+        linear: F.
+        direction: (d,).
+        level: coverage of the noise part and of the sampling part.
+        gram_unit: scale of the noise in a diagonal entry of A; off-diagonal entries carry gram_unit/sqrt(2).
+        cross_unit: scale of the noise in an entry of u.
+        quantile: two-sided quantile at `level` of one coordinate of that noise, at unit scale.
+    """
+    g = linear.T @ direction
+    theta = released.estimate
+    size = float(g @ g)
+    variance = cross_unit**2 * size + gram_unit**2 * 0.5 * (size * float(theta @ theta) + float(g @ theta) ** 2)
+    spread = setting.noise.variance * max(0.0, float(g @ released.gram @ g))
+    return Interval(
+        value=float(direction @ theta),
+        noise=quantile * math.sqrt(variance),
+        sampling=normal_quantile(level) * math.sqrt(spread),
+        bias=setting.parameter_bound * float(np.linalg.norm(released.gram @ g - direction)),
+        level=level,
+        exact=False,
+    )
+
+
+def predicted_error(
+    setting: Setting, *, gram_deviation: float, cross_deviation: float, draws: int = 24
+) -> float:
+    """E||estimate - theta||^2 in a public stand-in population: A = n mu I, theta of length R0, Gaussian noise.
+
+    Args:
+        setting: the public facts.
+        gram_deviation: standard deviation of the noise in a diagonal entry of A.
+        cross_deviation: of the noise in an entry of u.
+        draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
+    """
+    d = setting.features
+    weight = setting.people * setting.eigenvalue
+    public = Noise.simulated(0)
+    total = 0.0
+    theta = np.full(d, setting.parameter_bound / math.sqrt(d))
+    for k in range(draws):
+        z = public.gaussian(1.0, d * (d + 3) // 2, stream=("predicted error", k))
+        gram_noise, cross_noise = symmetric(z, d)
+        gram_noise *= gram_deviation / math.sqrt(2)
+        gram_noise[np.diag_indices(d)] *= math.sqrt(2)
+        residuals = public.gaussian(1.0, d, stream=("predicted residuals", k))
+        cross = weight * theta + cross_deviation * cross_noise + math.sqrt(setting.noise.variance * weight) * residuals
+        gram = weight * np.eye(d) + gram_noise
+        linear = shrink(gram, setting, gram_deviation=gram_deviation, cross_deviation=cross_deviation)
+        estimate = linear @ cross
+        estimate *= min(1.0, setting.parameter_bound / max(float(np.linalg.norm(estimate)), 1e-300))
+        total += float(np.sum((estimate - theta) ** 2))
+    return total / draws

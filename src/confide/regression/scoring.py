@@ -1,0 +1,135 @@
+"""Scoring rules for peer prediction: a payment that is maximal in expectation when the report is the player's belief.
+
+A player is paid for `q`, what she expects of `p`, once `p` is known. Both rules below are strictly concave in `q`,
+affine in `p` (so that mean-zero noise on `p` changes no expectation), and maximal at `q` = E[p].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = ["ScoringRule", "clipped_payment_range", "payment_deviation", "payment_range"]
+
+
+@dataclass(frozen=True)
+class ScoringRule:
+    """The quadratic rule B_{a,b}(p, q) = a - b (p - 2 p q + q^2), or its centred form a + b (2 p q - q^2).
+
+    With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2, respectively a + b P^2 - b (P - q)^2. The two
+    differ by -b p, which the player cannot influence: every lie gains and loses the same under both. The centred form
+    needs a much smaller constant to be worth while. If |P - q| <= e for the truth and |q| <= R, it pays in expectation
+    at least a - b e^2 (the source's rule: a - b (1/4 + e^2)) and at most a + b (R^2 + 2 R e), whatever is reported.
+
+    Args:
+        a: constant part, in the unit of the payments; any finite number.
+        b: weight of the prediction, in the unit of the payments; positive.
+        centred: drop the term in p alone (ours); False is the source's rule.
+
+    Raises:
+        InvalidInput: a is not finite, or b is not positive.
+
+    Source: Cummings et al. 2015, Section 2 and Lemma 4; spec truthful_regression section 2. The centred form is ours.
+
+    Example:
+        >>> float(ScoringRule(1.0, 2.0)(1.0, 0.0))
+        -1.0
+        >>> float(ScoringRule(0.0, 1.0, centred=True)(0.5, 0.5))
+        0.25
+    """
+
+    a: float
+    b: float
+    centred: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.a, bool) or not isinstance(self.a, int | float) or not math.isfinite(self.a):
+            raise InvalidInput("a", f"{self.a!r} is not a finite number")
+        positive("b", self.b)
+
+    def __call__(self, p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+        """The payment; `p` and `q` broadcast. Passing P = E[p] for `p` gives the expected payment."""
+        outcome, report = np.asarray(p, np.float64), np.asarray(q, np.float64)
+        score = 2 * outcome * report - report * report
+        if not self.centred:
+            score = score - outcome
+        return np.asarray(self.a + self.b * score)
+
+    def loss_of_lying(self, p_bar: ArrayLike, q_truth: ArrayLike, q_lie: ArrayLike) -> NDArray[np.float64]:
+        """Expected payment of the truth less that of the lie, b [(P - lie)^2 - (P - truth)^2]; negative: the lie pays.
+
+        Args:
+            p_bar: P, what `p` is on average given all that the player knows.
+            q_truth: the prediction that follows from her true answer.
+            q_lie: the prediction that follows from another answer.
+        """
+        mean, truth, lie = (np.asarray(value, np.float64) for value in (p_bar, q_truth, q_lie))
+        return np.asarray(self.b * (lie - truth) * (lie + truth - 2 * mean))
+
+    def payment_range(self, p_bound: float, q_bound: float) -> tuple[float, float]:
+        """Least and largest payment over |p| <= p_bound, |q| <= q_bound; both are attained.
+
+        Raises:
+            InvalidInput: a bound is negative or not finite.
+        """
+        outcome = non_negative("p_bound", p_bound)
+        report = non_negative("q_bound", q_bound)
+        best = min(outcome, report)
+        own = 0.0 if self.centred else outcome
+        return (
+            self.a - self.b * (own + 2 * outcome * report + report * report),
+            self.a + self.b * (own + 2 * outcome * best - best * best),
+        )
+
+    def best_gain(self, p_bar: float, q_truth: float, q_lies: ArrayLike) -> float:
+        """The most that expected payment rises when the truth is replaced by one of the lies; at least 0.
+
+        b [(P - q)^2 - min (P - lie)^2], an exact interim gain when P = E[p | own data].
+        """
+        losses = self.loss_of_lying(p_bar, q_truth, q_lies)
+        return -float(np.min(losses, initial=0.0))
+
+
+def payment_range(
+    rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float, failure: float
+) -> tuple[float, float]:
+    """Least and largest payment, for all players at once with probability at least 1 - failure.
+
+    |p| <= R + s Gamma_d^-1(1 - f/2): each of the two groups' noise vectors is longer with probability f/2.
+
+    Args:
+        rule: the scoring rule.
+        dimension: d.
+        noise_scale: s > 0 of the payment estimates.
+        radius: R, finite.
+        prior_radius: R0.
+        failure: f in (0, 1).
+    """
+    length = special.gammainccinv(whole("dimension", dimension, at_least=1), fraction("failure", failure) / 2)
+    return clipped_payment_range(rule, noise_scale, radius, prior_radius, float(length))
+
+
+def clipped_payment_range(
+    rule: ScoringRule, noise_scale: float, radius: float, prior_radius: float, clip: float
+) -> tuple[float, float]:
+    """Least and largest payment, surely, if the peers' prediction is clipped at R + s t; see `bounds.clipping_bias`."""
+    reach = positive("radius", radius) + positive("noise_scale", noise_scale) * non_negative("clip", clip)
+    return rule.payment_range(reach, positive("prior_radius", prior_radius))
+
+
+def payment_deviation(
+    rule: ScoringRule, dimension: int, noise_scale: float, prediction: ArrayLike, norm: ArrayLike = 1.0
+) -> NDArray[np.float64]:
+    """Standard deviation of one payment over the noise: b |2 q - 1| ||x|| sqrt(d + 1) s; centred rule: 2 b |q| ...
+
+    A whole group shares one noise vector: the total does not average it out.
+    """
+    slope = np.abs(2 * np.asarray(prediction, np.float64) - (0.0 if rule.centred else 1.0))
+    return np.asarray(rule.b * slope * np.asarray(norm, np.float64) * math.sqrt(dimension + 1) * noise_scale)

@@ -1,0 +1,211 @@
+"""How far one record can move a ridge estimate: the constrained estimate, the plain one, and the printed constant.
+
+One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set
+of such f has diameter D(R, Y), and an estimate with ridge weight gamma moves by at most D / gamma when one record is
+replaced. The printed constant bounds |x'theta| by the bound on the true parameter, which a plain ridge estimate
+exceeds: `counterexample` shows two neighbouring data sets that break it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "WeightedRows",
+    "counterexample",
+    "diameter",
+    "plain_sensitivity",
+    "printed_constant",
+    "printed_constant_valid",
+    "removal_sensitivity",
+    "replacement_sensitivity",
+    "ridge_norm_sup",
+]
+
+
+def _steepest(radius: float, response: float) -> float:
+    """The cosine c that attains D: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c - R."""
+    return 2 * radius / (response + math.sqrt(response * response + 8 * radius * radius))
+
+
+def diameter(radius: float, response: float) -> float:
+    """D(R, Y) = max over phi of R sin(2 phi) + 2 Y sin(phi) = 2 sqrt(1 - c^2) (R c + Y), rounded up by 2^-50.
+
+    Args:
+        radius: R >= 0, bound on the estimate.
+        response: Y > 0, bound on |y|.
+
+    Returns:
+        D, between 2 Y (at R = 0) and R + 2 Y, increasing in both.
+
+    Source: spec truthful_regression section 4.2, in place of Cummings et al. 2015, Lemma 6. Attained for d >= 2.
+
+    Example:
+        >>> round(diameter(1, 2), 9)
+        4.403669475
+    """
+    bound, reach = non_negative("radius", radius), positive("response", response)
+    c = _steepest(bound, reach)
+    # Noise is scaled by this: it must not come out too small. D is flat in c, so the rest errs by a few 2^-53 only.
+    return 2 * math.sqrt((1 - c) * (1 + c)) * (bound * c + reach) * (1 + 2.0**-50)
+
+
+def ridge_norm_sup(rows: int, ridge: float, response: float) -> float:
+    """The longest plain ridge estimate that m rows with ||x|| <= 1, |y| <= Y can give.
+
+    (Y / 2) sqrt(m / gamma) if gamma <= m, else Y m / (gamma + m).
+
+    Args:
+        rows: m, at least 1; the size of the group that the estimate uses.
+        ridge: gamma > 0.
+        response: Y > 0.
+
+    Source: spec truthful_regression section 4.2.
+    """
+    m = whole("rows", rows, at_least=1)
+    gamma, reach = positive("ridge", ridge), positive("response", response)
+    return reach / 2 * math.sqrt(m / gamma) if gamma <= m else reach * m / (gamma + m)
+
+
+def replacement_sensitivity(ridge: float, radius: float, response: float) -> float:
+    """Distance that replacing one record moves the ridge estimate constrained to a ball: at most D(R, Y) / gamma.
+
+    Args:
+        ridge: gamma > 0 of the estimate itself, whatever its number of rows.
+        radius: R > 0 of the ball.
+        response: Y > 0, bound on |y|.
+
+    Source: spec truthful_regression section 4.2.
+    """
+    return diameter(positive("radius", radius), response) / positive("ridge", ridge)
+
+
+def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
+    """Distance that adding or removing one record moves the constrained estimate: at most (R + Y) / gamma.
+
+    Source: spec truthful_regression section 4.2.
+    """
+    return (positive("radius", radius) + positive("response", response)) / positive("ridge", ridge)
+
+
+def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
+    """Distance that replacing one record moves the plain ridge estimate of m rows; it grows with m / gamma.
+
+    D(sup of the estimate's norm, Y) / gamma: valid always, attained asymptotically for d >= 2.
+
+    Source: spec truthful_regression section 4.2.
+    """
+    return diameter(ridge_norm_sup(rows, ridge, response), response) / ridge
+
+
+def printed_constant(square_bound: float, noise_bound: float) -> float:
+    """The source's bound on gamma times the sensitivity, 4 B + 2 M; see `printed_constant_valid`.
+
+    Args:
+        square_bound: the source's B > 0.
+        noise_bound: M > 0.
+
+    Source: Cummings et al. 2015, Lemma 6.
+    """
+    return 4 * positive("square_bound", square_bound) + 2 * positive("noise_bound", noise_bound)
+
+
+def printed_constant_valid(
+    rows: int, ridge: float, square_bound: float, noise_bound: float, radius: float = math.inf
+) -> bool:
+    """Whether 4 B + 2 M bounds gamma times the sensitivity of the (group's) estimate, with the source's |y| <= B + M.
+
+    Args:
+        rows: rows of the estimate.
+        ridge: gamma > 0.
+        square_bound: B > 0.
+        noise_bound: M > 0.
+        radius: R of the ball, if the estimate is constrained to one.
+
+    Returns:
+        True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data that is sufficient only.
+
+    Source: spec truthful_regression section 4.2.
+    """
+    if not radius > 0:
+        raise InvalidInput("radius", f"{radius!r} is out of range", "must be positive")
+    response = square_bound + noise_bound
+    longest = min(radius, ridge_norm_sup(rows, ridge, response))
+    return diameter(longest, response) <= printed_constant(square_bound, noise_bound)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WeightedRows:
+    """A small data set in which row j stands for `copies[j]` equal records.
+
+    Args:
+        x: (k, d) rows.
+        y: (k,) responses.
+        copies: (k,) whole numbers, as float64.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    copies: NDArray[np.float64]
+
+    def statistics(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """X'X of shape (d, d) and X'y of shape (d,)."""
+        weighted = self.x * self.copies[:, None]
+        return self.x.T @ weighted, weighted.T @ self.y
+
+    def ridge(self, ridge: float) -> NDArray[np.float64]:
+        """The plain ridge estimate, (d,)."""
+        matrix, vector = self.statistics()
+        return np.asarray(np.linalg.solve(matrix + ridge * np.eye(len(vector)), vector))
+
+
+def counterexample(
+    rows: int, ridge: float, square_bound: float = 1.0, noise_bound: float = 1.0
+) -> tuple[WeightedRows, WeightedRows]:
+    """Two data sets that differ in one record, whose plain ridge estimates differ by more than the printed constant.
+
+    All but one record push the estimate along the first axis as far as it goes; the last one leans against it, on one
+    side of the axis or on the other.
+
+    Args:
+        rows: n >= 2.
+        ridge: gamma in (0, n - 1].
+        square_bound: the source's B; |y| <= B + M.
+        noise_bound: the source's M.
+
+    Returns:
+        The two data sets, as two weighted rows each. `gamma * ||first.ridge(gamma) - second.ridge(gamma)||` is the
+        distance to compare with `printed_constant`.
+
+    Raises:
+        InvalidInput: gamma above n - 1 (the rows would be longer than one).
+
+    Source: spec truthful_regression section 4.3, against Cummings et al. 2015, Lemma 6.
+
+    Example:
+        >>> first, second = counterexample(10_000, 10.0)
+        >>> round(10.0 * float(np.linalg.norm(first.ridge(10.0) - second.ridge(10.0))), 2)
+        32.04
+    """
+    n = whole("rows", rows, at_least=2)
+    gamma = positive("ridge", ridge, at_most=n - 1)
+    response = positive("square_bound", square_bound) + positive("noise_bound", noise_bound)
+    cosine = _steepest(response * math.sqrt(n / gamma) / 2, response)
+    sine = math.sqrt((1 - cosine) * (1 + cosine))
+    common = (math.sqrt(gamma / (n - 1)), 0.0)
+    first, second = (
+        WeightedRows(
+            x=np.array([common, (cosine, side * sine)]),
+            y=np.array([response, -response]),
+            copies=np.array([n - 1.0, 1.0]),
+        )
+        for side in (1, -1)
+    )
+    return first, second

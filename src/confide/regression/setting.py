@@ -1,0 +1,120 @@
+"""The public facts of a regression campaign: how many people and features, and what everybody may assume of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.regression.priors import Atoms, NoiseLaw, SampledPrior, UniformBall
+from confide.regression.records import RecordMap
+from confide.regression.sensitivity import diameter
+from confide.regression.spectrum import Spectrum, smallest_eigenvalue_ball
+
+__all__ = ["Setting"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What is public before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.
+
+    Args:
+        people: n, invited slots, at least 4; who stays away counts as a null record.
+        features: d, length of each feature vector; ||x|| <= 1.
+        prior: law F of the parameter, inside a ball of radius R0.
+        noise: law G of the residuals, inside [-M, M], mean zero.
+        radius: R, the ball of the ridge estimates; default 1.25 R0.
+        response_bound: Y, hard bound on |y| that is public knowledge; default R0 + M.
+        smallest_eigenvalue: mu, public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball.
+        largest_eigenvalue: public upper bound on that spectrum; None where nothing is known.
+        spectrum_tolerance: xi, relative deviation of the sample spectrum that the guarantees allow for.
+
+    Example:
+        >>> from confide.regression.priors import UniformBall, UniformNoise
+        >>> setting = Setting(people=1000, features=2, prior=UniformBall(dimension=2, radius=1.0),
+        ...                   noise=UniformNoise(bound=0.5))
+        >>> setting.response, setting.ball
+        (1.5, 1.25)
+    """
+
+    people: int
+    features: int
+    prior: UniformBall | Atoms | SampledPrior
+    noise: NoiseLaw
+    radius: float | None = None
+    response_bound: float | None = None
+    smallest_eigenvalue: float | None = None
+    largest_eigenvalue: float | None = None
+    spectrum_tolerance: float = 0.2
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=4)
+        whole("features", self.features, at_least=1)
+        fraction("spectrum_tolerance", self.spectrum_tolerance)
+        if self.prior.dimension != self.features:
+            raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {self.features}")
+        if self.radius is not None and positive("radius", self.radius) < self.parameter_bound:
+            raise InvalidInput("radius", f"{self.radius:g} is too small",
+                               f"must be at least the parameter bound {self.parameter_bound:g}")
+        if self.response_bound is not None:
+            positive("response_bound", self.response_bound, at_most=32.0)
+        if self.smallest_eigenvalue is not None:
+            positive("smallest_eigenvalue", self.smallest_eigenvalue, at_most=1.0 / self.features)
+        elif self.largest_eigenvalue is not None:
+            raise InvalidInput("largest_eigenvalue", "is given alone", "give smallest_eigenvalue too")
+
+    @property
+    def parameter_bound(self) -> float:
+        """R0, bound on the norm of the true parameter."""
+        return float(self.prior.radius)
+
+    @property
+    def noise_bound(self) -> float:
+        """M, bound on a residual."""
+        return float(self.noise.bound)
+
+    @property
+    def response(self) -> float:
+        """Y, bound on |y|."""
+        natural = self.parameter_bound + self.noise_bound
+        return natural if self.response_bound is None else min(natural, self.response_bound)
+
+    @property
+    def ball(self) -> float:
+        """R, radius of the ball that ridge estimates are constrained to."""
+        return 1.25 * self.parameter_bound if self.radius is None else self.radius
+
+    @property
+    def eigenvalue(self) -> float:
+        """mu."""
+        default = smallest_eigenvalue_ball(self.features)
+        return default if self.smallest_eigenvalue is None else self.smallest_eigenvalue
+
+    @property
+    def uniform_ball(self) -> bool:
+        """True when x is taken to be uniform in the unit ball, the source's law."""
+        return self.smallest_eigenvalue is None
+
+    @property
+    def groups(self) -> tuple[int, int]:
+        """n0 = floor(n/2) and n1 = n - n0."""
+        return self.people // 2, self.people - self.people // 2
+
+    @property
+    def diameter(self) -> float:
+        """D(R, Y), rounded up: what replacing one record can do to the gradient."""
+        return diameter(self.ball, self.response)
+
+    @property
+    def record_map(self) -> RecordMap:
+        """The total per-record map of this setting."""
+        return RecordMap(
+            parameter_bound=self.parameter_bound, noise_bound=self.noise_bound, response_bound=self.response
+        )
+
+    def spectrum(self, rows: int) -> Spectrum:
+        """Public bounds on the spectrum of X'X of this many honest rows."""
+        if self.uniform_ball:
+            return Spectrum.uniform_ball(rows=rows, dimension=self.features, tolerance=self.spectrum_tolerance)
+        return Spectrum(rows=rows, dimension=self.features, smallest=self.eigenvalue,
+                        largest=self.largest_eigenvalue, tolerance=self.spectrum_tolerance)

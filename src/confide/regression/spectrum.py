@@ -1,0 +1,155 @@
+"""Eigenvalues of X'X for independent rows of length at most one: matrix Chernoff tails with explicit constants.
+
+What is known of the rows' law is public; nothing here is ever computed from the rows themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.regression.records import GRID_BITS
+
+__all__ = ["Spectrum", "ridge_shrinkage", "smallest_eigenvalue_ball", "sufficient_rows"]
+
+
+def smallest_eigenvalue_ball(dimension: int) -> float:
+    """The only eigenvalue of E[x x'] for x uniform in the unit ball: 1 / (d + 2).
+
+    Source: Cummings et al. 2015, Lemma 11.
+    """
+    return 1.0 / (whole("dimension", dimension, at_least=1) + 2)
+
+
+def _lower_exponent(xi: float) -> float:
+    return xi + (1 - xi) * math.log1p(-xi)
+
+
+def _upper_exponent(xi: float) -> float:
+    return (1 + xi) * math.log1p(xi) - xi
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spectrum:
+    """Where the eigenvalues of X'X lie, with which probability, for m independent rows with ||x|| <= 1.
+
+    P[least < (1 - xi) m smallest] <= d exp(-m smallest (xi + (1 - xi) ln(1 - xi))), and
+    P[largest > (1 + xi) m largest] <= d exp(-m largest ((1 + xi) ln(1 + xi) - xi)). Second moments; no centring.
+
+    Args:
+        rows: m, at least 1.
+        dimension: d, at least 1.
+        smallest: mu in (0, 1/d], a lower bound on the least eigenvalue of E[x x'].
+        largest: an upper bound on its largest eigenvalue, at most 1; None where nothing is known, and then
+            `upper` is the sure bound m. Equal to `smallest` for isotropic rows.
+        tolerance: xi in (0, 1).
+
+    Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
+    truthful_regression section 6.
+
+    Example:
+        >>> event = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
+        >>> round(event.lower), event.failure < 1e-30
+        (67857, True)
+    """
+
+    rows: int
+    dimension: int
+    smallest: float
+    largest: float | None = None
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        whole("rows", self.rows, at_least=1)
+        dimension = whole("dimension", self.dimension, at_least=1)
+        # trace E[x x'] = E||x||^2 <= 1, so the least of d eigenvalues is at most 1/d.
+        positive("smallest", self.smallest, at_most=1 / dimension)
+        fraction("tolerance", self.tolerance)
+        if self.largest is not None and positive("largest", self.largest, at_most=1.0) < self.smallest:
+            raise InvalidInput("largest", f"{self.largest!r} is below smallest {self.smallest!r}")
+
+    @classmethod
+    def uniform_ball(cls, *, rows: int, dimension: int, tolerance: float) -> Spectrum:
+        """Rows uniform in the unit ball."""
+        value = smallest_eigenvalue_ball(dimension)
+        return cls(rows=rows, dimension=dimension, smallest=value, largest=value, tolerance=tolerance)
+
+    @property
+    def lower(self) -> float:
+        """Lo, which the least eigenvalue of X'X reaches but for `failure_below`."""
+        return (1 - self.tolerance) * self.rows * self.smallest
+
+    @property
+    def upper(self) -> float:
+        """Hi, which the largest eigenvalue of X'X does not exceed but for `failure_above`; at most m, surely."""
+        if self.largest is None:
+            return float(self.rows)
+        return min((1 + self.tolerance) * self.largest, 1.0) * self.rows
+
+    @property
+    def failure_below(self) -> float:
+        """Bound on P[least eigenvalue < lower], at most 1."""
+        return min(1.0, self.dimension * math.exp(-self.rows * self.smallest * _lower_exponent(self.tolerance)))
+
+    @property
+    def failure_above(self) -> float:
+        """Bound on P[largest eigenvalue > upper], at most 1; 0 where `upper` is sure."""
+        if self.largest is None or (1 + self.tolerance) * self.largest >= 1:
+            return 0.0
+        return min(1.0, self.dimension * math.exp(-self.rows * self.largest * _upper_exponent(self.tolerance)))
+
+    @property
+    def failure(self) -> float:
+        """Bound on the probability that either fails, at most 1."""
+        return min(1.0, self.failure_below + self.failure_above)
+
+    def quantised(self) -> Spectrum:
+        """The same for rows whose entries are truncated toward zero to multiples of 2^-16.
+
+        Truncation moves a row by at most sqrt(d) 2^-16, hence square roots of second moments by no more.
+
+        Raises:
+            InvalidInput: the eigenvalues are too small to survive it.
+        """
+        moved = math.sqrt(self.dimension) * 2.0**-GRID_BITS
+        root = math.sqrt(self.smallest) - moved
+        if root <= 0:
+            raise InvalidInput("smallest", f"{self.smallest!r} is lost by truncation", f"must be above {moved**2:.3g}")
+        largest = None if self.largest is None else min((math.sqrt(self.largest) + moved) ** 2, 1.0)
+        return replace(self, smallest=root * root, largest=largest)
+
+
+def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure: float) -> int:
+    """Rows of an isotropic law for which both tails together have probability at most `failure`.
+
+    ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up: never more than the (3 / xi^2) ln(2 d / q) / mu of the
+    textbook, since the exponents are at least xi^2 / 2 below and xi^2 / 3 above.
+
+    Args:
+        dimension: d, at least 1.
+        smallest: mu in (0, 1], the eigenvalue of E[x x'].
+        tolerance: xi in (0, 1).
+        failure: q in (0, 1).
+
+    Source: spec truthful_regression section 6.
+    """
+    d = whole("dimension", dimension, at_least=1)
+    mu, xi = positive("smallest", smallest, at_most=1.0), fraction("tolerance", tolerance)
+    return math.ceil(math.log(2 * d / fraction("failure", failure)) / (mu * _upper_exponent(xi)))
+
+
+def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
+    """G = E tr[gamma (gamma I + X'X)^-1] / d for rows uniform in the ball: truthful peers' mean is P = (1 - g) q.
+
+    Expansion gamma/L + gamma m (1/(d + 4) - 1/(d + 2)^2)/L^3, L = gamma + m/(d + 2).
+
+    Example:
+        >>> round(ridge_shrinkage(400, 3, 20.0), 4)
+        0.2008
+    """
+    m, d = whole("rows", rows, at_least=1), whole("dimension", dimension, at_least=1)
+    gamma = positive("ridge", ridge)
+    level = gamma + m / (d + 2)
+    return gamma / level + gamma * m * (1 / (d + 4) - 1 / (d + 2) ** 2) / level**3

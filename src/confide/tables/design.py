@@ -1,0 +1,257 @@
+"""A design: which columns make the vector x of a record, with ||x|| <= 1 whatever the record says.
+
+Every column is one block of norm at most 1: a scaled number, or the dummies of a category. The constant is a block too.
+Dividing by the square root of the number of blocks bounds the whole vector. The constant is penalised like every other
+coefficient: an intercept without penalty would have unbounded sensitivity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.tables.roles import FINE, Category, Numeric
+
+__all__ = ["INTERCEPT", "Design", "Encoded", "Natural"]
+
+INTERCEPT = "(intercept)"
+"""Name of the constant's coefficient."""
+
+_PROBLEMS = 8  # codes per feature
+_SLACK = 1.0 - 2.0**-44  # keeps computed norms at most 1 in spite of rounding
+
+
+class Encoded(NamedTuple):
+    """Encoded rows.
+
+    Args:
+        X: float64 of shape (m, d), in column order (`X.T` is contiguous); the rows of invalid records are 0.
+        valid: bool of shape (m,): the record can be used.
+        codes: int16 of shape (m,): 0, or what is wrong with the record; see `Design.reason`.
+    """
+
+    X: np.ndarray
+    valid: np.ndarray
+    codes: np.ndarray
+
+
+class Natural(NamedTuple):
+    """Coefficients in the units that people measure in; `coefficients = matrix @ scaled + offset`.
+
+    Args:
+        coefficients: shape (k,); their names are `Design.natural_names`.
+        matrix: shape (k, d).
+        offset: shape (k,).
+    """
+
+    coefficients: np.ndarray
+    matrix: np.ndarray
+    offset: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The vector x of a record, from public column roles alone.
+
+    Args:
+        features: the columns, in order; each column once.
+        intercept: whether x has a constant entry.
+
+    Raises:
+        InvalidInput: neither features nor intercept, a column that stands twice, or a feature that is no role.
+
+    Example:
+        >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),
+        ...                           Category(column="sex", levels=("female", "male"))))
+        >>> design.names
+        ('(intercept)', 'age', 'sex=male')
+        >>> design.encode_one({"age": 60, "sex": "male"})[0].round(6)
+        array([0.57735, 0.57735, 0.57735])
+        >>> design.encode_one({"age": 61, "sex": "male"})[1]
+        'age: 61 is out of bounds; must be in [20, 60]'
+    """
+
+    features: tuple[Numeric | Category, ...]
+    intercept: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        for feature in self.features:
+            if not isinstance(feature, Numeric | Category):
+                raise InvalidInput("features", f"{feature!r} is no role", "must be Numeric or Category")
+        if not self.features and not self.intercept:
+            raise InvalidInput("features", "none given", "a design needs a feature or the intercept")
+        twice = {column for column in self.columns if self.columns.count(column) > 1}
+        if twice:
+            raise InvalidInput("features", f"the column {min(twice)!r} stands twice")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(feature.column for feature in self.features)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks of norm at most 1: the features, and the constant."""
+        return len(self.features) + int(self.intercept)
+
+    @property
+    def weight(self) -> float:
+        """What multiplies every block: 1 / sqrt(blocks), a hair less so that rounding never lifts ||x|| above 1."""
+        return _SLACK / math.sqrt(self.blocks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the d coefficients."""
+        names = [INTERCEPT] if self.intercept else []
+        for feature in self.features:
+            if isinstance(feature, Numeric):
+                names.append(feature.column)
+            else:
+                names.extend(f"{feature.column}={level}" for level in feature.levels[1:])
+        return tuple(names)
+
+    @property
+    def dimension(self) -> int:
+        """The length d of x."""
+        return int(self.intercept) + sum(
+            1 if isinstance(feature, Numeric) else len(feature.levels) - 1 for feature in self.features
+        )
+
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
+        """Encode m rows.
+
+        Args:
+            batch: holds the columns of the features; others are left alone.
+
+        Raises:
+            InvalidInput: a column is missing, or its type cannot hold what its role needs. Never depends on the values.
+        """
+        missing = [column for column in self.columns if column not in batch.schema.names]
+        if missing:
+            raise InvalidInput(missing[0], "the column is missing", f"columns: {', '.join(batch.schema.names)}")
+        m = batch.num_rows
+        rows = np.empty((self.dimension, m))
+        codes = np.zeros(m, np.int16)
+        at = 0
+        if self.intercept:
+            rows[0] = self.weight
+            at = 1
+        for position, feature in enumerate(self.features):
+            cells = batch.column(feature.column)
+            if isinstance(feature, Numeric):
+                problems = feature.encode(cells, out=rows[at]).problems
+                rows[at] *= self.weight
+                at += 1
+            else:
+                rank, problems = feature.encode(cells)
+                for level in range(1, len(feature.levels)):
+                    np.multiply(rank == level, self.weight, out=rows[at])
+                    at += 1
+            if problems.any():
+                fresh = (problems != FINE) & (codes == 0)
+                codes[fresh] = problems[fresh] + np.int16(_PROBLEMS * position)
+        valid = codes == 0
+        if not valid.all():
+            rows[:, ~valid] = 0.0
+        return Encoded(rows.T, valid, codes)
+
+    def reason(self, code: int) -> str:
+        """What a code of `encode` other than 0 means, in public terms: the field and what is accepted."""
+        position, problem = divmod(int(code), _PROBLEMS)
+        return self.features[position].reason(problem)
+
+    def encode_one(self, record: Mapping[str, object]) -> tuple[np.ndarray, str | None]:
+        """A participant's own check, on her side: exactly what `encode` makes of her row.
+
+        Args:
+            record: column -> value; other keys are left alone. A form's texts are read as numbers where needed.
+
+        Returns:
+            x of shape (d,) and None; or zeros, and a message for her alone that names the field, what is wrong with its
+            value, and what is accepted.
+        """
+        x = np.zeros(self.dimension)
+        at = 0
+        if self.intercept:
+            x[0] = self.weight
+            at = 1
+        for feature in self.features:
+            value, message = feature.encode_one(record.get(feature.column))
+            if message is not None:
+                return np.zeros(self.dimension), message
+            if isinstance(feature, Numeric):
+                x[at] = value * self.weight
+                at += 1
+            else:
+                if value:
+                    x[at + int(value) - 1] = self.weight
+                at += len(feature.levels) - 1
+        return x, None
+
+    def natural_names(self) -> tuple[str, ...]:
+        """The names of the natural coefficients; the first is always the intercept."""
+        return self.names if self.intercept else (INTERCEPT, *self.names)
+
+    def natural_units(self, response: Numeric) -> tuple[str, ...]:
+        """The units of the natural coefficients: the response's, per unit of the feature for a number."""
+        top = response.unit or f"units of {response.column}"
+        units = [top]
+        for feature in self.features:
+            if isinstance(feature, Numeric):
+                units.append(f"{top} per {feature.unit or f'unit of {feature.column}'}")
+            else:
+                units.extend([top] * (len(feature.levels) - 1))
+        return tuple(units)
+
+    def reference(self) -> dict[str, float | str]:
+        """Whom the natural intercept describes: each number at its center, each category at its first level."""
+        return {
+            feature.column: feature.middle if isinstance(feature, Numeric) else feature.levels[0]
+            for feature in self.features
+        }
+
+    def natural(self, coefficients: np.ndarray, response: Numeric) -> Natural:
+        """Coefficients of the scaled regression as people read them.
+
+        The scaled model predicts the scaled response by x @ coefficients. The natural model predicts the same value as
+        intercept + sum of slope * (v - center) over numbers + sum of differences to the first level over categories:
+
+        - the intercept is the response predicted for `reference()`: every number at its center, every category at its
+          first level. Without a constant in x it is the response's own center;
+        - a number's coefficient is the change of the response per unit of the number;
+        - a level's coefficient is the difference of the response to the first level.
+
+        Args:
+            coefficients: shape (d,), in the order of `names`.
+            response: the role that scaled the response.
+
+        Raises:
+            InvalidInput: another shape.
+
+        Example:
+            >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),), intercept=False)
+            >>> wage = Numeric(column="wage", lower=0, upper=40)
+            >>> design.natural(np.array([0.5]), wage).coefficients.round(6)
+            array([20. ,  0.5])
+        """
+        scaled = np.asarray(coefficients, dtype=np.float64)
+        if scaled.shape != (self.dimension,):
+            raise InvalidInput("coefficients", f"of shape {scaled.shape}", f"must be of shape ({self.dimension},)")
+        slopes = [1.0] if self.intercept else []
+        for feature in self.features:
+            if isinstance(feature, Numeric):
+                slopes.append(1.0 / feature.scale)
+            else:
+                slopes.extend([1.0] * (len(feature.levels) - 1))
+        matrix = np.zeros((len(self.natural_names()), self.dimension))
+        matrix[len(matrix) - self.dimension :] = np.diag(np.array(slopes) * self.weight * response.scale)
+        offset = np.zeros(len(matrix))
+        offset[0] = response.middle
+        return Natural(matrix @ scaled + offset, matrix, offset)

@@ -1,0 +1,121 @@
+"""One pass over a table: the records of a roster's participants as vectors, and the operator's list of rejections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import strings
+from confide.tables.design import Design
+from confide.tables.roles import FINE, Numeric
+from confide.tables.roster import DUPLICATE, FirstRows, Roster
+from confide.tables.sources import Source
+
+__all__ = ["Records", "read_records"]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Valid records of one batch; a participant without one, in the whole pass, has the null record.
+
+    Args:
+        index: int64 of shape (k,): ranks in the public list of ids; no rank comes twice in a pass.
+        X: float64 of shape (k, d).
+        y: float64 of shape (k,): the scaled response, in [-1, 1].
+    """
+
+    index: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+
+
+def read_records(
+    source: Source,
+    *,
+    design: Design,
+    response: Numeric,
+    roster: Roster,
+    id: str = "row",  # noqa: A002
+    rows: int = 65536,
+    rejected: MutableMapping[str, str] | None = None,
+) -> Iterator[Records]:
+    """Read a table once; call again for another pass.
+
+    Args:
+        source: the table.
+        design: roles of the features.
+        response: role of the response; no feature.
+        roster: the public list of ids.
+        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
+        rows: rows per batch at most, from 1; it changes nothing but speed.
+        rejected: receives id -> reason for the rows that give no record; "row 7" stands for an id where the row bears
+            none of the list, "ann (row 7)" for a later row of an id. It is a function of private records: the
+            operator's alone, never published or counted aloud.
+
+    Yields:
+        The valid records of each batch. What is wrong with one row never changes what is yielded for another.
+
+    Raises:
+        InvalidInput: a column is missing or of a type that cannot hold what its role needs, the response is also a
+            feature, or rows number a source whose rows have no order. Never depends on the values.
+
+    Example:
+        >>> from confide.tables import open_table
+        >>> people = open_table({"age": [20, 60, 99], "wage": [10, 40, 20]})
+        >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),))
+        >>> wage, rejected = Numeric(column="wage", lower=0, upper=40), {}
+        >>> for records in read_records(people, design=design, response=wage, roster=Roster(3), rejected=rejected):
+        ...     print(records.index, records.y)
+        [0 1] [-0.5  1. ]
+        >>> rejected
+        {'3': 'age: is out of bounds; must be in [20, 60]'}
+    """
+    if response.column in design.columns:
+        raise InvalidInput("response", f"{response.column!r} is also a feature")
+    if id != "row" and id in (*design.columns, response.column):
+        raise InvalidInput("id", f"{id!r} is also a feature or the response")
+    if id == "row" and not source.ordered:
+        raise InvalidInput("id", "the rows of a query have no order", "name a column of ids, or end it with order_by")
+    columns = [*design.columns, response.column, *([] if id == "row" else [id])]
+    batches = source.batches(columns, rows)
+    return _records(batches, design, response, FirstRows(roster, id), rejected)
+
+
+def _records(
+    batches: Iterator[pa.RecordBatch],
+    design: Design,
+    response: Numeric,
+    first: FirstRows,
+    rejected: MutableMapping[str, str] | None,
+) -> Iterator[Records]:
+    for batch in batches:
+        start = first.rows
+        index = first.claim(batch)
+        X, valid, codes = design.encode(batch)
+        y, problems = response.encode(batch.column(response.column))
+        keep = valid & (problems == FINE) & (index >= 0)
+        if keep.all():
+            yield Records(index, X, y)
+            continue
+        if rejected is not None:
+            lost = np.flatnonzero(~keep)
+            for row in lost:
+                claim, place = int(index[row]), f"row {start + int(row) + 1}"
+                if claim >= 0:
+                    reason = design.reason(int(codes[row])) if codes[row] else response.reason(int(problems[row]))
+                    rejected[first.roster.identity(claim)] = reason
+                elif claim == DUPLICATE:
+                    rejected[f"{_identity(first, batch, int(row))} ({place})"] = "a later row of the same id"
+                else:
+                    rejected[place] = "no id of the public list"
+        yield Records(index[keep], X[keep], y[keep])
+
+
+def _identity(first: FirstRows, batch: pa.RecordBatch, row: int) -> str:
+    if first.column is None:
+        return ""
+    return str(strings(first.column, batch.column(first.column)[row : row + 1])[0].as_py())

@@ -1,0 +1,279 @@
+"""Public roles of columns: how a cell becomes a number that no one's value can stretch.
+
+Bounds and levels stand in the campaign file. They are never taken from the data: a bound that one participant can move
+is a bound that tells on her.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confide.contract.checks import one_of
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import as_array, numbers, plain, strings
+
+__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Category", "Cells", "Numeric"]
+
+FINE, MISSING, INFINITE, OUTSIDE, UNLISTED = range(5)
+"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level."""
+
+
+class Cells(NamedTuple):
+    """A column after its role.
+
+    Args:
+        values: shape (m,): scaled numbers in [-1, 1], float64, or the rank of the level, int64; 0 where not fine.
+        problems: shape (m,), int8: FINE, MISSING, INFINITE, OUTSIDE or UNLISTED.
+    """
+
+    values: np.ndarray
+    problems: np.ndarray
+
+
+def _finite(field: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidInput(field, f"{value!r} is not a number")
+    if not math.isfinite(value):
+        raise InvalidInput(field, f"{value!r} is not finite")
+    return float(value)
+
+
+def _column(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
+    return value
+
+
+def _level(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | np.integer):
+        raise InvalidInput("levels", f"{value!r} is no level", "must be a text, a whole number or true/false")
+    if not str(value) or str(value) != str(value).strip():
+        raise InvalidInput("levels", f"{value!r} is empty or padded with white space")
+    return str(value)
+
+
+def _show(value: object) -> str:
+    text = repr(value) if isinstance(value, str | bytes) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numeric:
+    """A number v, scaled to (v - center) / max(upper - center, center - lower), which lies in [-1, 1].
+
+    Args:
+        column: the column's name.
+        lower: smallest value that is accepted, in units of the column.
+        upper: largest value that is accepted.
+        center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
+        out_of_bounds: "reject" makes a record with a value out of bounds invalid; "clip" moves the value to the bound.
+            NaN, infinite and missing values are invalid under both.
+        unit: unit of the column, for people.
+
+    Raises:
+        InvalidInput: a field is out of range.
+
+    Example:
+        >>> Numeric(column="age", lower=20, upper=60, unit="years").encode([20, 35.0, None, 61]).values
+        array([-1.  , -0.25,  0.  ,  0.  ])
+    """
+
+    column: str
+    lower: float
+    upper: float
+    center: float | None = None
+    out_of_bounds: Literal["reject", "clip"] = "reject"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _column(self.column)
+        lower, upper = _finite("lower", self.lower), _finite("upper", self.upper)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        if not lower < upper:
+            raise InvalidInput("upper", f"{upper:g} is not above lower = {lower:g}")
+        if self.center is not None:
+            center = _finite("center", self.center)
+            object.__setattr__(self, "center", center)
+            if not lower <= center <= upper:
+                raise InvalidInput("center", f"{center:g} is out of bounds", f"must be in [{lower:g}, {upper:g}]")
+        if not math.isfinite(self.scale):
+            raise InvalidInput("upper", "the bounds are too far apart for floating point")
+        one_of("out_of_bounds", self.out_of_bounds, ("reject", "clip"))
+        if not isinstance(self.unit, str):
+            raise InvalidInput("unit", f"{self.unit!r} is not a text")
+
+    @property
+    def middle(self) -> float:
+        """The value that is scaled to 0."""
+        return self.lower / 2 + self.upper / 2 if self.center is None else self.center
+
+    @property
+    def scale(self) -> float:
+        """Units of the column for one unit of the scaled number."""
+        return max(self.upper - self.middle, self.middle - self.lower)
+
+    def encode(self, cells: Any, out: np.ndarray | None = None) -> Cells:
+        """Scale a column.
+
+        Args:
+            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them.
+            out: receives the scaled values when given: float64 of shape (m,).
+
+        Raises:
+            InvalidInput: the column's type holds no numbers. Never depends on the values.
+        """
+        array = as_array(cells)
+        raw = numbers(self.column, array)
+        problems = np.zeros(len(raw), np.int8)
+        if out is None:
+            out = np.empty(len(raw), np.float64)
+        # NaN fails every comparison, so one look at the extremes clears a column without problems.
+        if len(raw) and not (raw.min() >= self.lower and raw.max() <= self.upper):
+            raw = raw.astype(np.float64)
+            problems[(raw < self.lower) | (raw > self.upper)] = OUTSIDE
+            if self.out_of_bounds == "clip":
+                problems[:] = FINE
+            problems[np.isinf(raw)] = INFINITE
+            problems[np.isnan(raw)] = MISSING
+            raw = np.where(problems == FINE, np.clip(raw, self.lower, self.upper), self.middle)
+        # Subtraction and division are monotone under rounding, so the bounds map to at most 1 exactly.
+        np.subtract(raw, self.middle, out=out, dtype=np.float64)
+        np.divide(out, self.scale, out=out)
+        return Cells(out, problems)
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
+
+    def reason(self, problem: int) -> str:
+        """What a problem means, in public terms."""
+        words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
+        return f"{self.column}: {words[problem]}; {self.limit()}"
+
+    def encode_one(self, value: object) -> tuple[float, str | None]:
+        """Scale one participant's value, on her own side.
+
+        Returns:
+            The scaled number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+        """
+        cells, message = _encode_one(self, value)
+        return float(cells[0]), message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category:
+    """A level out of a public list; the first is the reference, every other one has a dummy of its own.
+
+    Args:
+        column: the column's name.
+        levels: at least two different texts. Whole numbers and true/false count by their text ("0", "true"); a list of
+            the words true and false is compared without regard to case.
+
+    Raises:
+        InvalidInput: a field is out of range.
+
+    Example:
+        >>> Category(column="sex", levels=("female", "male")).encode(["male", "female", "x"]).values
+        array([1, 0, 0])
+    """
+
+    column: str
+    levels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _column(self.column)
+        given: Any = self.levels
+        if not isinstance(given, list | tuple):
+            raise InvalidInput("levels", f"{given!r} is not a list", "must be at least two texts")
+        levels = [_level(level) for level in given]
+        if len(levels) < 2:
+            raise InvalidInput("levels", f"{len(levels)} given", "must be at least two")
+        twice = {level for level in levels if levels.count(level) > 1}
+        if twice:
+            raise InvalidInput("levels", f"{min(twice)!r} stands twice")
+        object.__setattr__(self, "levels", tuple(levels))
+
+    @property
+    def boolean(self) -> bool:
+        """Whether the levels are the words true and false."""
+        return {level.lower() for level in self.levels} == {"true", "false"}
+
+    def encode(self, cells: Any) -> Cells:
+        """Rank a column's levels.
+
+        Args:
+            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans.
+
+        Raises:
+            InvalidInput: the column's type can hold none of the levels. Never depends on the values.
+        """
+        array = plain(as_array(cells))
+        self._check(array.type)
+        words, levels = strings(self.column, array), list(self.levels)
+        if self.boolean:
+            words, levels = pc.ascii_lower(words), [level.lower() for level in levels]
+        rank = pc.index_in(words, value_set=pa.array(levels, words.type))
+        values = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        problems = np.zeros(len(values), np.int8)
+        if rank.null_count:
+            problems[values < 0] = UNLISTED
+            empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
+            problems[empty.to_numpy(zero_copy_only=False)] = MISSING
+            np.maximum(values, 0, out=values)
+        return Cells(values, problems)
+
+    def _check(self, kind: pa.DataType) -> None:
+        if pa.types.is_boolean(kind) and not self.boolean:
+            raise InvalidInput(self.column, "the column holds true and false", "the levels must be true and false")
+        whole = [level for level in self.levels if level.removeprefix("-").isdecimal()]
+        if pa.types.is_integer(kind) and not whole:
+            raise InvalidInput(self.column, f"the column is of type {kind}", "no level is a whole number")
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        shown = ", ".join(self.levels[:12]) + (", ..." if len(self.levels) > 12 else "")
+        return f"must be one of {shown}"
+
+    def reason(self, problem: int) -> str:
+        """What a problem means, in public terms."""
+        return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.limit()}"
+
+    def encode_one(self, value: object) -> tuple[int, str | None]:
+        """The rank of one participant's level, on her own side.
+
+        Returns:
+            The rank and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+        """
+        cells, message = _encode_one(self, value)
+        return int(cells[0]), message
+
+
+_WORDS: Mapping[int, str] = {INFINITE: "is not finite", OUTSIDE: "is out of bounds", UNLISTED: "is not on the list"}
+
+
+def _encode_one(role: Numeric | Category, value: object) -> tuple[np.ndarray, str | None]:
+    single = isinstance(value, str | bytes) or np.ndim(cast("Any", value)) == 0
+    try:
+        values, problems = role.encode([value if single else None])
+    except InvalidInput:  # a value of another kind, such as a date
+        values, problems = role.encode(pa.nulls(1))
+    problem = int(problems[0])
+    if problem == FINE:
+        return values, None
+    if problem in _WORDS:
+        words = f"{_show(value)} {_WORDS[problem]}"
+    elif single and (value is None or value == "" or value != value):  # noqa: PLR0124
+        words = "no value is given"
+    else:
+        words = f"{_show(value)} is not a {'number' if isinstance(role, Numeric) else 'level'}"
+    return values, f"{role.column}: {words}; {role.limit()}"

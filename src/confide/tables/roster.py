@@ -1,0 +1,253 @@
+"""The public list of ids: who was invited, in which rank, and which rows of a table are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import as_array, integers, is_text, plain, strings
+
+__all__ = ["DUPLICATE", "UNKNOWN", "FirstRows", "Roster"]
+
+UNKNOWN = -1
+"""The index of an id that is missing or not on the list."""
+DUPLICATE = -2
+"""The index of a row whose id an earlier row has claimed."""
+
+_NONE = int(np.iinfo(np.int64).min)  # a cell that is no integer
+_CHUNK = 1 << 18  # texts hashed at a time
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+Finder = Callable[[np.ndarray], np.ndarray]
+Lookup = Callable[[str, pa.Array], np.ndarray]
+
+
+def _twice(identity: object) -> InvalidInput:
+    return InvalidInput("ids", f"{identity!r} stands twice", "every slot needs an id of its own")
+
+
+def _table(ids: np.ndarray, low: int, high: int) -> tuple[Finder, np.ndarray]:
+    """Integers that lie close together: a table over their range. Also the positions of repeated ones."""
+    table = np.full(high - low + 1, UNKNOWN, np.int64)
+    place = np.arange(len(ids))
+    table[ids - low] = place
+
+    def find(wanted: np.ndarray) -> np.ndarray:
+        inside = (wanted >= low) & (wanted <= high)
+        return np.where(inside, table[np.where(inside, wanted - low, 0)], UNKNOWN)
+
+    return find, np.flatnonzero(table[ids - low] != place)
+
+
+def _sorted(keys: np.ndarray) -> tuple[Finder, np.ndarray]:
+    """Keys anywhere: binary search. Also the positions of repeated ones."""
+    order = np.argsort(keys)
+    keys = keys[order]
+
+    def find(wanted: np.ndarray) -> np.ndarray:
+        # Sorted queries walk the list once instead of missing the cache at every step.
+        turn = np.argsort(wanted)
+        ahead = wanted[turn]
+        place = np.minimum(np.searchsorted(keys, ahead), len(keys) - 1)
+        found = np.empty(len(wanted), np.int64)
+        found[turn] = np.where(keys[place] == ahead, order[place], UNKNOWN)
+        return found
+
+    return find, order[1:][keys[1:] == keys[:-1]]
+
+
+def _hash(texts: pa.Array) -> np.ndarray:
+    """A polynomial hash modulo 2^64 of each text, uint64 of shape (m,)."""
+    texts = pc.cast(texts, pa.large_string())
+    offsets, data = texts.buffers()[1:]
+    ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    lengths, starts = np.diff(ends), ends[:-1] - ends[0]
+    result = np.zeros(len(texts), np.uint64)
+    some = lengths > 0
+    if some.any():
+        letters = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].astype(np.uint64)
+        powers = np.cumprod(np.full(int(lengths.max()), _FACTOR))
+        letters *= powers[np.arange(len(letters)) - np.repeat(starts, lengths)]
+        result[some] = np.add.reduceat(letters, starts[some])
+    return result
+
+
+def _by_number(ids: np.ndarray) -> Lookup:
+    low, high = int(ids.min()), int(ids.max())
+    find, repeated = _table(ids, low, high) if high - low < 4 * len(ids) + 1024 else _sorted(ids)
+    if len(repeated):
+        raise _twice(int(ids[repeated[0]]))
+    return lambda name, values: find(integers(name, values, _NONE))
+
+
+def _by_text(ids: pa.Array) -> Lookup:
+    """Texts by hash, then compared; Arrow's `index_in` would build its table anew for every batch."""
+    find, repeated = _sorted(np.concatenate([_hash(ids[at : at + _CHUNK]) for at in range(0, len(ids), _CHUNK)]))
+    if len(repeated):  # an id that stands twice, or two ids that share a hash: rare, slow, right
+        counts = pc.value_counts(ids)
+        counts = counts.filter(pc.greater(counts.field("counts"), 1))
+        if len(counts):
+            raise _twice(counts[0]["values"].as_py())
+        return lambda name, values: _index_in(strings(name, values), ids)
+
+    def look(name: str, values: pa.Array) -> np.ndarray:
+        wanted = pc.cast(pc.fill_null(strings(name, values), ""), ids.type)
+        found = find(_hash(wanted))
+        same = pc.equal(ids.take(pa.array(np.maximum(found, 0))), wanted).to_numpy(zero_copy_only=False)
+        return np.where(same, found, UNKNOWN)
+
+    return look
+
+
+def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
+    found = pc.index_in(pc.cast(wanted, ids.type), value_set=ids)
+    result: np.ndarray = pc.fill_null(pc.cast(found, pa.int64()), UNKNOWN).to_numpy(zero_copy_only=False)
+    return result
+
+
+class Roster:
+    """The public list of ids; an id's rank in it is the participant's `index`.
+
+    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, "07" is another.
+
+    Args:
+        count: number of invited slots, at least 1.
+
+    Raises:
+        InvalidInput: the count is no whole number from 1.
+
+    Example:
+        >>> import numpy as np
+        >>> Roster(3).index(np.array([2, 3, 4]))
+        array([ 1,  2, -1])
+        >>> Roster.from_ids(["ann", "bob"]).rank("bob")
+        1
+    """
+
+    __slots__ = ("_ids", "_look", "count")
+
+    def __init__(self, count: int) -> None:
+        self.count = whole("count", count, at_least=1)
+        self._ids: pa.Array | None = None
+
+        def look(name: str, values: pa.Array) -> np.ndarray:
+            number = integers(name, values, 0)
+            return np.where((number >= 1) & (number <= self.count), number - 1, UNKNOWN)
+
+        self._look: Lookup = look
+
+    @classmethod
+    def from_ids(cls, ids: Sequence[str] | Sequence[int] | np.ndarray | pa.Array) -> Roster:
+        """An explicit public list; the order is the rank.
+
+        Args:
+            ids: texts or whole numbers, each once.
+
+        Raises:
+            InvalidInput: no ids, an empty one, or one that stands twice.
+        """
+        array = plain(as_array(ids))
+        if not len(array):
+            raise InvalidInput("ids", "the list is empty", "must hold at least one id")
+        roster = cls(len(array))
+        if not pa.types.is_integer(array.type):
+            array = strings("ids", array)
+        if array.null_count or (is_text(array) and pc.any(pc.equal(array, "")).as_py()):
+            raise InvalidInput("ids", "an id is empty", "every slot needs an id of its own")
+        numbers = integers("ids", array, _NONE)
+        if (numbers == _NONE).any():
+            array = pc.cast(array, pa.large_string())
+            roster._look = _by_text(array)
+        else:
+            roster._look = _by_number(numbers)
+        roster._ids = array
+        return roster
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __repr__(self) -> str:
+        return f"Roster({self.count})" if self._ids is None else f"Roster.from_ids(<{self.count} ids>)"
+
+    def index(self, values: Any, name: str = "id") -> np.ndarray:
+        """The rank of each id, int64 of shape (m,); -1 where the id is missing or not on the list.
+
+        Args:
+            values: a column of integers or texts, as Arrow or numpy array or sequence.
+            name: the column, for the error.
+
+        Raises:
+            InvalidInput: the column's type holds no ids (dates, lists).
+        """
+        return self._look(name, as_array(values))
+
+    def rank(self, identity: str | int) -> int:
+        """The index of one id.
+
+        Raises:
+            InvalidInput: not on the list.
+        """
+        found = int(self.index([identity])[0])
+        if found < 0:
+            raise InvalidInput("id", f"{identity!r} is not on the public list of {self.count} ids")
+        return found
+
+    def identity(self, index: int) -> str:
+        """The id at a rank in [0, count).
+
+        Raises:
+            InvalidInput: out of range.
+        """
+        if not 0 <= index < self.count:
+            raise InvalidInput("index", f"{index} is out of range", f"must be in [0, {self.count})")
+        return str(index + 1) if self._ids is None else str(self._ids[int(index)].as_py())
+
+
+class FirstRows:
+    """Whose record each row of one pass is: an id's record is the first row that bears it, in the order of the table.
+
+    Args:
+        roster: the public list of ids.
+        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> first = FirstRows(Roster(3), id="who")
+        >>> first.claim(pa.record_batch({"who": [2, 9, 2]}))
+        array([ 1, -1, -2])
+        >>> first.claim(pa.record_batch({"who": [1, 2]}))
+        array([ 0, -2])
+    """
+
+    __slots__ = ("_seen", "column", "roster", "rows")
+
+    def __init__(self, roster: Roster, id: str = "row") -> None:  # noqa: A002
+        self.roster = roster
+        self.column = None if id == "row" else id
+        self.rows = 0
+        self._seen = None if self.column is None else np.zeros(roster.count, np.bool_)
+
+    def claim(self, batch: pa.RecordBatch) -> np.ndarray:
+        """The index of the participant whose record each row is, int64 of shape (m,).
+
+        Negative where a row is nobody's record: UNKNOWN (-1), or DUPLICATE (-2) where its id has been claimed.
+        """
+        start, self.rows = self.rows, self.rows + batch.num_rows
+        if self._seen is None or self.column is None:
+            index = np.arange(start, self.rows, dtype=np.int64)
+            return np.where(index < self.roster.count, index, UNKNOWN)
+        index = self.roster.index(batch.column(self.column), self.column)
+        known = index >= 0
+        again = known & self._seen[np.where(known, index, 0)]
+        if not (np.diff(index) > 0).all():
+            first = np.zeros(len(index), np.bool_)
+            first[np.unique(index, return_index=True)[1]] = True
+            again |= known & ~first
+        self._seen[index[known]] = True
+        return np.where(again, DUPLICATE, index)

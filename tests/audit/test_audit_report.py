@@ -1,0 +1,129 @@
+"""Audit rows, controls and reports: what passes, what does not, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import confide
+from confide import audit
+from confide.audit import AuditReport, AuditRow, Control, PlantedBug, Verdict, controls, exact_audit, exceeds
+from confide.contract import InvalidInput, canonical
+from confide.privacy import PureDP
+
+KEPT = AuditRow("privacy", 1.0, 0.9, "enumerated", "kept")
+BROKEN = AuditRow("budget", 10.0, 11.0, "closed form", "broken")
+SILENT = AuditRow("accuracy", math.inf, 3.0, "simulated", "vacuous")
+SAID = AuditRow("accuracy", math.inf, None, "", "vacuous", "promises nothing below n = 100")
+OPEN = AuditRow("truthfulness", 0.1, None, "", "not measured")
+TEETH = Control("privacy", "no noise", True)
+BLIND = Control("privacy", "noise halved", False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "planted", "passed"),
+    [
+        ((KEPT,), (TEETH,), True),
+        ((KEPT, SAID), (TEETH,), True),
+        ((KEPT,), (), False),
+        ((KEPT,), (TEETH, BLIND), False),
+        ((KEPT, BROKEN), (TEETH,), False),
+        ((KEPT, SILENT), (TEETH,), False),
+        ((KEPT, OPEN), (TEETH,), False),
+        ((), (TEETH,), False),
+        ((), (), False),
+    ],
+)
+def test_what_passes(rows, planted, passed):
+    report = AuditReport(rows, planted)
+    assert report.passed is passed
+    assert bool(report.problems) is not passed
+
+
+def test_every_problem_is_named():
+    problems = AuditReport((KEPT, BROKEN, SILENT, OPEN), (BLIND,)).problems
+    assert len(problems) == 4
+    for word in ("budget: promised 10.0, measured 11.0", "accuracy: vacuous", "truthfulness: not measured",
+                 "did not flag noise halved"):
+        assert any(word in problem for problem in problems)
+    assert "no control" in AuditReport((KEPT,)).problems[0]
+
+
+def test_at_most():
+    assert AuditRow.at_most("x", 1.0, 1.0 + 1e-12, "e").verdict is Verdict.KEPT
+    assert AuditRow.at_most("x", 1.0, 1.01, "e").flagged
+    assert AuditRow.at_most("x", 1.0, math.nan, "e").flagged
+    assert AuditRow.at_most("x", 1.0, math.inf, "e").flagged
+    endless = AuditRow.at_most("x", math.inf, 5.0, "e")
+    assert (endless.verdict, bool(endless.note)) == (Verdict.VACUOUS, True)
+    assert AuditRow.at_most("x", -1.0, -2.0, "e").verdict is Verdict.KEPT
+    assert AuditRow.at_most("x", 1.0, 5.0, "e", vacuous=True).verdict is Verdict.VACUOUS
+
+
+def test_rows_refuse_nonsense():
+    with pytest.raises(InvalidInput, match="verdict"):
+        AuditRow("x", 1.0, 0.9, "e", "fine")
+    for measured in (None, math.nan):
+        with pytest.raises(InvalidInput, match="measured"):
+            AuditRow("x", 1.0, measured, "e", "kept")
+    with pytest.raises(InvalidInput, match="measured"):
+        AuditRow("x", 1.0, None, "e", "broken")
+    for chance in (-0.1, 1.0, math.nan):
+        with pytest.raises(InvalidInput, match="false_alarm"):
+            AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance)
+
+
+def test_false_alarms_add_up():
+    rows = [AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance) for chance in (1e-3, 2e-3)]
+    assert AuditReport((*rows, KEPT), (TEETH,)).false_alarm == pytest.approx(3e-3)
+    assert "0.003" in AuditReport(tuple(rows), (TEETH,)).to_section().blocks[0].note
+    assert "probability" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note
+
+
+def test_dictionary_is_json_and_canonical():
+    report = AuditReport((KEPT, SILENT, OPEN, AuditRow.at_most("x", 1.0, math.nan, "e")), (TEETH, BLIND))
+    out = report.to_dict()
+    assert json.loads(canonical(out)) == out
+    assert out["passed"] is False
+    assert [row["verdict"] for row in out["rows"]] == ["kept", "vacuous", "not measured", "broken"]
+    assert out["rows"][1]["promised"] == "Infinity"
+    assert out["rows"][3]["measured"] == "nan"
+    assert out["controls"][1] == {"name": "privacy", "planted_bug": "noise halved", "flagged": False}
+
+
+def test_section_shows_rows_controls_and_problems():
+    section = AuditReport((KEPT, SILENT), (TEETH, BLIND)).to_section("Audit", study=True)
+    rows, planted, words = section.to_dict()["blocks"]
+    assert section.study
+    assert rows["rows"][0][:4] == ["privacy", 1.0, 0.9, "kept"]
+    assert rows["rows"][1][1] == "Infinity"
+    assert [row[2] for row in planted["rows"]] == ["yes", "NO"]
+    assert words["text"][0] == "Not passed."
+    assert len(words["text"]) == 3
+    json.dumps(section.to_dict(), allow_nan=False)
+    assert AuditReport((KEPT,), (TEETH,)).to_section().blocks[2].paragraphs == ("Passed.",)
+
+
+def test_a_gallery_of_planted_bugs():
+    def attack(law):
+        return exact_audit({0: [law, 1 - law], 1: [1 - law, law]}, PureDP(1.0))
+
+    gallery = [PlantedBug("privacy", "no noise", 1.0), PlantedBug("privacy", "noise untouched", 0.7)]
+    assert [control.flagged for control in controls(gallery, attack)] == [True, False]
+    assert all(type(control.flagged) is bool for control in controls(gallery, attack))
+
+
+def test_a_number_that_is_none_exceeds_every_bound():
+    assert exceeds(math.nan, math.inf)
+    assert not exceeds(math.inf, math.inf)
+
+
+def test_public_names_resolve():
+    assert sorted(audit.__all__) == dir(audit)
+    for name in audit.__all__:
+        assert getattr(audit, name) is not None
+    assert confide.audit is audit
+    with pytest.raises(AttributeError):
+        audit.nothing_of_the_kind  # noqa: B018

@@ -1,0 +1,42 @@
+"""The suite's false-alarm budget: how often any random test of it may fail although the code is right.
+
+Every test whose outcome depends on random draws takes its failure probability from here, and fails only on evidence
+rarer than that. Both ways of failing count: "broken" said of a sound mechanism, and a control that was missed. A test
+with several cases, or several comparisons, says so (`cases`) and gets its share split. To add a test, add a line: a
+name of the form room.subject.case and its share; the sum must stay within `SUITE_ALPHA` (tests/audit checks that, and
+that no name is spent twice).
+
+>>> alpha("audit.response.sound") <= SUITE_ALPHA
+True
+"""
+
+from __future__ import annotations
+
+SUITE_ALPHA = 1e-6
+"""Of a million runs of the whole suite with fresh seeds on right code, at most one fails."""
+
+SHARES: dict[str, float] = {
+    # audit
+    "audit.response.sound": 1e-9,
+    "audit.response.leaky": 1e-9,
+    "audit.laplace.sound": 1e-9,
+    "audit.laplace.leaky": 1e-9,
+    "audit.gaussian.sound": 1e-9,
+    "audit.gaussian.leaky": 1e-9,
+    "audit.planted.sampled": 1e-8,
+    "audit.half_space": 1e-8,
+}
+
+
+def alpha(name: str, *, cases: int = 1) -> float:
+    """The failure probability that one case of a test may have.
+
+    Args:
+        name: the test's name in `SHARES`.
+        cases: how many cases or comparisons share it.
+    """
+    if name not in SHARES:
+        raise KeyError(f"{name!r} has no share of the false-alarm budget: add it to SHARES in tests/false_alarms.py")
+    if cases < 1:
+        raise ValueError("a share is split over one case or more")
+    return SHARES[name] / cases

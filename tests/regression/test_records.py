@@ -1,0 +1,129 @@
+"""The per-record map and the exact moments (spec truthful_regression 4.1, 4.4 (i), acceptance 10)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from confide.contract import InvalidInput
+from confide.numerics import IntegerCross
+from confide.regression.records import Batch, RecordMap, as_batches, moments, ordered_dot, row_norms
+
+MAP = RecordMap(parameter_bound=1.0, noise_bound=0.5, response_bound=1.5)
+
+
+def _batch(X: np.ndarray, y: np.ndarray) -> Batch:
+    return Batch(np.arange(len(X)), X, y)
+
+
+anything = hnp.arrays(np.float64, (5, 3), elements=st.floats(width=64))
+
+
+@given(anything, hnp.arrays(np.float64, 5, elements=st.floats(width=64)))
+def test_every_record_becomes_usable(X: np.ndarray, y: np.ndarray) -> None:
+    with np.errstate(invalid="raise", divide="raise", over="raise"):
+        clipped, response, null = MAP.clip(_batch(X, y))
+        rows, answers = MAP.quantise(clipped, response)
+    assert np.isfinite(clipped).all()
+    assert (row_norms(clipped) <= 1 + 1e-12).all()
+    assert (np.abs(response) <= np.minimum(1.5, row_norms(clipped) + 0.5) + 1e-12).all()
+    assert not clipped[null].any()
+    assert not response[null].any()
+    assert null[~np.isfinite(y) | ~np.isfinite(X).all(axis=1)].all()
+    # exactly inside the domain of the sensitivity proof, in integers
+    assert (rows == np.trunc(rows)).all()
+    assert max(sum(int(v) ** 2 for v in row) for row in rows) <= 2**32
+    assert (np.abs(rows) <= np.abs(clipped) * 2**16).all()
+    assert (np.abs(answers) <= np.abs(response) * 2**16).all()
+
+
+def test_a_usable_record_is_unchanged() -> None:
+    X = np.array([[0.25, -0.5, 0.125]])
+    y = np.array([0.75])
+    clipped, response, null = MAP.clip(_batch(X, y))
+    assert (clipped == X).all()
+    assert (response == y).all()
+    assert not null.any()
+    rows, answers = MAP.quantise(clipped, response)
+    assert (rows == X * 2**16).all()
+    assert (answers == y * 2**16).all()
+
+
+def test_moments_are_bit_identical_for_any_chunking_and_order() -> None:
+    rng = np.random.default_rng(3)
+    n, d = 5000, 7
+    X = rng.uniform(-0.6, 0.6, (n, d))
+    y = rng.uniform(-2, 2, n)
+    X[17, 2] = np.nan
+    split = rng.random(n) < 0.5
+    reference = moments(as_batches((X, y), d, rows=n), MAP, split, d)
+    for rows in (77, 1000, 65536):
+        again = moments(as_batches((X, y), d, rows=rows), MAP, split, d)
+        for a, b in zip(reference, again, strict=True):
+            assert (a.gram == b.gram).all()
+            assert (a.cross == b.cross).all()
+    order = rng.permutation(n)
+    shuffled = [Batch(part, X[part], y[part]) for part in np.array_split(order, 15)]
+    again = moments(shuffled, MAP, split, d)
+    for a, b in zip(reference, again, strict=True):
+        assert (a.gram == b.gram).all()
+        assert (a.cross == b.cross).all()
+    # and they are the exact integers
+    clipped, response, _ = MAP.clip(_batch(X, y))
+    rows_, answers = MAP.quantise(clipped, response)
+    ints = rows_.astype(np.int64).astype(object)
+    total = reference[0] + reference[1]
+    assert (total.gram == ints.T @ ints).all()
+    assert (total.cross == ints.T @ answers.astype(np.int64).astype(object)).all()
+
+
+def test_a_null_record_leaves_the_moments_untouched() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.uniform(-1, 1, 50)
+    split = np.zeros(50, dtype=bool)
+    whole, _ = moments(as_batches((X[:49], y[:49]), 2), MAP, split, 2)
+    X[49] = [np.inf, 0.1]
+    again, _ = moments(as_batches((X, y), 2), MAP, split, 2)
+    assert (whole.gram == again.gram).all()
+    assert (whole.cross == again.cross).all()
+
+
+def test_row_values_do_not_depend_on_their_neighbours() -> None:
+    rng = np.random.default_rng(9)
+    X, v = rng.standard_normal((1001, 11)), rng.standard_normal(11)
+    together = ordered_dot(X, v), row_norms(X)
+    for k in (0, 1, 500, 1000):
+        assert ordered_dot(X[k : k + 1], v)[0] == together[0][k]
+        assert row_norms(X[k : k + 1])[0] == together[1][k]
+    assert (ordered_dot(np.asfortranarray(X), v) == together[0]).all()
+
+
+def test_integer_sums_survive_spilling() -> None:
+    sums = IntegerCross(1, left_bound=2**20, right_bound=2**20)  # blocks of 2^13 rows
+    rows = np.full((2**13, 1), 2.0**20)
+    for _ in range(2**10 + 3):
+        sums.add(rows, rows[:, 0])
+    assert sums.gram[0, 0] == 2**40 * 2**13 * (2**10 + 3)
+    other = IntegerCross(1, left_bound=2**20, right_bound=2**20)
+    other.add(rows, -rows[:, 0])
+    sums.merge(other)
+    assert sums.cross[0] == 2**40 * 2**13 * (2**10 + 2)
+    with pytest.raises(InvalidInput, match="left_bound"):
+        IntegerCross(1, left_bound=2**27, right_bound=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        ((np.zeros((3, 2)), np.zeros(4)), "y"),
+        ((np.zeros((3, 5)), np.zeros(3)), "X"),
+        ((np.zeros(3), np.zeros(3)), "X"),
+        ((np.zeros((3, 2)),), "data"),
+    ],
+)
+def test_wrong_shapes_are_named(data: tuple[np.ndarray, ...], field: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^{field}:"):
+        list(as_batches(data, 2))
