@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from confide.privacy.noise import Noise
 
 if TYPE_CHECKING:
+    from confide import audit, campaign, contract, privacy, regression
+    from confide.contract.outcome import Outcome, SimulatedOutcome
+    from confide.privacy.noise import Noise
+
+if TYPE_CHECKING:
     from confide import audit as audit
     from confide import campaign as campaign
     from confide import contract as contract

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -32,6 +32,7 @@ def test_golden_thresholds() -> None:
     assert threshold(1_000_000, 0.001, 1e-6, ParetoCosts(exponent=4)) == pytest.approx(5.843, abs=5e-4)
 
 
+@settings(deadline=None)
 @given(st.integers(20, 3000), st.floats(0.05, 0.6), st.floats(1e-9, 0.3))
 def test_the_threshold_is_the_least_that_keeps_the_promise(n: int, alpha: float, beta: float) -> None:
     law = ParetoCosts(exponent=2)
@@ -45,6 +46,7 @@ def test_the_threshold_is_the_least_that_keeps_the_promise(n: int, alpha: float,
 
 
 @pytest.mark.parametrize("law", LAWS)
+@settings(deadline=None)
 @given(st.floats(1e-9, 0.999))
 def test_quantiles_invert_the_survival_function(law: CostLaw, tail: float) -> None:
     cost = law.quantile(tail)
@@ -53,6 +55,7 @@ def test_quantiles_invert_the_survival_function(law: CostLaw, tail: float) -> No
     assert isinstance(law, CostLaw)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500), st.floats(0, 0.99), st.floats(0, 1))
 def test_excess_is_the_binomial_tail(n: int, alpha: float, survival: float) -> None:
     expected = stats.binom.sf(math.floor(alpha * n), n, survival)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -28,6 +28,7 @@ def test_golden_diameters(radius: float, response: float, value: float) -> None:
     assert diameter(radius, response) == pytest.approx(value, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 50), st.floats(0.01, 50))
 def test_the_diameter_is_the_maximum_over_angles(radius: float, response: float) -> None:
     phi = np.linspace(0, np.pi / 2, 20_001)
@@ -38,6 +39,7 @@ def test_the_diameter_is_the_maximum_over_angles(radius: float, response: float)
     assert diameter(radius + 1, response) > value
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5), st.floats(0, 4), st.floats(0.1, 3), st.integers(0, 2**32 - 1))
 def test_no_pair_of_records_is_further_apart(d: int, radius: float, response: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -118,6 +120,7 @@ def test_how_far_the_printed_constant_reaches(noise: float, ratio: float) -> Non
     assert not printed_constant_valid(rows, rows / (ratio * 1.002), 1.0, noise)
 
 
+@settings(deadline=None)
 @given(st.floats(0.1, 100), st.floats(0.1, 5), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
 def test_sensitivities_hold_for_interior_estimates(ridge: float, radius: float, response: float, seed: int) -> None:
     """Neighbours whose plain estimates both lie in the ball: constrained and plain agree there."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide.contract import InvalidInput
@@ -50,6 +50,7 @@ def test_without_an_upper_bound_the_largest_eigenvalue_is_at_most_the_number_of_
     assert (wide.upper, wide.failure_above) == (100.0, 0.0)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 50), st.floats(0.01, 0.99), st.floats(1e-12, 0.5))
 def test_sufficient_rows_suffice_and_are_fewer_than_the_textbooks(d: int, xi: float, failure: float) -> None:
     mu = smallest_eigenvalue_ball(d)
@@ -58,6 +59,7 @@ def test_sufficient_rows_suffice_and_are_fewer_than_the_textbooks(d: int, xi: fl
     assert rows <= math.ceil(3 / xi**2 * math.log(2 * d / failure) / mu)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 1000), st.floats(0.02, 0.9))
 def test_more_rows_fail_less(m: int, xi: float) -> None:
     few, many = (Spectrum.uniform_ball(rows=r, dimension=3, tolerance=xi) for r in (m, 2 * m))

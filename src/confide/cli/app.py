@@ -153,19 +153,20 @@ def run(
         folder = out or it.default_folder
         with progress("settling") as bar:
             settled = it.settle(folder, progress=bar)
-        parts = [*it.plan.sections(), *it.file.kind.result(it.plan, settled.outcome)]
+        result, background = it.file.kind.result(it.plan, settled.outcome), it.plan.sections()
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
         lead = "Settled with secure noise. Everything on this page is public."
     else:
         folder = out or it.default_folder.with_name(f"{it.file.name}-study")
         with progress("studying") as bar:
             outcome, study = it.study(int(seed or 0), folder, progress=bar)
-        parts = [*it.file.kind.result(it.plan, outcome), *study]
+        result, background = [*it.file.kind.result(it.plan, outcome), *study], []
         fresh, safe, guarantees = True, False, outcome.guarantees
         lead = f"A study with simulated noise (seed {seed}). It uses private data: do not publish it."
     report = folder / "report.html"
     if fresh:
-        report.write_text(page(it.file.title, lead, parts), encoding="utf-8")
+        report.write_text(page(it.file.title, lead, [*result, *background]), encoding="utf-8")
+    parts = [*background, *result]
     if as_json:
         _emit(output.RunOutput(**_head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                guarantees=_guarantees(guarantees), sections=output.sections(parts)))

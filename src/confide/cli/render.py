@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -15,7 +16,8 @@ from confide.contract.words import number
 
 __all__ = ["console", "progress", "show"]
 
-console = Console(highlight=False, soft_wrap=False)
+_PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
+console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 _errors = Console(stderr=True, highlight=False)
 
 
@@ -32,13 +34,13 @@ def show(parts: Sequence[Section]) -> None:
             match block:
                 case Text(paragraphs=paragraphs):
                     for paragraph in paragraphs:
-                        console.print(escape(paragraph), soft_wrap=not console.is_terminal)
+                        console.print(escape(paragraph))
                 case Table():
                     console.print(_table(block))
                     if block.note:
-                        console.print(f"[dim]{escape(block.note)}[/dim]", soft_wrap=not console.is_terminal)
+                        console.print(f"[dim]{escape(block.note)}[/dim]")
                 case Picture(alt=alt):
-                    console.print(f"[dim](picture: {escape(alt)})[/dim]", soft_wrap=not console.is_terminal)
+                    console.print(f"[dim](picture: {escape(alt)})[/dim]")
 
 
 def _table(block: Table) -> RichTable:

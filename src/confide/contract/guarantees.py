@@ -144,7 +144,7 @@ class Privacy(Guarantee):
             Audience.COLLECTOR: "local differential privacy towards the collector",
             Audience.FELLOWS: "differential privacy towards fellow participants",
         }[self.audience]
-        return f"{self.loss} {kind} for {self.part}, when {self.unit.value}"
+        return f"{self.loss}: {kind} for {self.part}, when {self.unit.value}"
 
 
 @dataclass(frozen=True, kw_only=True)

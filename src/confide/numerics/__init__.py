@@ -1,4 +1,4 @@
-"""Solvers and exact re-checks that several families need."""
+"""Solvers, exact sums and map-reduce over people that several families need."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.numerics.integer_cross import IntegerCross
+    from confide.numerics.map_reduce import block_rows, map_blocks, threads
 
 
-__all__ = ["IntegerCross"]
+__all__ = ["IntegerCross", "block_rows", "map_blocks", "threads"]
 
-__getattr__, __dir__ = doors(__name__, {"integer_cross": ("IntegerCross",)})
+__getattr__, __dir__ = doors(
+    __name__,
+    {"integer_cross": ("IntegerCross",), "map_reduce": ("block_rows", "map_blocks", "threads")},
+)

@@ -50,33 +50,41 @@ _PRINTED = {"rows": 10_000, "ridge": 10.0}  # where the printed proof fails by a
 # ---- privacy: neighbouring data sets that stretch the estimates
 
 
-def adversarial_pairs(setting: Setting, rows: int, ridge: float, seed: int, count: int = 40) -> Iterator[
-    tuple[Moments, Moments]
-]:
-    """Neighbouring data sets, as exact moments: all others push along one axis, one record leans to either side.
+def adversarial_pairs(
+    setting: Setting, rows: int, ridge: float, seed: int, count: int = 40
+) -> Iterator[tuple[Moments, Moments]]:
+    """Neighbouring data sets, as exact moments: others push the estimate to the ball's edge, one record leans aside.
+
+    A few records (c, 0, ...) with the largest answer push the estimate along the first axis to a length near R while
+    they add almost no curvature; all others are null. The last record is (cos, sin) in one data set and (cos, -sin) in
+    the other, with the answer that pulls back: the shift comes close to D(R,Y)/ridge.
 
     Args:
         setting: bounds of the records.
         rows: m, how many records the estimate uses.
-        ridge: its ridge weight: the push is as long as plain ridge can get.
+        ridge: its ridge weight.
         seed: of the random pairs among them.
         count: how many pairs.
     """
-    noise = Noise.simulated(seed)
-    d, response = setting.features, setting.response
-    uniform = (np.arctan(noise.gaussian(1.0, (count, 4), stream=("audit", "pairs"))) / math.pi + 0.5).clip(0, 1)
+    d, radius, response = setting.features, setting.ball, setting.response
+    draws = Noise.simulated(seed).gaussian(1.0, (count, 3), stream=("audit", "pairs"))
+    uniform = np.arctan(draws) / math.pi + 0.5
+    best = 2 * radius / (response + math.sqrt(response**2 + 8 * radius**2))  # the cosine that attains D(R,Y)
     for k in range(count):
-        push = min(1.0, math.sqrt(ridge / max(1, rows - 1)) * (0.3 + 1.4 * uniform[k, 0] if k else 1.0))
-        angle = math.pi / 2 * (uniform[k, 1] if k % 8 else k / count)
-        first, second = np.zeros(d), np.zeros(d)
-        first[0] = second[0] = math.cos(angle)
+        length = radius * (1.0 if k % 4 == 0 else 0.8 + 0.4 * uniform[k, 0])
+        weight = ridge * length / response  # copies * c of a push to this length, without curvature
+        c = min(1.0, max(0.002 * (1 + 20 * uniform[k, 1]), weight / max(1, rows - 1)))
+        copies = min(rows - 1, max(1, round(weight / max(c * (1 - c * length / response), 1e-6))))
+        cosine = best if k % 4 == 0 else min(1.0, best * (0.5 + uniform[k, 2]))
+        first, second, common = np.zeros(d), np.zeros(d), np.zeros(d)
+        common[0] = c
+        first[0] = second[0] = cosine
         if d > 1:
-            first[1], second[1] = math.sin(angle), -math.sin(angle)
-        signs = (-1.0, -1.0) if k % 2 == 0 or uniform[k, 2] < 0.5 else (-1.0, 1.0)
-        common = np.zeros(d)
-        common[0] = push
-        yield (_moments(common, response, rows - 1, first, signs[0] * response),
-               _moments(common, response, rows - 1, second, signs[1] * response))
+            first[1], second[1] = math.sqrt(1 - cosine**2), -math.sqrt(1 - cosine**2)
+        else:
+            second[0] = -cosine  # in one dimension the two records pull to opposite sides
+        yield (_moments(common, response, copies, first, -response),
+               _moments(common, response, copies, second, -response))
 
 
 def _moments(common: np.ndarray, response: float, copies: int, last: np.ndarray, answer: float) -> Moments:
@@ -316,9 +324,11 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
     pair = next(adversarial_pairs(setting, max(setting.groups), payment.ridge, seed))
     a, b = (np.array([float(t) for t in certified_ridge(s, payment.ridge, setting.ball,
                                                         2.0**-16 * setting.diameter / payment.ridge)]) for s in pair)
-    samples = _through_the_door(a, b, mechanism.noise_scale, 4000, seed)
-    rows.append(statistical_audit(*samples, claim, alpha=_FALSE_ALARM).row(
-        "privacy of the payment estimates: 8,000 draws of the release's sampler"))
+    group = max(1, math.ceil(2.0 / payment.epsilon))
+    samples = _through_the_door(a, a + group * (b - a), mechanism.noise_scale, 4000, seed)
+    looked = statistical_audit(*samples, PureDP(group * payment.epsilon), alpha=_FALSE_ALARM)
+    rows.append(looked.row(f"privacy of the payment estimates when {group} records change together: "
+                           "8,000 draws of the release's sampler"))
 
     epsilon = 1.0
     printed = statistical_audit(*printed_samples(epsilon, 20_000, Noise.simulated(seed + 2)), PureDP(epsilon),
@@ -333,7 +343,7 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
                 supremum_audit(payment.epsilon * peers * room * d, claim).flagged),
         Control("exact privacy audit", "no noise at all", supremum_audit(math.inf, claim).flagged),
         Control("statistical privacy audit", "the same noise in two estimates: their difference is exact",
-                statistical_audit(np.full(500, float(np.linalg.norm(a - b))), np.zeros(500), claim,
+                statistical_audit(np.full(2000, float(np.linalg.norm(a - b))), np.zeros(2000), claim,
                                   alpha=_FALSE_ALARM).flagged),
     ]
     if isinstance(release, SufficientStatistics):

@@ -19,7 +19,7 @@ from scipy import special
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.regression.posterior import PosteriorMean, truthful_reports
-from confide.regression.priors import UniformBall
+from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.records import GRID_BITS
 from confide.regression.scoring import ScoringRule, clipped_payment_range, payment_deviation, payment_range
 from confide.regression.sensitivity import diameter, ridge_norm_sup
@@ -158,12 +158,14 @@ class RidgeBounds:
     def peer_error(self) -> float:
         """E, which bounds ||E[peers' estimate | x, y] - E[theta | x, y]||: how far the payment's target is off.
 
-        (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0). The noise has mean zero.
+        (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if that is less.
+        The noise has mean zero.
 
         Source: in place of Cummings et al. 2015, Lemmas 8 and 10 (lies over gamma, eigenvalues of n rows).
         """
         given = self.shift(self.spectrum.rows) + self.ridge_bias + self.constraint_bias + self.truncation_bias
-        return given + self.event.failure * (self.longest + self.prior_radius)
+        sure = self.longest + self.prior_radius
+        return min(given + self.event.failure * sure, sure)
 
     def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
         """E when the peers' estimate is divided by 1 - g, for rotation-invariant rows: the ridge bias vanishes.
@@ -249,10 +251,7 @@ def typical_release_error(
 def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
     """Added to e when the peers' prediction is clipped at R + s t: s (d Q(d + 1, t) - t Q(d, t)) = E(||v|| - s t)+.
 
-    Args:
-        dimension: d.
-        noise_scale: s > 0 of the vector Laplace noise v.
-        clip: t >= 0.
+    D is the dimension, s > 0 the scale of the vector Laplace noise v, t >= 0 the clip.
     """
     d, t = whole("dimension", dimension, at_least=1), non_negative("clip", clip)
     excess = d * special.gammaincc(d + 1, t) - t * special.gammaincc(d, t)
@@ -334,15 +333,16 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
         spectrum: of the estimate's m rows.
         ridge: gamma >= 0.
     """
-    x, y, weights = truthful_reports(posterior.prior, posterior.noise, 20)
+    ball = isinstance(posterior.prior, UniformBall)
+    nodes = 6 if not ball else 14 if isinstance(posterior.noise, UniformNoise) else 10
+    x, y, weights = truthful_reports(posterior.prior, posterior.noise, nodes)
     down, up = posterior.slacks(x, y, rho)
     norms = np.sqrt(np.sum(x * x, axis=1))
-    if isinstance(posterior.prior, UniformBall):
+    if ball:
         # E|w'x| = ||x|| Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)), independent of the response given ||x||.
         half = posterior.prior.dimension / 2
         cosine = math.exp(special.gammaln(half) - special.gammaln(half + 0.5)) / math.sqrt(math.pi)
         lever = cosine * norms * (down + up) / 2
     else:
         lever = norms * np.maximum(down, up)
-    pull = float(np.sum(weights * lever))
-    return spectrum.rows * pull / (non_negative("ridge", ridge) + spectrum.lower)
+    return spectrum.rows * float(np.sum(weights * lever)) / (non_negative("ridge", ridge) + spectrum.lower)

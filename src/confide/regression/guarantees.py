@@ -25,14 +25,13 @@ from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
-from confide.regression.posterior import PosteriorMean, informativeness
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 
-__all__ = ["Figures", "figures", "regression_guarantees"]
+__all__ = ["Figures", "figures", "lie_bias", "regression_guarantees"]
 
 DOCUMENT = "Cummings et al. 2015"
 PAYMENT_FAILURE = 1e-6
@@ -58,10 +57,6 @@ class Figures:
         accuracy: proved bound on E||coef - theta||^2; infinity where none is proved for the release.
         typical_error: predicted E||estimate - theta||^2 when everybody is truthful; no bound.
         failure: probability that a bound's event fails (spectrum, or more misreports than tolerated).
-        lie_bias: how far the estimate moves if all players use their whole slack in one direction; nan unless x is
-            uniform in the ball and predictions rise with the response.
-        informativeness: share of the variation of x'theta that the answers' predictions carry; below 0.1 payments
-            hardly depend on the answers.
     """
 
     loss: PureDP | ApproxDP
@@ -78,8 +73,6 @@ class Figures:
     accuracy: float
     typical_error: float
     failure: float
-    lie_bias: float
-    informativeness: float
 
     @property
     def deposit(self) -> float:
@@ -141,11 +134,6 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         low, high = bounds.clipped_payment_range(rule, mechanism.noise_scale, setting.ball, setting.parameter_bound,
                                                  payment.clip)
     spectrum = setting.spectrum(setting.people).quantised()
-    posterior = PosteriorMean(setting.prior, setting.noise)
-    lie_bias = math.nan
-    if setting.uniform_ball and setting.noise.log_concave:
-        ridge = mechanism.release.ridge if isinstance(mechanism.release, RidgeRelease) else payment.ridge
-        lie_bias = bounds.lie_bias(posterior, rho, setting.spectrum(setting.people), ridge)
     return Figures(
         loss=loss,
         threshold=tau,
@@ -163,15 +151,25 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         accuracy=_accuracy(mechanism),
         typical_error=mechanism.release.expected_error(setting),
         failure=min(1.0, spectrum.failure + behaviour.failure),
-        lie_bias=lie_bias,
-        informativeness=informativeness(setting.prior, setting.noise),
     )
+
+
+def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float:
+    """How far the released estimate moves if all players use their whole slack in one direction (spec 7.1).
+
+    nan unless x is uniform in the ball and predictions rise with the response.
+    """
+    setting, release = mechanism.setting, mechanism.release
+    if not (setting.uniform_ball and setting.noise.log_concave):
+        return math.nan
+    ridge = release.ridge if isinstance(release, RidgeRelease) else mechanism.payment.ridge
+    return bounds.lie_bias(mechanism.posterior, truth_radius, setting.spectrum(setting.people), ridge)
 
 
 def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     """The typed guarantees, in reading order: privacy, truth, participation, accuracy, budget."""
     setting, rule = mechanism.setting, mechanism.payment.rule
-    f = figures(mechanism)
+    f = mechanism.figures
     currency = mechanism.payment.currency
     covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
     bounded = Source(document=DOCUMENT, statement="Theorem 2 and Lemmas 5, 6", spec="truthful_regression 4.2, 4.5",

@@ -20,7 +20,8 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.regression import bounds
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
-from confide.regression.guarantees import Figures, figures, peer_error
+from confide.regression.guarantees import Figures, lie_bias, peer_error
+from confide.regression.posterior import informativeness
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
@@ -51,10 +52,20 @@ class RegressionPlan:
     mechanism: PrivateTruthfulRegression
     compared: dict[str, float]
 
-    @cached_property
+    @property
     def figures(self) -> Figures:
         """The numbers behind the guarantees."""
-        return figures(self.mechanism)
+        return self.mechanism.figures
+
+    @cached_property
+    def lie_bias(self) -> float:
+        """How far the estimate moves if all players use their slack in one direction; nan where it is not known."""
+        return lie_bias(self.mechanism, self.figures.truth_radius)
+
+    @cached_property
+    def informativeness(self) -> float:
+        """Share of the variation of x'theta that the answers carry into payments."""
+        return informativeness(self.mechanism.setting.prior, self.mechanism.setting.noise)
 
     @property
     def guarantees(self) -> Guarantees:
@@ -65,12 +76,12 @@ class RegressionPlan:
         """What a careful buyer should know before she goes on."""
         f, out = self.figures, []
         bound = self.mechanism.setting.parameter_bound
-        if f.informativeness < 0.1:
-            out.append(f"payments hardly depend on the answers (informativeness {f.informativeness:.2g} < 0.1): "
+        if self.informativeness < 0.1:
+            out.append(f"payments hardly depend on the answers (informativeness {self.informativeness:.2g} < 0.1): "
                        "the noise bound is large compared with the parameter bound")
-        if f.lie_bias**2 > min(f.accuracy, f.typical_error):
+        if self.lie_bias**2 > min(f.accuracy, f.typical_error):
             out.append("if everybody lied as far as the truth radius lets them, all in one direction, the coefficients "
-                       f"would move by {f.lie_bias:.3g}, more than the error promised for truthful answers")
+                       f"would move by {self.lie_bias:.3g}, more than the error promised for truthful answers")
         if f.truth_radius > bound:
             out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
                        "only lies across the whole range are ruled out")
@@ -93,9 +104,11 @@ class RegressionPlan:
             "deposit": f.deposit,
             "privacy": f.loss.to_dict(),
             "warnings": list(self.warnings()),
+            "lie_bias": self.lie_bias,
+            "informativeness": self.informativeness,
             **{name: getattr(f, name) for name in (
                 "threshold", "privacy_cost", "peer_error", "gain", "truth_radius", "expected_total", "lowest",
-                "highest", "range_failure", "accuracy", "typical_error", "failure", "lie_bias", "informativeness",
+                "highest", "range_failure", "accuracy", "typical_error", "failure",
             )},
         }
 
@@ -270,7 +283,7 @@ def plan(
 def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegression:
     """The mechanism at weight b, with the least constant at which taking part pays."""
     weighted = replace(draft, payment=replace(draft.payment, rule=ScoringRule(0.0, b, draft.payment.rule.centred)))
-    a = figures(weighted).least_constant
+    a = weighted.figures.least_constant
     return replace(weighted, payment=replace(weighted.payment, rule=replace(weighted.payment.rule, a=a)))
 
 
@@ -282,12 +295,12 @@ def _for_radius(draft: PrivateTruthfulRegression, rho: float) -> PrivateTruthful
             f"and it must exceed 2e = {2 * error:.4g}",
             "ask for a larger radius, invite more people, tolerate fewer misreports, or lower ridge_payment",
         )
-    return _priced(draft, bounds.scale_for_radius(rho, error, figures(draft).privacy_cost))
+    return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost))
 
 
 def _for_budget(draft: PrivateTruthfulRegression, budget: float) -> PrivateTruthfulRegression:
     """The largest weight whose expected total stays within the budget; the total is linear in the weight."""
-    unit, double = (figures(_priced(draft, b)).expected_total for b in (1.0, 2.0))
+    unit, double = (_priced(draft, b).figures.expected_total for b in (1.0, 2.0))
     fixed = 2 * unit - double
     if budget <= fixed:
         raise Refused(

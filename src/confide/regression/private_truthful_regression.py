@@ -10,8 +10,8 @@ Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,10 +22,11 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.numerics import map_blocks
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
-from confide.regression.guarantees import regression_guarantees
+from confide.regression.guarantees import Figures, figures, regression_guarantees
 from confide.regression.posterior import PosteriorMean
 from confide.regression.records import Batch, as_batches, moments, ordered_dot
 from confide.regression.release.ada_ssp import AdaSSP
@@ -185,6 +186,11 @@ class PrivateTruthfulRegression(Mechanism):
         peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label="payment estimates")
         return (peers, *self.release.events())
 
+    @cached_property
+    def figures(self) -> Figures:
+        """The numbers behind the guarantees."""
+        return figures(self)
+
     def guarantees(self) -> Guarantees:
         """Every promise of section 7.1, from public parameters alone."""
         return regression_guarantees(self)
@@ -239,10 +245,8 @@ class PrivateTruthfulRegression(Mechanism):
         def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
             return batch.index, self._payments(batch, split[batch.index], peers)
 
-        # Rows are independent, and scipy's kernels run outside the interpreter lock: threads change nothing but time.
-        with ThreadPoolExecutor(2) as pool:
-            for index, amounts in _bounded_map(pool, pay, batches):
-                shares[index] = amounts
+        for index, amounts in map_blocks(pay, batches):
+            shares[index] = amounts
         return shares
 
     def _payments(self, batch: Batch, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
@@ -307,13 +311,3 @@ class PrivateTruthfulRegression(Mechanism):
             self.setting, billboard.released, np.asarray(direction, dtype=np.float64), fraction("level", level)
         )
 
-
-def _bounded_map(pool: ThreadPoolExecutor, work: Any, items: Any) -> Any:
-    """`pool.map` that keeps at most four items in flight, so that memory stays flat."""
-    pending: list[Any] = []
-    for item in items:
-        pending.append(pool.submit(work, item))
-        if len(pending) == 4:
-            yield pending.pop(0).result()
-    for future in pending:
-        yield future.result()

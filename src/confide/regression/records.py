@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from confide.contract.errors import InvalidInput
-from confide.numerics.integer_cross import IntegerCross
+from confide.numerics import IntegerCross, block_rows, map_blocks, threads
 
 __all__ = ["GRID_BITS", "Batch", "Moments", "RecordMap", "as_batches", "moments", "ordered_dot", "row_norms"]
 
@@ -63,23 +64,26 @@ class Batch:
     y: np.ndarray
 
 
-def as_batches(data: Any, features: int, rows: int = 65536) -> Iterator[Batch]:
+def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Batch]:
     """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
 
     Args:
         data: a pair (X, y) with shapes (n, d) and (n,); row i belongs to index i; a row that is not finite is null. Or
             an iterable of batches that can be iterated again.
         features: d.
-        rows: rows per batch for arrays.
+        rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
 
     Raises:
         InvalidInput: wrong shapes.
     """
+    rows = block_rows(features) if rows is None else rows
     if not isinstance(data, tuple):
         for batch in data:
             if batch.X.ndim != 2 or batch.X.shape[1] != features:
                 raise InvalidInput("X", f"shape {batch.X.shape}", f"must have {features} columns")
-            yield Batch(batch.index, batch.X, batch.y)
+            for start in range(0, len(batch.y), rows):
+                part = slice(start, start + rows)
+                yield Batch(batch.index[part], batch.X[part], batch.y[part])
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
@@ -89,8 +93,8 @@ def as_batches(data: Any, features: int, rows: int = 65536) -> Iterator[Batch]:
     if y.shape != (len(X),):
         raise InvalidInput("y", f"shape {y.shape}", f"must be ({len(X)},)")
     for start in range(0, len(X), rows):
-        part = slice(start, min(start + rows, len(X)))
-        yield Batch(np.arange(part.start, part.stop), X[part], y[part])
+        stop = min(start + rows, len(X))
+        yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,12 +180,30 @@ def moments(
         Moments of group 0 and of group 1; the same integers for any order and chunking of the rows.
     """
     right_bound = int(np.ceil(record_map.response_bound * _ONE))
-    sums = [IntegerCross(features, left_bound=_ONE, right_bound=right_bound) for _ in range(2)]
-    for batch in batches:
+
+    def empty() -> tuple[IntegerCross, IntegerCross]:
+        first, second = (IntegerCross(features, left_bound=_ONE, right_bound=right_bound) for _ in range(2))
+        return first, second
+
+    # Sums are exact integers, so it does not matter which thread's pair a block goes to.
+    free: SimpleQueue[tuple[IntegerCross, IntegerCross]] = SimpleQueue()
+    for _ in range(threads()):
+        free.put(empty())
+
+    def add(batch: Batch) -> None:
         X, y, _null = record_map.clip(batch)
         rows, responses = record_map.quantise(X, y)
         group = split[batch.index]
-        sums[0].add(rows[~group], responses[~group])
-        sums[1].add(rows[group], responses[group])
-    first, second = (Moments(s.gram, s.cross) for s in sums)
+        pair = free.get()
+        pair[0].add(rows[~group], responses[~group])
+        pair[1].add(rows[group], responses[group])
+        free.put(pair)
+
+    for _ in map_blocks(add, batches):
+        pass
+    total = free.get()
+    while not free.empty():
+        for mine, other in zip(total, free.get(), strict=True):
+            mine.merge(other)
+    first, second = (Moments(s.gram, s.cross) for s in total)
     return first, second

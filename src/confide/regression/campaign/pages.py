@@ -50,8 +50,8 @@ def plan_sections(plan: RegressionPlan) -> list[Section]:
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _money(m, f.deposit)),
     ]
-    if not math.isnan(f.lie_bias):
-        rows.append(("shift of the coefficients if all used their slack one way", number(f.lie_bias)))
+    if not math.isnan(plan.lie_bias):
+        rows.append(("shift of the coefficients if all used their slack one way", number(plan.lie_bias)))
     blocks: list[Block] = [Table(
         columns=("what", "planned"), rows=tuple(rows),
         note="Everything here follows from public parameters. Privacy holds for every data set; truth and accuracy "
@@ -199,10 +199,11 @@ def explain(
     if null[0]:
         return [Section(title=head, private=True, blocks=(Text(("The record was unusable and counts as empty.",)),))]
     law = m.posterior
-    own = float(law(X, y)[0])
+    own = float(law(X, y)[0]) + 0.0
     peers = float(X[0] @ billboard.peers[1 - group])
     reach = m.setting.parameter_bound * float(row_norms(X)[0]) + m.setting.noise_bound
-    answers = np.linspace(max(-reach, -m.setting.response, -1.0), min(reach, m.setting.response, 1.0), 241)
+    low, high = ((bound - response.middle) / response.scale for bound in (response.lower, response.upper))
+    answers = np.linspace(max(-reach, low), min(reach, high), 241)
     guesses = law(np.repeat(X, len(answers), axis=0), answers)
     rule = m.payment.rule
     expected = rule(own, guesses)
