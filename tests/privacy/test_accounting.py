@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, NotGuaranteed, Unit
-from confide.privacy import Accountant, ApproxEvent, Composed, Event, PureEvent, Repeated, ZCDPEvent
+from confide.privacy import ZCDP, Accountant, ApproxEvent, Composed, Event, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.accounting import float_up
 
 RECORD = Unit.RECORD_REPLACED
@@ -73,9 +73,20 @@ def test_many_small_pure_events_use_zcdp() -> None:
     assert 3.30 < Accountant(events).epsilon(1e-6) < 3.96692
 
 
+def test_groups_of_events_add_by_basic_composition() -> None:
+    rho = ZCDP.within(1.0, 1e-6).rho
+    both = Accountant((PureEvent(epsilon=0.5, neighbours=RECORD), ZCDPEvent(rho=rho, neighbours=RECORD)))
+    assert both.epsilon(1e-6) == pytest.approx(1.5, abs=1e-9)  # all by zCDP would cost 2.67
+    assert both.delta(both.epsilon(1e-6)) <= 1e-6 * (1 + 1e-9)
+    three = Accountant((*both.events, ApproxEvent(epsilon=0.25, delta=1e-6, neighbours=RECORD)))
+    assert three.epsilon(2e-6) == pytest.approx(1.75, abs=1e-6)
+    assert three.epsilon(1e-6) == math.inf
+    assert three.epsilon(0.9e-6) == math.inf
+
+
 def test_approximate_events_have_no_zcdp() -> None:
     accountant = Accountant((EVENTS[1], EVENTS[2]))
-    assert accountant.epsilon(1e-3) == math.inf
+    assert accountant.epsilon(1e-8) == math.inf
     with pytest.raises(NotGuaranteed, match="zCDP"):
         accountant.rho()
 

@@ -1,4 +1,4 @@
-"""The promises as numbers (spec truthful_regression 7.1 and 8, acceptance 9 and 15)."""
+"""The promises as numbers (spec truthful_regression 7.1 and 8, acceptance 15)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ from confide.regression.spectrum import Spectrum
 
 PEOPLE, D = 1_000_000, 5
 GROUP = Spectrum.uniform_ball(rows=PEOPLE // 2, dimension=D, tolerance=0.05)
-GOLDEN = RidgeBounds(
-    spectrum=GROUP, ridge=1000.0, prior_radius=1.0, noise_bound=0.5, radius=1.25, misreports=0.001
-)
+GOLDEN = RidgeBounds(spectrum=GROUP, ridge=1000.0, prior_radius=1.0, noise_bound=0.5, radius=1.25, misreports=0.001)
 COST = threshold(PEOPLE, 0.001, 1e-6, ParetoCosts(exponent=4)) * 0.02**2
 
 
@@ -71,9 +69,6 @@ def test_golden_accuracy() -> None:
     assert proved == pytest.approx(0.0329, abs=5e-5)
     typical = bounds.typical_release_error(PEOPLE, D, 1 / 7, ridge, scale, 1.0, variance)
     assert typical == pytest.approx(0.0250, abs=5e-5)
-    design = {"ridge": ridge, "prior_radius": 1.0, "noise_bound": 0.5, "radius": 1.25, "misreports": 0.001}
-    assert bounds.release_error(everybody, noise_scale=scale, variance=variance, **design) == proved
-    assert bounds.peer_error(GROUP, **{**design, "ridge": 1000.0}) == GOLDEN.peer_error
 
 
 def test_what_truncated_inputs_cost() -> None:
@@ -124,7 +119,7 @@ def test_removing_records_moves_the_estimate_by_no_more_than_the_shift() -> None
 
 
 def test_simulated_peer_errors_stay_below_the_bound() -> None:
-    """Truthful peers and a share of coordinated liars; the mean over noise, design and lies, given theta."""
+    """The mean over noise, design and coordinated lies, given theta."""
     rng = np.random.default_rng(13)
     m, d, gamma, runs, alpha = 1000, 3, 30.0, 1500, 0.02
     event = Spectrum.uniform_ball(rows=m, dimension=d, tolerance=0.35)
@@ -159,7 +154,17 @@ def test_the_ball_moves_the_mean_by_no_more_than_zeta() -> None:
         design = RidgeBounds(spectrum=event, ridge=gamma, prior_radius=1.0, noise_bound=noise, radius=radius)
         moved = abs(np.mean(np.clip(plain, -radius, radius) - plain))
         assert moved <= design.constraint_bias
-    assert replace(design, radius=math.inf).constraint_bias == 0
+        low, high = design.curvature
+        start = low * (radius - 1 + gamma / high)
+        tail, _ = integrate.quad(lambda u: 2 * math.exp(-u * u / (2 * m * noise**2)), start, 200)
+        assert design.constraint_bias == pytest.approx(math.sqrt(high / low) * tail / low, rel=1e-6)
+        # A small variance sharpens it: here nine residuals in ten are zero.
+        silent = ((x + z * (rng.uniform(size=(runs, m)) < 0.1)) @ x) / (x @ x + gamma)
+        sharp = replace(design, noise_variance=0.1 * noise**2)
+        assert np.mean(np.maximum(silent - radius, 0)) <= sharp.constraint_bias < design.constraint_bias
+        bernstein, _ = integrate.quad(lambda u: 2 * math.exp(-u * u / (2 * (0.1 * m + noise * u / 3))), start, 200)
+        assert math.sqrt(high / low) * bernstein / low <= sharp.constraint_bias
+    assert replace(design, radius=math.inf, noise_variance=0.1).constraint_bias == 0
     assert replace(design, radius=50.0).constraint_bias < 1e-12
 
 
@@ -169,6 +174,10 @@ def test_the_debiased_error_has_no_ridge_term() -> None:
     assert plain.debiased_peer_error(0.3, 0.01) == pytest.approx(0.01 / 0.7)
     lies = replace(plain, misreports=0.001)
     assert lies.debiased_peer_error(0.3) == pytest.approx(lies.shift(GROUP.rows) / 0.7)
+    rare = replace(plain, spectrum=replace(GROUP, tolerance=0.01))
+    missed = rare.spectrum.failure * 2 * rare.longest_plain
+    assert missed > 0.1
+    assert rare.debiased_peer_error(0.3) == pytest.approx(missed / 0.7)
 
 
 @given(st.floats(0.1, 1e5), st.floats(0.1, 1e6), st.floats(1.0, 1e4), st.floats(0.01, 2.0))
@@ -191,10 +200,8 @@ def test_averaging_halves_the_noise() -> None:
     alone, both = (GOLDEN.release_error(s, 0.1) for s in (0.0 + 1e-9, 0.5))
     noise = both - alone
     assert noise == pytest.approx(30 * 0.25, rel=1e-9)
-    assert GOLDEN.averaged_release_error(0.5, 0.1) - GOLDEN.averaged_release_error(1e-9, 0.1) == pytest.approx(noise / 2)
-    design = {name: getattr(GOLDEN, name) for name in ("ridge", "prior_radius", "noise_bound", "radius", "misreports")}
-    same = bounds.averaged_release_error(GROUP, noise_scale=0.5, variance=0.1, **design)
-    assert same == GOLDEN.averaged_release_error(0.5, 0.1)
+    half = GOLDEN.averaged_release_error(0.5, 0.1) - GOLDEN.averaged_release_error(1e-9, 0.1)
+    assert half == pytest.approx(noise / 2)
 
 
 @given(st.floats(0.01, 10), st.floats(0, 1), st.floats(1e-6, 1))
@@ -243,33 +250,10 @@ def test_clipping_bias_is_the_mean_excess_of_the_noise(d: int, t: float) -> None
     assert bounds.clipping_bias(d, 0.3, t) == pytest.approx(0.3 * excess, rel=1e-7)
 
 
-def test_interim_gain_of_the_golden_example() -> None:
-    """Acceptance 9: P = .4351 and a best gain of .01196 b, with g from draws of the design."""
-    rng = np.random.default_rng(9)
-    m, d, gamma = 400, 3, 20.0
-    x = ball(rng, (4000, m), d)
-    g = float(np.mean(gamma / (gamma + np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x))))
-    assert g == pytest.approx(0.2009, abs=5e-4)
-    player, reports = np.array([0.7, 0.4, 0.1]), np.linspace(-2, 2, 2001)
-    predictions = uniform(3)(np.tile(player, (2001, 1)), reports)
-    truth = float(uniform(3)(player[None], [0.9])[0])
-    mean = (1 - g) * truth
-    assert mean == pytest.approx(0.4351, abs=5e-4)
-    for centred in (False, True):
-        rule = ScoringRule(0.0, 1.0, centred)
-        assert rule.best_gain(mean, truth, predictions) == pytest.approx(0.01196, abs=1e-4)
-        assert rule.best_gain(truth, truth, predictions) == 0
-    # (1 - g) q is what the peers' estimate is on average: no lie gains more than b e^2.
-    group = Spectrum.uniform_ball(rows=m, dimension=d, tolerance=0.3)
-    design = RidgeBounds(spectrum=group, ridge=gamma, prior_radius=1.0, noise_bound=0.5)
-    assert 0.01196 <= design.peer_error**2
-
-
 def test_lie_bias_of_the_golden_example() -> None:
-    """Acceptance 15. The mean slack of the table is two-sided; its bias is that of one-sided slack, as it must be.
+    """Acceptance 15. The table's mean slack is two-sided, its bias one-sided, as lies in one direction must be.
 
-    All players lie in one direction: up where w'x > 0, down elsewhere. With the two-sided slack in its place the same
-    formula gives 1.05, .433, .219.
+    With the two-sided slack in the same formula the bias would be 1.05, .433, .219.
     """
     tiny = Spectrum.uniform_ball(rows=1000, dimension=5, tolerance=1e-12)
     x, y, weights = truthful_reports(UniformBall(5, 1.0), UniformNoise(0.5), 20)
@@ -300,13 +284,14 @@ def test_lie_bias_is_what_coordinated_lies_do() -> None:
 def test_lie_bias_of_other_laws_is_finite_and_grows() -> None:
     spectrum = Spectrum.uniform_ball(rows=1000, dimension=2, tolerance=0.1)
     points = Atoms([[0.5, 0.5], [-0.5, 0.1], [0.0, -0.6]], [0.3, 0.3, 0.4])
-    cases = [(UniformBall(2, 1.0), TruncatedGaussianNoise(0.2, 0.5)), (points, TabulatedNoise.triangular(0.5))]
-    for prior, noise in cases:
+    for prior, noise in (
+        (UniformBall(2, 1.0), TruncatedGaussianNoise(0.2, 0.5)), (points, TabulatedNoise.triangular(0.5))
+    ):
         found = [bounds.lie_bias(PosteriorMean(prior, noise), rho, spectrum, 10.0) for rho in (0.05, 0.2)]
         assert 0 <= found[0] < found[1] < 100
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.floats(1.0, 1e5), st.floats(0, 0.05), st.floats(0.02, 0.5))
 def test_bounds_move_the_right_way(ridge: float, misreports: float, xi: float) -> None:
     spectrum = Spectrum.uniform_ball(rows=20_000, dimension=3, tolerance=xi)
@@ -317,22 +302,22 @@ def test_bounds_move_the_right_way(ridge: float, misreports: float, xi: float) -
     assert design.peer_error <= 1 + design.longest <= 2.25
     assert replace(design, absences=False).peer_error <= design.peer_error
     larger = Spectrum.uniform_ball(rows=40_000, dimension=3, tolerance=xi)
-    assert replace(design, spectrum=larger, misreports=0.0).peer_error <= replace(design, misreports=0.0).peer_error
+    if spectrum.failure < 0.5:
+        few, many = (replace(design, spectrum=s, misreports=0.0) for s in (spectrum, larger))
+        assert many.peer_error <= few.peer_error
     # The term of misreports grows with the group: take the worse of two groups that differ by one row.
     assert replace(design, spectrum=larger).shift(40_000) >= design.shift(20_000)
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"ridge": 0.0}, {"prior_radius": 0.0}, {"noise_bound": -1.0}, {"radius": 0.5}, {"radius": math.nan},
-        {"response_bound": 0.0}, {"misreports": 1.0}, {"misreports": -0.1},
-    ],
+    ("field", "value"),
+    [("ridge", 0.0), ("prior_radius", 0.0), ("noise_bound", -1.0), ("radius", 0.5), ("radius", math.nan),
+     ("response_bound", 0.0), ("misreports", 1.0), ("misreports", -0.1)],
 )
-def test_bad_designs_are_refused(change: dict[str, float]) -> None:
+def test_bad_designs_are_refused(field: str, value: float) -> None:
     with pytest.raises(InvalidInput) as caught:
-        replace(GOLDEN, **change)
-    assert caught.value.field == next(iter(change))
+        replace(GOLDEN, **{field: value})
+    assert caught.value.field == field
 
 
 def test_bad_parameters_are_refused() -> None:

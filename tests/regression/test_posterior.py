@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,13 +48,14 @@ def oracle(d: int, noise: NoiseLaw, norm: float, y: float, radius: float = 1.0) 
     def weight(t: float) -> float:
         return max(0.0, 1 - (t / reach) ** 2) ** ((d - 1) / 2) * float(np.exp(noise.log_density(y - t) - shift))
 
-    parts = list(zip(cuts[:-1], cuts[1:], strict=True))
+    parts = list(pairwise(cuts))
     mass = sum(integrate.quad(weight, a, b, epsabs=0, epsrel=1e-11)[0] for a, b in parts)
     return sum(integrate.quad(lambda t: t * weight(t), a, b, epsabs=1e-14 * mass)[0] for a, b in parts) / mass
 
 
 def test_golden_values() -> None:
-    assert uniform(3).at_norms([0.7, 0.9055385138], [0.4, 1.2]) == pytest.approx([0.2076923077, 0.7699148287], abs=5e-11)
+    found = uniform(3).at_norms([0.7, 0.9055385138], [0.4, 1.2])
+    assert found == pytest.approx([0.2076923077, 0.7699148287], abs=5e-11)
     assert uniform(100).at_norms([1.0], [0.9]) == pytest.approx([0.4187384753], abs=5e-11)
 
 
@@ -117,7 +120,7 @@ dimensions = st.sampled_from([1, 2, 3, 10, 64, 65, 300])
 noises = st.sampled_from([UniformNoise(0.5), UniformNoise(0.01), GAUSSIAN, TRIANGULAR])
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(dimensions, norms_in_range, noises, st.floats(0.1, 3.0))
 def test_monotone_odd_and_bounded(d: int, norm: float, noise: NoiseLaw, radius: float) -> None:
     law = PosteriorMean(UniformBall(d, radius), noise)
@@ -128,7 +131,7 @@ def test_monotone_odd_and_bounded(d: int, norm: float, noise: NoiseLaw, radius: 
     assert q == pytest.approx(-q[::-1], abs=1e-12)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([UniformNoise(0.2), GAUSSIAN]))
 def test_points_are_monotone_and_bounded_too(seed: int, noise: NoiseLaw) -> None:
     rng = np.random.default_rng(seed)
@@ -160,7 +163,7 @@ def test_impossible_reports_move_to_the_nearest_possible_one() -> None:
         assert PosteriorMean(UniformBall(d, 1.0), GAUSSIAN).at_norms([0.7], [-9.0]) == pytest.approx([-0.7])
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(*[st.floats(width=64)] * 3), min_size=1, max_size=20),
     st.sampled_from([UniformNoise(0.5), GAUSSIAN, TRIANGULAR, LUMPY]),
@@ -212,11 +215,11 @@ def test_a_records_value_is_bitwise_its_own(d: int, noise: NoiseLaw, prior: str)
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = ball(3, 5000, 4)
-    y = np.linspace(-1.4, 1.4, 5000)
+    X = ball(3, 2000, 4)
+    y = np.linspace(-1.4, 1.4, 2000)
     laws = [uniform(4), PosteriorMean(UniformBall(4, 1.0), GAUSSIAN), PosteriorMean(SampledPrior(_points(4)), GAUSSIAN)]
     before = [law(X, y).tobytes() for law in laws]
-    monkeypatch.setattr("confide.regression.posterior._CELLS", 9999)
+    monkeypatch.setattr("confide.regression.posterior._CELLS", 3333)
     assert [law(X, y).tobytes() for law in laws] == before
 
 
@@ -236,7 +239,8 @@ def test_a_sampled_prior_agrees_with_the_closed_form(noise: NoiseLaw) -> None:
 
 
 @pytest.mark.parametrize(
-    ("d", "printed", "exact"), [(2, (0.88, 0.63, 0.35), (0.873, 0.647, 0.347)), (10, (0.77, 0.44, 0.24), (0.771, 0.469, 0.236))]
+    ("d", "printed", "exact"),
+    [(2, (0.88, 0.63, 0.35), (0.873, 0.647, 0.347)), (10, (0.77, 0.44, 0.24), (0.771, 0.469, 0.236))],
 )
 def test_informativeness(d: int, printed: tuple[float, ...], exact: tuple[float, ...]) -> None:
     """The specification prints .88, .63 and .44 where direct simulation gives .873, .647 and .469."""
@@ -256,7 +260,7 @@ def test_informativeness(d: int, printed: tuple[float, ...], exact: tuple[float,
 
 def test_informativeness_of_points_and_other_radii() -> None:
     exact = informativeness(UniformBall(3, 1.0), GAUSSIAN)
-    assert informativeness(SampledPrior(ball(1, 1500, 3)), GAUSSIAN) == pytest.approx(exact, abs=0.03)
+    assert informativeness(SampledPrior(ball(1, 600, 3)), GAUSSIAN) == pytest.approx(exact, abs=0.03)
     wide = TruncatedGaussianNoise(0.6, 1.5)
     assert informativeness(UniformBall(3, 3.0), wide) == pytest.approx(exact, rel=1e-9)
 
@@ -270,16 +274,17 @@ def test_truthful_reports_have_the_laws_moments() -> None:
         assert np.sum(weights * y * y) == pytest.approx(square / 5 + GAUSSIAN.variance, rel=0.02)
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 65])
+@pytest.mark.parametrize("d", [1, 10, 65])
 @pytest.mark.parametrize("noise", [UniformNoise(0.5), UniformNoise(0.01), GAUSSIAN], ids=["flat", "narrow", "gaussian"])
 def test_slack_is_the_room_to_lie(d: int, noise: NoiseLaw) -> None:
     rng = np.random.default_rng(d)
     law = PosteriorMean(UniformBall(d, 1.0), noise)
-    x, end = np.zeros((60, d)), noise.bound + (norms := rng.uniform(0.05, 1, 60))
+    n = 25
+    x, end = np.zeros((n, d)), noise.bound + (norms := rng.uniform(0.05, 1, n))
     x[:, 0] = norms
-    y = rng.uniform(-1, 1, 60) * end
-    before = np.zeros(60)
-    for rho in (0.0, 0.03, 0.4):
+    y = rng.uniform(-1, 1, n) * end
+    before = np.zeros(n)
+    for rho in (0.0, 0.2):
         down, up = law.slacks(x, y, rho)
         base = law(x, y)
         for moved, side in ((down, -1), (up, 1)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def skewed() -> TabulatedNoise:
     density = shape / integrate.trapezoid(shape, grid)
     mean = sum(
         integrate.quad(lambda z: z * np.interp(z, grid, density), a, b)[0]
-        for a, b in zip(grid[:-1], grid[1:], strict=True)
+        for a, b in pairwise(grid)
     )
     return TabulatedNoise(grid - mean, density)
 
@@ -46,7 +47,7 @@ LAWS: list[NoiseLaw] = [
 
 
 def _moment(law: NoiseLaw, power: int) -> float:
-    pieces = zip(law.breaks[:-1], law.breaks[1:], strict=True)
+    pieces = pairwise(law.breaks)
     return sum(integrate.quad(lambda z: z**power * np.exp(law.log_density(z)), a, b)[0] for a, b in pieces)
 
 
@@ -72,7 +73,7 @@ def test_slopes_and_quantiles_belong_to_the_density(law: NoiseLaw) -> None:
         quantile = float(law.from_uniforms(u))
         cuts = np.unique(np.append(law.breaks[law.breaks < quantile], quantile))
         mass = sum(integrate.quad(lambda v: np.exp(law.log_density(v)), a, b)[0]
-                   for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+                   for a, b in pairwise(cuts))
         assert mass == pytest.approx(u, abs=1e-9)
     assert (np.diff(law.from_uniforms(np.linspace(0, 1, 500))) >= 0).all()
 

@@ -1,4 +1,4 @@
-"""Scoring rules (spec truthful_regression 2 and 7.1, acceptance 1)."""
+"""Scoring rules (spec truthful_regression 2 and 7.1, acceptance 1 and 9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from scipy import special
 
 from confide.contract import InvalidInput
+from confide.regression.bounds import RidgeBounds
+from confide.regression.posterior import PosteriorMean
+from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.scoring import ScoringRule, clipped_payment_range, payment_deviation, payment_range
+from confide.regression.spectrum import Spectrum
 
 values = st.floats(-5, 5)
 weights = st.floats(0.01, 10)
@@ -90,6 +94,27 @@ def test_the_deviation_of_a_payment_is_that_of_the_noise(centred: bool) -> None:
     rule = ScoringRule(1.0, 2.0, centred)
     stated = float(payment_deviation(rule, d, scale, q, float(np.linalg.norm(x))))
     assert rule(0.1 + v @ x, q).std() == pytest.approx(stated, rel=0.01)
+
+
+def test_interim_gain_of_the_golden_example() -> None:
+    """Acceptance 9: P = .4351 and a best gain of .01196 b, with g from draws of the design."""
+    rng = np.random.default_rng(9)
+    m, d, gamma, runs = 400, 3, 20.0, 4000
+    x = UniformBall(d, 1.0).from_normals(rng.normal(size=(runs * m, d)), rng.uniform(size=runs * m)).reshape(runs, m, d)
+    g = float(np.mean(gamma / (gamma + np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x))))
+    assert g == pytest.approx(0.2009, abs=5e-4)
+    posterior = PosteriorMean(UniformBall(d, 1.0), UniformNoise(0.5))
+    player, reports = np.array([0.7, 0.4, 0.1]), np.linspace(-2, 2, 2001)
+    predictions = posterior(np.tile(player, (2001, 1)), reports)
+    truth = float(posterior(player[None], [0.9])[0])
+    mean = (1 - g) * truth
+    assert mean == pytest.approx(0.4351, abs=5e-4)
+    for centred in (False, True):
+        rule = ScoringRule(0.0, 1.0, centred)
+        assert rule.best_gain(mean, truth, predictions) == pytest.approx(0.01196, abs=1e-4)
+        assert rule.best_gain(truth, truth, predictions) == 0
+    group = Spectrum.uniform_ball(rows=m, dimension=d, tolerance=0.3)
+    assert RidgeBounds(spectrum=group, ridge=gamma, prior_radius=1.0, noise_bound=0.5).peer_error ** 2 >= 0.01196
 
 
 @pytest.mark.parametrize(("a", "b"), [(np.nan, 1.0), (np.inf, 1.0), ("1", 1.0), (True, 1.0), (0.0, 0.0), (0.0, -1.0)])

@@ -23,7 +23,9 @@ from confide.regression.sensitivity import (
 )
 
 
-@pytest.mark.parametrize(("radius", "response", "value"), [(1, 2, 4.403669475), (1, 1, 2.598076211), (5, 1, 6.460908149)])
+@pytest.mark.parametrize(
+    ("radius", "response", "value"), [(1, 2, 4.403669475), (1, 1, 2.598076211), (5, 1, 6.460908149)]
+)
 def test_golden_diameters(radius: float, response: float, value: float) -> None:
     assert diameter(radius, response) == pytest.approx(value, abs=1e-9)
 
@@ -61,7 +63,7 @@ def test_the_diameter_is_attained_in_the_plane() -> None:
     assert distance == pytest.approx(diameter(radius, response), rel=1e-9)
 
 
-@pytest.mark.parametrize(("rows", "ridge"), [(5, 0.01), (5, 4.0), (5, 5.0), (5, 80.0), (40, 1.0)])
+@pytest.mark.parametrize(("rows", "ridge"), [(5, 0.01), (5, 4.0), (5, 5.0), (5, 8.0), (5, 80.0), (40, 1.0)])
 def test_the_longest_ridge_estimate(rows: int, ridge: float) -> None:
     """Attained by equal rows sqrt(min(1, gamma / m)) and equal responses."""
     value = ridge_norm_sup(rows, ridge, 1.5)
@@ -144,7 +146,8 @@ def test_sensitivities_hold_for_interior_estimates(ridge: float, radius: float, 
 
 def test_bad_parameters_are_refused() -> None:
     for make in (
-        lambda: diameter(-1, 1), lambda: diameter(1, 0), lambda: ridge_norm_sup(0, 1, 1), lambda: ridge_norm_sup(1, 0, 1),
+        lambda: diameter(-1, 1), lambda: diameter(1, 0),
+        lambda: ridge_norm_sup(0, 1, 1), lambda: ridge_norm_sup(1, 0, 1),
         lambda: replacement_sensitivity(0, 1, 1), lambda: replacement_sensitivity(1, math.inf, 1),
         lambda: removal_sensitivity(1, 0, 1), lambda: printed_constant(0, 1), lambda: counterexample(1, 0.5),
         lambda: counterexample(10, 9.5), lambda: printed_constant_valid(10, 1, 1, 1, radius=0),

@@ -36,6 +36,14 @@ def test_tails_bound_what_happens() -> None:
     assert event.failure == pytest.approx(min(1, event.failure_below + event.failure_above))
 
 
+def test_tails_are_those_of_the_matrix_chernoff_bound() -> None:
+    """Exponents at xi = 1/2: 1/2 + ln(1/2)/2 below and (3/2) ln(3/2) - 1/2 above."""
+    event = Spectrum(rows=1000, dimension=3, smallest=0.1, largest=0.2, tolerance=0.5)
+    assert (event.lower, event.upper) == pytest.approx((50, 300))
+    assert event.failure_below == pytest.approx(3 * math.exp(-100 * 0.1534264097200273))
+    assert event.failure_above == pytest.approx(3 * math.exp(-200 * 0.1081976621622466))
+
+
 def test_golden_group_of_the_planner() -> None:
     event = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
     assert event.lower == pytest.approx(0.95 * 500_000 / 7)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from confide.contract.checks import fraction, non_negative
@@ -33,39 +33,57 @@ def float_up(value: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Totals:
-    """Exact sums over a list of events; None where an event of the list has no such cost."""
+    """Exact sums over a list of events, kept apart by what is known of each.
 
-    epsilon: Fraction | None
-    delta: Fraction
-    rho: Fraction | None
+    Args:
+        pure: epsilons of the pure events.
+        pure_rho: epsilon^2/2 of the pure events.
+        approx: epsilons of the approximate events.
+        delta: deltas of the approximate events.
+        concentrated: rhos of the events of which only zCDP is known.
+        approximate: whether there is an approximate event at all.
+    """
+
+    pure: Fraction = Fraction(0)
+    pure_rho: Fraction = Fraction(0)
+    approx: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    concentrated: Fraction = Fraction(0)
+    approximate: bool = False
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """By basic composition at `delta`; None where an event has zCDP alone."""
+        return self.pure + self.approx if self.concentrated == 0 else None
+
+    @property
+    def rho(self) -> Fraction | None:
+        """All events as zCDP; None where one has no zCDP cost."""
+        return None if self.approximate else self.pure_rho + self.concentrated
 
 
 def totals(events: Iterable[Event]) -> Totals:
-    """Basic sums: epsilons and deltas of pure and approximate events, rhos of pure and zCDP events.
+    """The sums of a list of events.
 
     Raises:
         InvalidInput: an event of a type that has no proved rule here.
     """
-    epsilon: Fraction | None = Fraction(0)
-    rho: Fraction | None = Fraction(0)
-    delta = Fraction(0)
+    out = Totals()
     for event in events:
         for leaf, count in flatten(event):
             match leaf:
                 case PureEvent():
                     step = Fraction(leaf.epsilon)
-                    epsilon = None if epsilon is None else epsilon + count * step
-                    rho = None if rho is None else rho + count * step * step / 2
+                    out = replace(out, pure=out.pure + count * step, pure_rho=out.pure_rho + count * step * step / 2)
                 case ApproxEvent():
-                    epsilon = None if epsilon is None else epsilon + count * Fraction(leaf.epsilon)
-                    delta += count * Fraction(leaf.delta)
-                    rho = None
+                    out = replace(out, approx=out.approx + count * Fraction(leaf.epsilon),
+                                  delta=out.delta + count * Fraction(leaf.delta),
+                                  approximate=out.approximate or count > 0)
                 case ZCDPEvent():
-                    rho = None if rho is None else rho + count * Fraction(leaf.rho)
-                    epsilon = None
+                    out = replace(out, concentrated=out.concentrated + count * Fraction(leaf.rho))
                 case _:
                     raise InvalidInput("event", f"{type(leaf).__name__} is unsupported", "no proved rule is known")
-    return Totals(epsilon, delta, rho)
+    return out
 
 
 @dataclass(frozen=True)
@@ -98,7 +116,7 @@ class Accountant:
         return self.events[0].neighbours if self.events else None
 
     def epsilon(self, delta: float = 0.0) -> float:
-        """The least epsilon proved at this delta, over basic composition and zCDP.
+        """The least epsilon proved at this delta: basic composition, zCDP, and the sum of both over groups of events.
 
         Args:
             delta: in [0, 1).
@@ -109,8 +127,12 @@ class Accountant:
         delta = fraction("delta", delta, zero=True)
         sums = totals(self.events)
         candidates = []
-        if sums.epsilon is not None and Fraction(delta) >= sums.delta:
-            candidates.append(float_up(sums.epsilon))
+        if Fraction(delta) >= sums.delta:
+            # Pure and approximate events by basic composition, the others by zCDP with what is left of delta.
+            left = math.nextafter(float(Fraction(delta) - sums.delta), 0.0) if sums.delta else delta
+            rest = ZCDP(float_up(sums.concentrated)).epsilon_at(left)
+            if math.isfinite(rest):
+                candidates.append(float_up(sums.pure + sums.approx + Fraction(rest)))
         if sums.rho is not None:
             candidates.append(ZCDP(float_up(sums.rho)).epsilon_at(delta))
         return min(candidates, default=math.inf)
@@ -120,8 +142,9 @@ class Accountant:
         epsilon = non_negative("epsilon", epsilon)
         sums = totals(self.events)
         candidates = [1.0]
-        if sums.epsilon is not None and Fraction(epsilon) >= sums.epsilon:
-            candidates.append(float_up(sums.delta))
+        if Fraction(epsilon) >= sums.pure + sums.approx:
+            left = math.nextafter(float(Fraction(epsilon) - sums.pure - sums.approx), 0.0) if sums.concentrated else 0.0
+            candidates.append(float_up(sums.delta + Fraction(ZCDP(float_up(sums.concentrated)).delta_at(left))))
         if sums.rho is not None:
             candidates.append(ZCDP(float_up(sums.rho)).delta_at(epsilon))
         return min(candidates)

@@ -380,10 +380,9 @@ def _behaviour(
             f"best answer on a refined grid for {types} drawn people, peers' mean shrinkage {measured.shrinkage:.3g} "
             "as measured; the promise also covers tolerated lies of others and the privacy cost"),
         AuditRow.at_most(
-            "expected squared error of the coefficients (scaled)", f.accuracy, measured.error, people,
-            vacuous=not f.accuracy < trivial,
-            note=f"no useful bound is proved beforehand; predicted {f.typical_error:.3g}, knowing nothing {trivial:.3g}"
-            if not f.accuracy < trivial else ""),
+            "squared error of the coefficients (scaled)", f.accuracy.bound, measured.error, people,
+            vacuous=not f.accuracy.bound < trivial,
+            note=f"predicted {f.typical_error:.3g}, knowing nothing {trivial:.3g}"),
         AuditRow(
             f"taking part pays: expected payment at least ({currency})", f.privacy_cost, least,
             f"least truthful expected payment of {types} drawn people, against the largest covered privacy cost",

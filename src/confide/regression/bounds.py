@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -27,7 +26,6 @@ from confide.regression.spectrum import Spectrum, ridge_shrinkage
 
 __all__ = [
     "RidgeBounds",
-    "averaged_release_error",
     "clipped_payment_range",
     "clipping_bias",
     "expected_budget",
@@ -37,8 +35,6 @@ __all__ = [
     "participation_constant",
     "payment_deviation",
     "payment_range",
-    "peer_error",
-    "release_error",
     "ridge_shrinkage",
     "scale_for_radius",
     "truth_radius",
@@ -58,6 +54,7 @@ class RidgeBounds:
         prior_radius: R0 > 0, with ||theta|| <= R0.
         noise_bound: M > 0, with |y - x'theta| <= M.
         radius: R >= R0 of the ball that the estimate is constrained to; infinite for plain ridge.
+        noise_variance: E[z^2], at most M^2; infinite where only M is known.
         response_bound: a public bound on |y| that is sharper than R0 + M, if there is one.
         misreports: alpha in [0, 1), the tolerated share of misreports and absences.
         absences: whether alpha counts absences as well as lies.
@@ -75,6 +72,7 @@ class RidgeBounds:
     prior_radius: float
     noise_bound: float
     radius: float = math.inf
+    noise_variance: float = math.inf
     response_bound: float = math.inf
     misreports: float = 0.0
     absences: bool = True
@@ -136,13 +134,19 @@ class RidgeBounds:
     def constraint_bias(self) -> float:
         """Zeta, how far the ball moves the mean of the estimate, given the spectrum; 0 for plain ridge.
 
-        sqrt((gamma + hi)/(gamma + lo)) 2 sqrt(2 pi m) M Phi(-u0 / (sqrt(m) M)) / (gamma + lo): the estimate lies inside
-        the ball unless ||X'z|| > u0 = (gamma + lo)(R - R0 + R0 gamma / (gamma + hi)), which Pinelis' bound makes rare.
+        sqrt((gamma + hi)/(gamma + lo)) E(||X'z|| - u0)+ / (gamma + lo): the estimate lies inside the ball unless
+        ||X'z|| > u0 = (gamma + lo)(R - R0 + R0 gamma / (gamma + hi)). Two bounds of Pinelis 1994 make that rare, the
+        smaller one counts: P[||X'z|| > u] <= 2 exp(-u^2/(2 m M^2)), and <= 2 exp(-g(u)), g(u) = u^2/(2 (V + M u/3)),
+        V = m E[z^2]; g is convex, so the integral of the second from u0 on is at most 2 exp(-g(u0))/g'(u0).
         """
         low, high = self.curvature
         spread = math.sqrt(self.spectrum.rows) * self.noise_bound
         room = low * (self.radius - self.prior_radius + self.prior_radius * self.ridge / high)
         overshoot = 2 * math.sqrt(2 * math.pi) * spread * float(special.ndtr(-room / spread))
+        if math.isfinite(self.noise_variance) and 0 < room < math.inf:
+            square = self.spectrum.rows * self.noise_variance + self.noise_bound * room / 3
+            slope = room / square - room**2 * self.noise_bound / (6 * square**2)
+            overshoot = min(overshoot, 2 * math.exp(-(room**2) / (2 * square)) / slope)
         return math.sqrt(high / low) * overshoot / low
 
     @property
@@ -212,21 +216,6 @@ class RidgeBounds:
         """
         given = self.shift(self.spectrum.rows + 0.5) + self.truncation_bias + self.truthful_error(variance)
         return _noise_power(self.spectrum.dimension, noise_scale) / 2 + given**2
-
-
-def peer_error(spectrum: Spectrum, **design: Any) -> float:
-    """`RidgeBounds.peer_error` for a spectrum and the other fields of `RidgeBounds`."""
-    return RidgeBounds(spectrum=spectrum, **design).peer_error
-
-
-def release_error(spectrum: Spectrum, *, noise_scale: float, variance: float, **design: Any) -> float:
-    """`RidgeBounds.release_error` for a spectrum and the other fields of `RidgeBounds`."""
-    return RidgeBounds(spectrum=spectrum, **design).release_error(noise_scale, variance)
-
-
-def averaged_release_error(spectrum: Spectrum, *, noise_scale: float, variance: float, **design: Any) -> float:
-    """`RidgeBounds.averaged_release_error` for the smaller group's spectrum and the other fields of `RidgeBounds`."""
-    return RidgeBounds(spectrum=spectrum, **design).averaged_release_error(noise_scale, variance)
 
 
 def _noise_power(dimension: int, noise_scale: float) -> float:

@@ -26,7 +26,8 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
 from confide.regression.release.ada_ssp import AdaSSP
-from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale
+from confide.regression.release.base import ProvedError
+from confide.regression.release.output_perturbation import RidgeRelease, ridge_bounds
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
@@ -54,7 +55,7 @@ class Figures:
         lowest: least single payment.
         highest: largest single payment.
         range_failure: probability that some payment leaves [lowest, highest]; 0 where predictions are clipped.
-        accuracy: proved bound on E||coef - theta||^2; infinity where none is proved for the release.
+        accuracy: proved bound on ||coef - theta||^2.
         typical_error: predicted E||estimate - theta||^2 when everybody is truthful; no bound.
         failure: probability that a bound's event fails (spectrum, or more misreports than tolerated).
     """
@@ -70,7 +71,7 @@ class Figures:
     lowest: float
     highest: float
     range_failure: float
-    accuracy: float
+    accuracy: ProvedError
     typical_error: float
     failure: float
 
@@ -86,35 +87,16 @@ def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:
     return Accountant(mechanism.events()).loss(delta)
 
 
-def _bounds(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> bounds.RidgeBounds:
-    """Error bounds of one estimate of this mechanism."""
-    setting = mechanism.setting
-    return bounds.RidgeBounds(
-        spectrum=setting.spectrum(rows), ridge=ridge, prior_radius=setting.parameter_bound,
-        noise_bound=setting.noise_bound, radius=setting.ball, response_bound=setting.response,
-        misreports=mechanism.behaviour.misreports, quantised=True,
-    )
-
-
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
     """e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
     setting, payment = mechanism.setting, mechanism.payment
-    worst = max(_bounds(mechanism, rows, payment.ridge).peer_error for rows in set(setting.groups))
+    worst = max(
+        ridge_bounds(setting, rows, payment.ridge, mechanism.behaviour.misreports).peer_error
+        for rows in set(setting.groups)
+    )
     if payment.clip is not None:
         worst += bounds.clipping_bias(setting.features, mechanism.noise_scale, payment.clip)
     return worst
-
-
-def _accuracy(mechanism: PrivateTruthfulRegression) -> float:
-    setting, release = mechanism.setting, mechanism.release
-    variance = setting.noise.variance
-    if isinstance(release, RidgeRelease):
-        scale = noise_scale(setting, release.ridge, release.epsilon)
-        return _bounds(mechanism, setting.people, release.ridge).release_error(scale, variance)
-    if isinstance(release, Averaged):
-        half = _bounds(mechanism, min(setting.groups), mechanism.payment.ridge)
-        return half.averaged_release_error(mechanism.noise_scale, variance)
-    return math.inf
 
 
 def figures(mechanism: PrivateTruthfulRegression) -> Figures:
@@ -148,7 +130,7 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         lowest=low - coin / 2,
         highest=high + coin / 2,
         range_failure=0.0 if payment.clip is not None else PAYMENT_FAILURE,
-        accuracy=_accuracy(mechanism),
+        accuracy=mechanism.release.proved_error(setting, behaviour.misreports),
         typical_error=mechanism.release.expected_error(setting),
         failure=min(1.0, spectrum.failure + behaviour.failure),
     )
@@ -196,15 +178,11 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             note="on average; a single payment can be negative" if f.lowest < 0 else "on average",
         ),
         Accuracy(
-            bound=min(f.accuracy, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
-            measure="the expected squared error of the coefficients (scaled)", failure_probability=f.failure,
-            source=Source(document=DOCUMENT if math.isfinite(f.accuracy) else "confide",
-                          statement="Theorem 4" if math.isfinite(f.accuracy) else "both lie in the ball",
-                          spec="truthful_regression 7.1",
-                          erratum="vector-noise moments, variance and half-size groups corrected"
-                          if math.isfinite(f.accuracy) else ""),
-            note="" if math.isfinite(f.accuracy) else
-            "no bound is proved beforehand for this release; read the intervals of the result",
+            bound=min(f.accuracy.bound, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
+            measure=f"the {'expected ' if f.accuracy.expected else ''}squared error of the coefficients (scaled)",
+            failure_probability=min(1.0, f.failure + f.accuracy.failure), source=f.accuracy.source,
+            note="" if f.accuracy.bound < setting.parameter_bound**2 else
+            "nothing useful is proved beforehand at these sizes; read the intervals of the result",
         ),
         Budget(
             expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,

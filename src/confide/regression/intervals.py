@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, gammaincinv, roots_legendre
+from scipy.special import betaincc, gammainccinv, gammaincinv, roots_legendre
 from scipy.stats import norm
 
 from confide.contract.checks import fraction, whole
@@ -19,24 +19,23 @@ from confide.contract.checks import fraction, whole
 __all__ = ["laplace_marginal_quantile", "laplace_marginal_tail", "mean_of_two_quantile", "normal_quantile"]
 
 
-@cache
-def _radii(dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre nodes and weights for averages over Gamma(d)."""
-    low, high = float(gammaincinv(dimension, 1e-18)), float(gammaincinv(dimension, 1 - 1e-16)) + 30.0
-    nodes, weights = roots_legendre(400)
-    r = low + (high - low) * (nodes + 1) / 2
-    log_density = (dimension - 1) * np.log(r) - r - math.lgamma(dimension)
-    density = np.exp(log_density) * weights * (high - low) / 2
-    return r, density / density.sum()
+_NODES, _WEIGHTS = roots_legendre(160)
 
 
 def laplace_marginal_tail(x: float, dimension: int) -> float:
     """P[|u'v| > x] for vector Laplace noise of scale 1 in `dimension` dimensions, u a unit vector, x >= 0."""
-    if dimension == 1:
+    if whole("dimension", dimension, at_least=1) == 1:
         return math.exp(-x)
-    r, weights = _radii(whole("dimension", dimension, at_least=1))
-    ratio = np.minimum((x / r) ** 2, 1.0)
-    return float(weights @ (1.0 - betainc(0.5, (dimension - 1) / 2, ratio)))
+    # Only radii above x count; r = x + t^2 makes the integrand smooth at its lower end, whatever the dimension.
+    low = max(x, float(gammaincinv(dimension, 1e-17)))
+    high = max(float(gammainccinv(dimension, 1e-17)), low + 40.0)
+    start = math.sqrt(low - x)
+    width = math.sqrt(high - x) - start
+    t = start + width * (_NODES + 1) / 2
+    r = x + t * t
+    density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * _WEIGHTS * width / 2
+    tail = betaincc(0.5, (dimension - 1) / 2, np.minimum((x / r) ** 2, 1.0))
+    return min(1.0, float(density @ tail))
 
 
 @cache

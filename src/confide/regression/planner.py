@@ -9,11 +9,13 @@ Source: spec truthful_regression section 8.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
@@ -31,10 +33,13 @@ from confide.regression.release.sufficient_statistics import SufficientStatistic
 from confide.regression.scoring import ScoringRule
 from confide.regression.setting import Setting
 
-__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "plan"]
+__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "best_ridge_release", "plan"]
 
 RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
 """Names of the release estimators in plans and campaign files."""
+
+HOPELESS = 0.95
+"""A plan whose predicted error exceeds this share of R0^2, the error of the zero vector, is refused."""
 
 PAYMENT_SHARE = 0.2
 """Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
@@ -79,7 +84,7 @@ class RegressionPlan:
         if self.informativeness < 0.1:
             out.append(f"payments hardly depend on the answers (informativeness {self.informativeness:.2g} < 0.1): "
                        "the noise bound is large compared with the parameter bound")
-        if self.lie_bias**2 > min(f.accuracy, f.typical_error):
+        if self.lie_bias**2 > min(f.accuracy.bound, f.typical_error):
             out.append("if everybody lied as far as the truth radius lets them, all in one direction, the coefficients "
                        f"would move by {self.lie_bias:.3g}, more than the error promised for truthful answers")
         if f.truth_radius > bound:
@@ -104,28 +109,37 @@ class RegressionPlan:
             "deposit": f.deposit,
             "privacy": f.loss.to_dict(),
             "warnings": list(self.warnings()),
+            "proved_error": f.accuracy.bound,
             "lie_bias": self.lie_bias,
             "informativeness": self.informativeness,
             **{name: getattr(f, name) for name in (
                 "threshold", "privacy_cost", "peer_error", "gain", "truth_radius", "expected_total", "lowest",
-                "highest", "range_failure", "accuracy", "typical_error", "failure",
+                "highest", "range_failure", "typical_error", "failure",
             )},
         }
 
 
-def best_ridge(setting: Setting, epsilon: float) -> float:
-    """gamma_r: the ridge weight with the least predicted error (spec section 8, one-dimensional search)."""
-    grid = np.geomspace(1e-3, 1e3, 601) * math.sqrt(setting.people)
-    grid = grid[(grid > 1e-6) & (grid < 10.0 * setting.people)]
+def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
+    """The ridge weight with the least predicted error, by one-dimensional search (spec section 8).
+
+    Args:
+        setting: the public facts.
+        release: the estimator at a ridge weight.
+    """
 
     def error(log_ridge: float) -> float:
-        return RidgeRelease(epsilon=epsilon, ridge=math.exp(log_ridge)).expected_error(setting)
+        return release(math.exp(log_ridge)).expected_error(setting)
 
-    from scipy.optimize import minimize_scalar
-
-    best = math.log(min(grid, key=lambda g: error(math.log(g))))
-    found = minimize_scalar(error, bounds=(best - 0.1, best + 0.1), method="bounded", options={"xatol": 1e-10})
+    grid = np.log(np.geomspace(1e-4 * math.sqrt(setting.people), 10.0 * setting.people, 121))
+    best = min(grid, key=error)
+    step = float(grid[1] - grid[0])
+    found = minimize_scalar(error, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-10})
     return math.exp(float(found.x))
+
+
+def best_ridge_release(setting: Setting, epsilon: float) -> float:
+    """gamma_r: the best ridge weight of a release with this epsilon."""
+    return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
 
 
 def _releases(
@@ -133,7 +147,7 @@ def _releases(
 ) -> dict[str, Release]:
     """Every release estimator that this privacy budget admits."""
     out: dict[str, Release] = {
-        "ridge": RidgeRelease(epsilon=epsilon, ridge=best_ridge(setting, epsilon)),
+        "ridge": RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(setting, epsilon)),
         "averaged": Averaged(epsilon_payment=payment_epsilon, ridge_payment=payment_ridge),
         "sufficient statistics": SufficientStatistics(epsilon=epsilon),
     }
@@ -190,7 +204,8 @@ def plan(
         smallest_eigenvalue: mu of E[x x'], from public knowledge; None for x uniform in the unit ball.
         largest_eigenvalue: its largest eigenvalue, where known.
         spectrum_tolerance: xi.
-        ridge_payment: gamma_p; default: the noise on a prediction has standard deviation R0.
+        ridge_payment: gamma_p; default: the noise on a prediction has standard deviation R0; for the averaged release,
+            the weight with the least predicted error.
         costs: law of the privacy costs; default Pareto with exponent 4.
         misreports: alpha.
         misreports_failure: beta.
@@ -215,17 +230,7 @@ def plan(
         >>> round(found.mechanism.payment.rule.b, 4), round(found.figures.expected_total)
         (0.0527, 126737)
     """
-    if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
-        raise InvalidInput("epsilon", "must be given either in total or in parts", "epsilon, or both of its parts")
-    if epsilon is not None:
-        positive("epsilon", epsilon)
-        epsilon_payment = PAYMENT_SHARE * epsilon
-        epsilon_release = epsilon - epsilon_payment
-    if release == "averaged" and epsilon_release is None:
-        epsilon_release = epsilon_payment
-    if epsilon_release is None or epsilon_payment is None:
-        missing = "epsilon_release" if epsilon_release is None else "epsilon_payment"
-        raise InvalidInput(missing, "missing", "give both parts, or the total epsilon")
+    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
     positive("epsilon_release", epsilon_release)
     positive("epsilon_payment", epsilon_payment)
     fraction("delta", delta, zero=True)
@@ -234,18 +239,7 @@ def plan(
         raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
     if (truth_radius is None) == (budget is None):
         raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
-    if prior is None:
-        if parameter_bound is None:
-            raise InvalidInput("parameter_bound", "missing", "give it, or a prior")
-        prior = UniformBall(dimension=features, radius=parameter_bound)
-    elif parameter_bound is not None and parameter_bound != prior.radius:
-        raise InvalidInput("parameter_bound", f"{parameter_bound:g} differs from the prior's {prior.radius:g}")
-    if noise is None:
-        if noise_bound is None:
-            raise InvalidInput("noise_bound", "missing", "give it, or a noise law")
-        noise = UniformNoise(bound=noise_bound)
-    elif noise_bound is not None and noise_bound != noise.bound:
-        raise InvalidInput("noise_bound", f"{noise_bound:g} differs from the noise law's {noise.bound:g}")
+    prior, noise = _laws(features, parameter_bound, noise_bound, prior, noise)
     setting = Setting(
         people=people, features=features, prior=prior, noise=noise, radius=radius, response_bound=response_bound,
         smallest_eigenvalue=smallest_eigenvalue, largest_eigenvalue=largest_eigenvalue,
@@ -254,15 +248,20 @@ def plan(
     if misreports * people < 1:
         raise Refused(f"{misreports:g} of {people} people is less than one tolerated misreport",
                       f"tolerate at least {1 / people:.3g}")
-    if ridge_payment is None:
+    if ridge_payment is not None:
+        positive("ridge_payment", ridge_payment)
+    elif release == "averaged":
+        paid = float(epsilon_payment)
+        ridge_payment = best_ridge(setting, lambda ridge: Averaged(epsilon_payment=paid, ridge_payment=ridge))
+    else:
         ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
     behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure)
     candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
     compared = {name: estimator.expected_error(setting) for name, estimator in candidates.items()}
     chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release
-    if compared[chosen] >= setting.parameter_bound**2:
+    if compared[chosen] >= HOPELESS * setting.parameter_bound**2:
         raise Refused(
-            f"the predicted error {compared[chosen]:.3g} is no better than knowing nothing "
+            f"the predicted error {compared[chosen]:.3g} is hardly better than knowing nothing "
             f"({setting.parameter_bound**2:.3g})",
             f"invite more people than {people}, or raise epsilon_release above {epsilon_release:g}",
         )
@@ -278,6 +277,43 @@ def plan(
     else:
         mechanism = _for_budget(draft, positive("budget", budget))
     return RegressionPlan(mechanism=mechanism, compared=compared)
+
+
+def _split(
+    epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str
+) -> tuple[float, float]:
+    """The two epsilons, from themselves or from their total."""
+    if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
+        raise InvalidInput("epsilon", "must be given either in total or in parts", "epsilon, or both of its parts")
+    if epsilon is not None:
+        positive("epsilon", epsilon)
+        epsilon_payment = PAYMENT_SHARE * epsilon
+        epsilon_release = epsilon - epsilon_payment
+    if release == "averaged" and epsilon_release is None:
+        epsilon_release = epsilon_payment
+    if epsilon_release is None or epsilon_payment is None:
+        missing = "epsilon_release" if epsilon_release is None else "epsilon_payment"
+        raise InvalidInput(missing, "missing", "give both parts, or the total epsilon")
+    return epsilon_release, epsilon_payment
+
+
+def _laws(
+    features: int, parameter_bound: float | None, noise_bound: float | None, prior: Prior | None, noise: NoiseLaw | None
+) -> tuple[Prior, NoiseLaw]:
+    """The public laws, from themselves or from their bounds."""
+    if prior is None:
+        if parameter_bound is None:
+            raise InvalidInput("parameter_bound", "missing", "give it, or a prior")
+        prior = UniformBall(dimension=features, radius=parameter_bound)
+    elif parameter_bound is not None and parameter_bound != prior.radius:
+        raise InvalidInput("parameter_bound", f"{parameter_bound:g} differs from the prior's {prior.radius:g}")
+    if noise is None:
+        if noise_bound is None:
+            raise InvalidInput("noise_bound", "missing", "give it, or a noise law")
+        noise = UniformNoise(bound=noise_bound)
+    elif noise_bound is not None and noise_bound != noise.bound:
+        raise InvalidInput("noise_bound", f"{noise_bound:g} differs from the noise law's {noise.bound:g}")
+    return prior, noise
 
 
 def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegression:

@@ -10,7 +10,7 @@ import numpy as np
 from confide.charts import curves, intervals
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.words import number
-from confide.regression.planner import RegressionPlan, best_ridge
+from confide.regression.planner import RegressionPlan, best_ridge_release
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import Batch, row_norms
 from confide.regression.release.base import Release
@@ -39,7 +39,8 @@ def plan_sections(plan: RegressionPlan) -> list[Section]:
         ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("expected squared error of the coefficients (typical, scaled)", number(f.typical_error)),
-        ("  proved bound", number(f.accuracy) if math.isfinite(f.accuracy) else "none beforehand; see the intervals"),
+        ("  proved bound", number(f.accuracy.bound)
+         if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals"),
         (f"truth radius (predictions lie within +-{s.parameter_bound:g})", number(f.truth_radius)),
         ("peers' estimates are off by at most", number(f.peer_error)),
         ("no lie gains more than", _money(m, f.gain)),
@@ -93,7 +94,7 @@ def _trade_off(plan: RegressionPlan) -> list[Picture]:
         epsilon = m.release.epsilon * float(factor)
         scaled: Release = replace(m.release, epsilon=epsilon)
         if isinstance(m.release, RidgeRelease):
-            scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge(m.setting, epsilon))
+            scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(m.setting, epsilon))
         rows.append((epsilon, scaled.expected_error(m.setting), "predicted error"))
     rows.append((rows[0][0], m.setting.parameter_bound**2, "knowing nothing"))
     rows.append((rows[-2][0], m.setting.parameter_bound**2, "knowing nothing"))

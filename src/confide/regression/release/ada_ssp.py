@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri
 
 from confide.contract.checks import fraction, positive
 from confide.contract.guarantees import Unit
@@ -21,8 +22,14 @@ from confide.privacy.noise import Noise
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.intervals import normal_quantile
 from confide.regression.records import GRID_BITS, Moments
-from confide.regression.release.base import Interval, Release, Released
-from confide.regression.release.released_moments import moment_interval, predicted_error, symmetric
+from confide.regression.release.base import Interval, ProvedError, Release, Released
+from confide.regression.release.released_moments import (
+    FAILURE,
+    moment_error_bound,
+    moment_interval,
+    predicted_error,
+    symmetric,
+)
 from confide.regression.setting import Setting
 
 __all__ = ["AdaSSP"]
@@ -106,6 +113,14 @@ class AdaSSP(Release):
         return predicted_error(
             setting, gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting)
         )
+
+    def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
+        d = setting.features
+        # Norms of Gaussian vectors by chi-squared quantiles; discrete Gaussian noise has lighter tails.
+        gram = self.gram_deviation * math.sqrt(float(chdtri(d * (d + 1) // 2, FAILURE / 2)))
+        cross = self.cross_deviation(setting) * math.sqrt(float(chdtri(d, FAILURE / 2)))
+        ridge = self.gram_deviation * math.sqrt(d * math.log(2 * d * d / _FAILURE))
+        return moment_error_bound(setting, misreports, gram_noise=gram, cross_noise=cross, ridge=ridge)
 
     def describe(self) -> str:
         return "AdaSSP: noisy second moments (discrete Gaussian noise) and an adaptive ridge"

@@ -11,12 +11,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.contract.guarantees import Source
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.regression.records import Moments
 from confide.regression.setting import Setting
 
-__all__ = ["Interval", "Release", "Released"]
+__all__ = ["Interval", "ProvedError", "Release", "Released"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvedError:
+    """A bound on ||coefficients - theta||^2, from public parameters.
+
+    Args:
+        bound: in the scale of the records; infinity where the sizes are too small for any.
+        expected: True where it bounds the expectation over the noise, False where it holds with high probability.
+        failure: probability that it fails, on top of the spectrum's event and the tolerated misreports.
+        source: statement that it comes from.
+    """
+
+    bound: float
+    expected: bool
+    failure: float
+    source: Source
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,6 +111,10 @@ class Release(ABC):
     @abstractmethod
     def expected_error(self, setting: Setting) -> float:
         """Predicted E||estimate - theta||^2 for truthful people, from public numbers alone; typical, no bound."""
+
+    @abstractmethod
+    def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
+        """A bound on the squared error that is proved beforehand, for at most misreports * n lies and absences."""
 
     @abstractmethod
     def describe(self) -> str:

@@ -12,17 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.contract.checks import positive
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.noise import Noise, Stream
-from confide.regression.bounds import typical_release_error
+from confide.regression.bounds import RidgeBounds, typical_release_error
 from confide.regression.constrained_ridge import certified_ridge
 from confide.regression.intervals import laplace_marginal_quantile, mean_of_two_quantile, normal_quantile
 from confide.regression.records import Moments
-from confide.regression.release.base import Interval, Release, Released
+from confide.regression.release.base import Interval, ProvedError, Release, Released
 from confide.regression.setting import Setting
 
-__all__ = ["Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge"]
+__all__ = ["Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge", "ridge_bounds"]
+
+_ACCURACY = Source(document="Cummings et al. 2015", statement="Theorem 4", spec="truthful_regression 7.1",
+                   erratum="vector-noise moments, variance and half-size groups corrected")
 
 _SOLVER_SHARE = 2.0**-16
 """tau_fp in units of D/gamma: how far a certified solution may be from the true minimiser. Public, never from data."""
@@ -42,6 +45,15 @@ def perturbed_ridge(
     center = certified_ridge(sums, ridge, setting.ball, tolerance)
     scale = noise_scale(setting, ridge, epsilon)
     return noise.vector_laplace(scale, setting.features, stream=stream, center=center)
+
+
+def ridge_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
+    """Error bounds of a certified, quantised estimate of this many rows."""
+    return RidgeBounds(
+        spectrum=setting.spectrum(rows), ridge=ridge, prior_radius=setting.parameter_bound,
+        noise_bound=setting.noise_bound, noise_variance=setting.noise.variance, radius=setting.ball,
+        response_bound=setting.response, misreports=misreports, quantised=True,
+    )
 
 
 def _shrinkage(setting: Setting, rows: int, ridge: float) -> float:
@@ -97,6 +109,12 @@ class RidgeRelease(Release):
             noise_scale(setting, self.ridge, self.epsilon), setting.parameter_bound, setting.noise.variance,
         )
 
+    def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
+        scale = noise_scale(setting, self.ridge, self.epsilon)
+        estimate = ridge_bounds(setting, setting.people, self.ridge, misreports)
+        return ProvedError(bound=estimate.release_error(scale, setting.noise.variance), expected=True, failure=0.0,
+                           source=_ACCURACY)
+
     def describe(self) -> str:
         return f"ridge regression constrained to a ball (weight {self.ridge:.4g}) plus vector Laplace noise"
 
@@ -140,6 +158,12 @@ class Averaged(Release):
             min(setting.groups), setting.features, setting.eigenvalue, self.ridge_payment, scale / math.sqrt(2),
             setting.parameter_bound, setting.noise.variance / 2,
         )
+
+    def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
+        scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)
+        half = ridge_bounds(setting, min(setting.groups), self.ridge_payment, misreports)
+        return ProvedError(bound=half.averaged_release_error(scale, setting.noise.variance), expected=True, failure=0.0,
+                           source=_ACCURACY)
 
     def describe(self) -> str:
         return "the mean of the two payment estimates, at no further privacy cost"

@@ -11,13 +11,25 @@ from fractions import Fraction
 
 import numpy as np
 
+from confide.contract.guarantees import Source
 from confide.privacy.noise import Noise
 from confide.regression.intervals import normal_quantile
 from confide.regression.records import GRID_BITS, Moments
-from confide.regression.release.base import Interval, Released
+from confide.regression.release.base import Interval, ProvedError, Released
 from confide.regression.setting import Setting
 
-__all__ = ["exact_moments", "moment_interval", "predicted_error", "shrink", "symmetric"]
+__all__ = [
+    "FAILURE",
+    "exact_moments",
+    "moment_error_bound",
+    "moment_interval",
+    "predicted_error",
+    "shrink",
+    "symmetric",
+]
+
+FAILURE = 1e-6
+"""Probability with which the noise, or the residuals, may exceed what a proved error bound allows for them."""
 
 _UNIT = Fraction(1, 2 ** (2 * GRID_BITS))
 
@@ -92,6 +104,50 @@ def moment_interval(
         level=level,
         exact=False,
     )
+
+
+def moment_error_bound(
+    setting: Setting, misreports: float, *, gram_noise: float, cross_noise: float,
+    gram_deviation: float = 0.0, cross_deviation: float = 0.0, ridge: float = 0.0,
+) -> ProvedError:
+    """Bound on ||coefficients - theta||^2 with high probability, for noisy moments (A~, u~).
+
+    Let w = lo - |noise in A| - absences be what the smallest eigenvalue of A~ still reaches. A linear estimate with
+    filters f(w) <= 1/w that shrinks by 1 - w f(w) is off by at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)), and
+    |u~ - A~ theta| <= noise in u + R0 noise in A + |X'z| + 2Y misreports + truncation. |X'z| by Bernstein's inequality
+    in Hilbert space (Pinelis 1994): at most u with 2 exp(-u^2/(2(n sigma^2 + M u/3))) = failure. The projection to the
+    ball never adds error.
+
+    Args:
+        setting: the public facts.
+        misreports: alpha.
+        gram_noise: bound on the Frobenius norm of the noise in A, failing with probability at most FAILURE.
+        cross_noise: bound on the norm of the noise in u, on the same event.
+        gram_deviation: as in `shrink`, where that filter is used.
+        cross_deviation: as in `shrink`.
+        ridge: the largest ridge weight, where f(w) = 1/(w + ridge) is used instead.
+
+    Source: ours; spec truthful_regression 6 for the spectrum.
+    """
+    n, bound = setting.people, setting.parameter_bound
+    lost = misreports * n
+    level = math.log(2.0 / FAILURE)
+    linear = setting.noise_bound * level / 3.0
+    residuals = linear + math.sqrt(linear**2 + 2.0 * n * setting.noise.variance * level)
+    truncation = n * (1.0 + bound * math.sqrt(setting.features)) * 2.0**-GRID_BITS
+    off = cross_noise + bound * gram_noise + residuals + 2.0 * setting.response * lost + truncation
+    spectrum = setting.spectrum(n).quantised()
+    reach = spectrum.lower - gram_noise - lost
+    if reach <= 0:
+        error = math.inf
+    elif gram_deviation > 0:
+        variance = cross_deviation**2 + gram_deviation**2 * bound**2 / 2 + setting.noise.variance * reach
+        pull = variance * (setting.features + 2) / bound**2
+        error = (off / reach + bound * pull / (reach**2 + pull)) ** 2
+    else:
+        error = (off / reach + bound * ridge / (reach + ridge)) ** 2
+    return ProvedError(bound=error, expected=False, failure=2.0 * FAILURE, source=Source(
+        document="confide", statement="moment error bound", spec="truthful_regression 6, 8"))
 
 
 def predicted_error(

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammainccinv
 
 from confide.contract.checks import positive
 from confide.contract.guarantees import Unit
@@ -19,9 +20,11 @@ from confide.privacy.events import Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.regression.intervals import laplace_marginal_quantile
 from confide.regression.records import Moments
-from confide.regression.release.base import Interval, Release, Released
+from confide.regression.release.base import Interval, ProvedError, Release, Released
 from confide.regression.release.released_moments import (
+    FAILURE,
     exact_moments,
+    moment_error_bound,
     moment_interval,
     predicted_error,
     shrink,
@@ -89,6 +92,15 @@ class SufficientStatistics(Release):
     def expected_error(self, setting: Setting) -> float:
         deviation = self.deviation(setting.features)
         return predicted_error(setting, gram_deviation=deviation, cross_deviation=deviation * setting.response)
+
+    def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
+        deviation = self.deviation(setting.features)
+        # ||v|| is Gamma distributed; it bounds the noise in A (Frobenius) and that in u/Y at once.
+        longest = self.scale * float(gammainccinv(setting.features * (setting.features + 3) // 2, FAILURE))
+        return moment_error_bound(
+            setting, misreports, gram_deviation=deviation, cross_deviation=deviation * setting.response,
+            gram_noise=longest, cross_noise=longest * setting.response,
+        )
 
     def describe(self) -> str:
         return "noisy second moments (vector Laplace noise), then the linear estimate that fits the noise"

@@ -1,0 +1,86 @@
+"""A process of its own: settle one campaign, and say how much memory that took: `python -m benchmarks.end_to_end FILE`.
+
+With --passes it times the parts instead: reading alone, the moments, the payments, the shares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from confide.campaign import Campaign
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--passes", action="store_true")
+    wanted = parser.parse_args()
+    campaign = Campaign.load(wanted.file)
+    json.dump(passes(campaign) if wanted.passes else settle(campaign), sys.stdout)
+
+
+def settle(campaign: Campaign) -> dict[str, float]:
+    """The whole run with secure noise, everything written."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        settled = campaign.settle(Path(folder) / "out")
+        seconds = time.perf_counter() - start
+        written = sum(path.stat().st_size for path in settled.folder.rglob("*") if path.is_file())
+        people = settled.outcome.shares.num_rows
+    return {"seconds": seconds, "peak_mb": peak_mb(), "written_mb": written / 1e6, "people": people}
+
+
+def passes(campaign: Campaign) -> dict[str, float]:
+    """Seconds of each part."""
+    import numpy as np
+    import pyarrow as pa
+
+    from confide.contract.encoding import column_bytes
+    from confide.privacy.noise import Noise
+    from confide.regression.records import as_batches, moments
+
+    mechanism = campaign.plan.mechanism
+    setting, data = mechanism.setting, campaign.collect().data
+    seconds: dict[str, float] = {}
+    clock = time.perf_counter()
+
+    def lap(name: str) -> None:
+        nonlocal clock
+        seconds[name], clock = time.perf_counter() - clock, time.perf_counter()
+
+    split = Noise.secure().split(setting.people, stream=("split",))
+    lap("split")
+    for _ in data:
+        pass
+    lap("reading and coding alone")
+    moments(as_batches(data, setting.features), setting.record_map, split, setting.features)
+    lap("first pass: reading, coding, moments")
+    shares = mechanism._pay(as_batches(data, setting.features), split, np.zeros((2, setting.features)))
+    lap("second pass: reading, coding, payments")
+    with tempfile.TemporaryFile() as file:
+        file.write(column_bytes(pa.table({"payment": shares})))
+    lap("shares to bytes to disk")
+    return seconds
+
+
+def peak_mb() -> float:
+    """Peak resident memory of this process.
+
+    `ru_maxrss` of a child starts at what its parent had when it was started, so the kernel's own mark comes first.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) * 1024 / 1e6
+    except (OSError, StopIteration):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+if __name__ == "__main__":
+    main()

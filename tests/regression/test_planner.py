@@ -1,0 +1,169 @@
+"""The planner against the golden example of spec truthful_regression 8, its inverses, and its refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from confide.contract import InvalidInput, Refused
+from confide.regression import (
+    AdaSSP,
+    Averaged,
+    RidgeRelease,
+    SufficientStatistics,
+    TruncatedGaussianNoise,
+    UniformBall,
+    plan,
+)
+
+GOLDEN = {
+    "people": 1_000_000, "features": 5, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 0.01,
+    "epsilon_payment": 0.01, "truth_radius": 0.25, "release": "ridge", "ridge_payment": 1000.0,
+    "spectrum_tolerance": 0.05, "misreports": 0.001, "misreports_failure": 1e-6, "centred": False, "minor_units": 10**9,
+}
+SMALL = {"people": 20_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 1.0,
+         "epsilon_payment": 0.5, "truth_radius": 0.5}
+
+
+def test_golden_example() -> None:
+    found = plan(**GOLDEN)  # type: ignore[arg-type]
+    m, f = found.mechanism, found.figures
+    assert isinstance(m.release, RidgeRelease)
+    assert m.release.ridge == pytest.approx(18615, rel=1e-4)
+    assert f.peer_error == pytest.approx(0.0363, abs=2e-4)  # ours adds truncation and the solver
+    assert f.threshold == pytest.approx(5.843, abs=5e-4)
+    assert m.payment.rule.b == pytest.approx(0.0527, abs=1e-4)
+    assert m.payment.rule.a == pytest.approx(0.01558, abs=5e-5)
+    assert f.gain == pytest.approx(0.0024, abs=5e-5)
+    assert f.truth_radius == pytest.approx(0.25, abs=1e-9)
+    assert f.expected_total == pytest.approx(126734, rel=2.5e-3)
+    assert f.typical_error == pytest.approx(0.0250, abs=1e-4)
+    assert f.accuracy.bound == pytest.approx(0.0329, abs=1e-4)
+    assert found.lie_bias == pytest.approx(0.96, rel=0.03)
+    assert f.lowest == pytest.approx(-1.65, abs=0.01)
+    assert f.highest == pytest.approx(1.57, abs=0.01)
+    assert any("lied" in w for w in found.warnings())
+    assert not any(g.vacuous for g in found.guarantees)
+
+
+def test_the_centred_rule_asks_for_the_same_truth_at_a_fraction_of_the_money() -> None:
+    source, centred = plan(**GOLDEN), plan(**{**GOLDEN, "centred": True})  # type: ignore[arg-type]
+    assert centred.mechanism.payment.rule.b == source.mechanism.payment.rule.b
+    assert centred.figures.gain == source.figures.gain
+    assert centred.figures.expected_total < 0.5 * source.figures.expected_total
+
+
+def test_budget_and_truth_radius_are_inverse() -> None:
+    first = plan(**SMALL)  # type: ignore[arg-type]
+    again = plan(**{**SMALL, "truth_radius": None, "budget": first.figures.expected_total})  # type: ignore[arg-type]
+    assert again.figures.truth_radius == pytest.approx(0.5, rel=1e-6)
+    assert again.mechanism.payment.rule.b == pytest.approx(first.mechanism.payment.rule.b, rel=1e-6)
+    richer = plan(**{**SMALL, "truth_radius": None, "budget": 3 * first.figures.expected_total})  # type: ignore[arg-type]
+    assert richer.figures.truth_radius < 0.5
+
+
+def test_auto_takes_the_least_predicted_error() -> None:
+    few = plan(people=300_000, features=100, parameter_bound=1.0, noise_bound=1.0, epsilon=2.0, truth_radius=1.9,
+               misreports=1e-4, misreports_failure=0.01)
+    assert min(few.compared, key=few.compared.get) == "ridge"  # n epsilon is far below 1.4 d^3
+    assert isinstance(few.mechanism.release, RidgeRelease)
+    many = plan(**SMALL)  # type: ignore[arg-type]
+    assert isinstance(many.mechanism.release, SufficientStatistics)
+    loose = plan(**{**SMALL, "delta": 1e-6, "release": "adassp"})  # type: ignore[arg-type]
+    assert isinstance(loose.mechanism.release, AdaSSP)
+    free = plan(**{**SMALL, "release": "averaged", "epsilon_payment": 2.0, "epsilon_release": None})  # type: ignore[arg-type]
+    assert isinstance(free.mechanism.release, Averaged)
+    assert free.figures.loss.epsilon == 2.0
+
+
+def test_total_epsilon_is_split() -> None:
+    found = plan(**{**SMALL, "epsilon": 2.0, "epsilon_release": None, "epsilon_payment": None})  # type: ignore[arg-type]
+    assert found.mechanism.payment.epsilon == pytest.approx(0.4)
+    assert found.figures.loss.epsilon == pytest.approx(2.0)
+
+
+def test_planning_is_reproducible_and_json_ready() -> None:
+    import json
+
+    a, b = plan(**SMALL).to_dict(), plan(**SMALL).to_dict()  # type: ignore[arg-type]
+    assert a == b
+    json.dumps(a)
+
+
+def test_warnings_when_answers_hardly_matter() -> None:
+    found = plan(**{**SMALL, "parameter_bound": 0.1, "noise_bound": 1.0, "truth_radius": 0.08, "people": 2_000_000})  # type: ignore[arg-type]
+    assert found.informativeness < 0.1
+    assert any("hardly depend" in w for w in found.warnings())
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"truth_radius": 0.01}, "truth radius of 0.01 is out of reach"),
+        ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "hardly better than knowing nothing"),
+        ({"misreports": 1e-6}, "less than one tolerated misreport"),
+        ({"truth_radius": None, "budget": 1e-3}, "does not even cover"),
+    ],
+)
+def test_hopeless_plans_are_refused_with_what_would_do(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(Refused, match=reason) as caught:
+        plan(**{**SMALL, **change})  # type: ignore[arg-type]
+    assert caught.value.remedy
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"epsilon_release": 0.0}, "epsilon_release"),
+        ({"epsilon_payment": math.inf}, "epsilon_payment"),
+        ({"epsilon": 1.0}, "epsilon"),
+        ({"epsilon_payment": None}, "epsilon_payment"),
+        ({"delta": 1.0}, "delta"),
+        ({"release": "magic"}, "release"),
+        ({"release": "adassp"}, "delta"),
+        ({"budget": 10.0}, "truth_radius"),
+        ({"truth_radius": None}, "truth_radius"),
+        ({"parameter_bound": None}, "parameter_bound"),
+        ({"noise_bound": None}, "noise_bound"),
+        ({"noise": TruncatedGaussianNoise(sigma=0.1, bound=0.4)}, "noise_bound"),
+        ({"prior": UniformBall(dimension=2, radius=0.5)}, "parameter_bound"),
+        ({"people": 3}, "people"),
+        ({"people": 20_000.5}, "people"),
+        ({"features": 0}, "dimension"),
+        ({"radius": 0.5}, "radius"),
+        ({"smallest_eigenvalue": 0.9}, "smallest_eigenvalue"),
+        ({"largest_eigenvalue": 0.5}, "largest_eigenvalue"),
+        ({"misreports": 1.5}, "misreports"),
+        ({"misreports_failure": 0.0}, "failure"),
+        ({"spectrum_tolerance": 1.0}, "spectrum_tolerance"),
+        ({"ridge_payment": 0.0}, "ridge_payment"),
+        ({"clip": -1.0}, "clip"),
+        ({"minor_units": 0}, "minor_units"),
+    ],
+)
+def test_bad_input_names_the_field(change: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        plan(**{**SMALL, **change})  # type: ignore[arg-type]
+    assert caught.value.field == field
+
+
+def test_predicted_error_is_what_happens() -> None:
+    """The typical error of the ridge release within 25 % of a simulation over fresh populations."""
+    from confide.privacy import Noise
+    from confide.regression.audit import stand_in
+    from confide.regression.records import as_batches, moments
+
+    found = plan(people=20_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
+                 epsilon_payment=1.0, truth_radius=0.8, release="ridge")
+    s, release = found.mechanism.setting, found.mechanism.release
+    errors = []
+    for run in range(40):
+        noise = Noise.simulated(run)
+        people = stand_in(s, noise, run)
+        first, second = moments(as_batches((people.X, people.y), 5), s.record_map, np.zeros(s.people, dtype=bool), 5)
+        out = release.run(s, first + second, np.zeros((2, 5)), noise)
+        errors.append(float(np.sum((out.estimate - people.theta) ** 2)))
+    assert np.mean(errors) == pytest.approx(release.expected_error(s), rel=0.25)
