@@ -18,7 +18,7 @@ title = "Benchmark: {people} made-up people"
 
 [budget]
 data_set = "made-up people"
-epsilon = 1.0
+epsilon = 2.0
 
 [people]
 count = {people}

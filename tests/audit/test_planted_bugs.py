@@ -18,6 +18,7 @@ from confide.audit import (
     statistical_audit,
 )
 from confide.privacy import PureDP
+
 from false_alarms import alpha
 
 EPSILON = 1.0

@@ -22,6 +22,7 @@ from confide.audit import (
 )
 from confide.contract import InvalidInput
 from confide.privacy import GDP, ZCDP, ApproxDP, PureDP
+
 from false_alarms import alpha
 
 RUNS = 20_000

@@ -41,7 +41,7 @@ def test_golden_example() -> None:
     assert f.expected_total == pytest.approx(126734, rel=2.5e-3)
     assert f.typical_error == pytest.approx(0.0250, abs=1e-4)
     assert f.accuracy.bound == pytest.approx(0.0329, abs=1e-4)
-    assert found.lie_bias == pytest.approx(0.96, rel=0.03)
+    assert 0.85 < found.lie_bias < 0.96  # .96 as the ridge weight goes to 0; less with it
     assert f.lowest == pytest.approx(-1.65, abs=0.01)
     assert f.highest == pytest.approx(1.57, abs=0.01)
     assert any("lied" in w for w in found.warnings())

@@ -27,8 +27,14 @@ class Campaign:
         file: the validated campaign file.
 
     Example:
-        >>> campaign = Campaign.load("examples/wages.toml")  # doctest: +SKIP
-        >>> campaign.plan.guarantees.privacy  # doctest: +SKIP
+        >>> from tempfile import TemporaryDirectory
+        >>> from confide.contract import kind
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "sleep.toml"
+        ...     _ = path.write_text(kind("regression").template)
+        ...     campaign = Campaign.load(path)
+        >>> campaign.plan.guarantees.privacy[0].loss
+        PureDP(epsilon=1.5)
     """
 
     file: CampaignFile

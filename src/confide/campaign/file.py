@@ -7,7 +7,9 @@ the nearest known key, so a misspelt bound can never be ignored.
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -93,7 +95,7 @@ def load(path: str | Path) -> CampaignFile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput("campaign", f"{path} is not TOML: {error}") from None
-    if document.get("format") != FORMAT:
+    if type(document.get("format")) is not int or document["format"] != FORMAT:
         raise InvalidInput("format", f"{document.get('format')!r} is unknown", f"this version reads format = {FORMAT}")
     if not isinstance(document.get("kind"), str):
         raise InvalidInput("kind", "missing", "a campaign file names its kind; `confide kinds` lists them")
@@ -127,39 +129,81 @@ def _nearest(key: str, known: set[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
 
 
+def _plain(value: Any) -> str:
+    """Dates and times of TOML, as text."""
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
 def _validated(model: type[BaseModel], values: dict[str, Any]) -> Any:
+    """The model of some tables. Strict: TOML has types, so a number in quotes is a mistake and not a number."""
     try:
-        return model.model_validate(values)
+        return model.model_validate_json(json.dumps(values, default=_plain), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            known = _keys_beside(model, first["loc"])
-            raise InvalidInput(where, "is not a known key", _nearest(str(first["loc"][-1]), known)) from None
-        given = first.get("input")
+        found = [_Problem.of(model, values, each) for each in error.errors(include_url=False)]
+    # Of a table that may be one of several kinds, the kind that fits best is meant; of its problems, a key that nobody
+    # knows explains the missing one.
+    places = {(each.choice, each.alternative, each.path) for each in found}
+    sizes = Counter((choice, alternative) for choice, alternative, _ in places)
+    least = {choice: min(size for (c, _), size in sizes.items() if c == choice) for choice, _ in sizes}
+    fitting = [each for each in found if not each.choice or sizes[each.choice, each.alternative] == least[each.choice]]
+    raise next((each for each in fitting if each.unknown), fitting[0]).error()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """One complaint about a file.
+
+    Args:
+        path: the keys and positions that lead to it.
+        choice: the path of the table of several possible kinds in which it lies; empty where there is none.
+        alternative: the kind of that table which has this problem.
+        unknown: whether a key is not known there.
+        known: the keys of the table.
+        text: what is wrong.
+    """
+
+    path: tuple[int | str, ...]
+    choice: tuple[int | str, ...]
+    alternative: str
+    unknown: bool
+    known: set[str]
+    text: str
+
+    @classmethod
+    def of(cls, model: type[BaseModel], values: Any, found: Any) -> _Problem:
+        """Follow pydantic's location through the document; a part that is not there names an alternative."""
+        here: Any = values
+        annotation: Any = model
+        path: tuple[int | str, ...] = ()
+        choice: tuple[int | str, ...] = ()
+        alternative, known = "", set[str]()
+        for part in found["loc"]:
+            if isinstance(here, dict) and (part in here or (found["type"] == "missing" and part is found["loc"][-1])):
+                tables = _models(annotation)
+                known = {key for table in tables for key in table.model_fields}
+                annotation = next((t.model_fields[part].annotation for t in tables if part in t.model_fields), None)
+                path, here = (*path, part), here.get(part)
+            elif isinstance(here, list) and isinstance(part, int):
+                path, here = (*path, part), here[part]
+            else:
+                choice, alternative = (choice, alternative) if choice else (path, str(part))
+                annotation = next((table for table in _models(annotation) if table.__name__ == part), annotation)
+        given = found.get("input")
         shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
-        raise InvalidInput(where, first["msg"][0].lower() + first["msg"][1:] + shown) from None
+        text = str(found["msg"]).removeprefix("Value error, ")
+        return cls(path=path, choice=choice, alternative=alternative, unknown=found["type"] == "extra_forbidden",
+                   known=known, text=text[:1].lower() + text[1:] + shown)
+
+    def error(self) -> InvalidInput:
+        """What the reader of the file is told."""
+        where = ".".join(str(part) for part in self.path)
+        if self.unknown:
+            return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
+        return InvalidInput(where, self.text)
 
 
-def _keys_beside(model: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
-    """The keys known at the table in which an unknown one was found."""
-    here: Any = model
-    for part in location[:-1]:
-        if not (isinstance(here, type) and issubclass(here, BaseModel)):
-            break
-        if isinstance(part, str) and part in here.model_fields:
-            here = _model_in(here.model_fields[part].annotation, ())
-        elif isinstance(part, str):
-            here = _model_in(here, (part,))
-    if isinstance(here, type) and issubclass(here, BaseModel):
-        return set(here.model_fields)
-    return set()
-
-
-def _model_in(annotation: Any, hints: tuple[str, ...]) -> Any:
-    """The pydantic model inside an annotation such as `list[Model]`, `Model | None` or `Annotated[Model, ...]`."""
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The pydantic models inside an annotation such as `list[Model]`, `Model | None` or `Annotated[Model, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = [_model_in(inner, hints) for inner in getattr(annotation, "__args__", ())]
-    models = [m for m in found if m is not None]
-    return models[0] if models else None
+        return [annotation]
+    return [model for inner in getattr(annotation, "__args__", ()) for model in _models(inner)]

@@ -6,6 +6,7 @@ either nothing or all of it, and a campaign that is settled already returns what
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -25,6 +26,9 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 
 __all__ = ["Settled", "charge", "settle", "simulate", "stored"]
+
+
+_STUDY_FILES = {"manifest.json", "columns", "shares", "report.html"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +69,11 @@ def stored(file: CampaignFile, folder: Path) -> Outcome | None:
     note = folder / "campaign.json"
     if not note.exists():
         return None
-    if json.loads(note.read_bytes()).get("sha256") != file.digest:
+    try:
+        known = json.loads(note.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InvalidInput("out", f"{note} cannot be read ({type(error).__name__})") from None
+    if not isinstance(known, dict) or known.get("sha256") != file.digest:
         raise InvalidInput("out", f"{folder} holds the outcome of another campaign or of an earlier text of this one",
                            "choose another folder with --out")
     return Outcome.load(folder)
@@ -84,6 +92,7 @@ def settle(file: CampaignFile, plan: Plan, collection: Collection, folder: Path,
     before = stored(file, folder)
     if before is not None:
         return Settled(outcome=before, folder=folder, fresh=False)
+    _check_place(folder)  # before the charge: a bad path must not cost privacy budget
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput("out", f"{folder} is not empty", "choose another folder with --out")
     state = advance(State.CLOSED, Event.CHARGE)
@@ -98,16 +107,51 @@ def settle(file: CampaignFile, plan: Plan, collection: Collection, folder: Path,
 
 
 def simulate(plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:
-    """The same run with simulated noise: a study. An earlier study in the folder is replaced."""
+    """The same run with simulated noise: a study. An earlier study in the folder is replaced, nothing else is."""
+    _check_place(folder)
     if (folder / "campaign.json").exists():
         raise InvalidInput("out", f"{folder} holds a settled campaign", "choose another folder for a study")
+    earlier = _study_in(folder)
     outcome = plan.mechanism.run(collection.data, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "a study is made with simulated noise")
-    if (folder / "manifest.json").exists():
-        shutil.rmtree(folder)
+    for path in earlier:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     outcome.save(folder)
     return outcome
+
+
+def _check_place(folder: Path) -> None:
+    """Refuse a place that cannot hold an outcome."""
+    there = folder.absolute()
+    if there.exists() and not there.is_dir():
+        raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InvalidInput("out", f"{folder} cannot be written", "choose another folder with --out")
+
+
+def _study_in(folder: Path) -> list[Path]:
+    """The files of an earlier study, to be replaced.
+
+    Raises:
+        InvalidInput: the folder holds anything else; a study never removes what is not a study's.
+    """
+    found = sorted(folder.iterdir()) if folder.exists() else []
+    if not found:
+        return []
+    try:
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        study = isinstance(manifest, dict) and manifest["format"] == FORMAT and manifest["release_safe"] is False
+    except (OSError, ValueError, KeyError):
+        study = False
+    if not study or not {path.name for path in found} <= _STUDY_FILES:
+        raise InvalidInput("out", f"{folder} holds files that are not a study's", "choose another folder with --out")
+    return found
 
 
 def _publish(file: CampaignFile, outcome: Outcome, collection: Collection, folder: Path) -> None:
@@ -120,8 +164,8 @@ def _publish(file: CampaignFile, outcome: Outcome, collection: Collection, folde
         operator = draft / "operator"
         operator.mkdir(mode=0o700)
         # Who was rejected is a function of private records: the operator's own file, never published.
-        lines = ["id,reason", *(f'"{key}","{reason}"' for key, reason in collection.rejected.items())]
-        (operator / "rejected.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with (operator / "rejected.csv").open("w", encoding="utf-8", newline="") as lines:
+            csv.writer(lines, lineterminator="\n").writerows([("id", "reason"), *collection.rejected.items()])
         (draft / "campaign.toml").write_text(file.text, encoding="utf-8")
         note = {"format": FORMAT, "kind": file.kind.name, "title": file.title, "sha256": file.digest}
         (draft / "campaign.json").write_bytes(canonical(note))

@@ -19,8 +19,8 @@ def available() -> bool:
 
 
 def to_svg(spec: dict[str, Any]) -> str | None:
-    """The picture as inline SVG, or None without the extra `[plots]`."""
-    if not available():
+    """The picture as inline SVG, or None where it has no specification or the extra `[plots]` is missing."""
+    if not spec or not available():
         return None
     import vl_convert
 
@@ -31,9 +31,9 @@ def to_png(spec: dict[str, Any], scale: float = 2.0) -> bytes:
     """The picture as PNG.
 
     Raises:
-        InvalidInput: the extra `[plots]` is not installed.
+        InvalidInput: the specification is empty, or the extra `[plots]` is not installed.
     """
-    if not available():
+    if not spec or not available():
         raise InvalidInput("picture", "needs altair and vl-convert", "pip install 'confide[plots]'")
     import vl_convert
 

@@ -43,10 +43,10 @@ def intervals(
         alt: what it shows, in words.
 
     Returns:
-        One picture, or none without the extra `[plots]`.
+        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
     """
     if not available():
-        return []
+        return [Picture(spec={}, alt=alt)]
     import altair as alt_
 
     data: Any = _data([{"label": a, "series": s, "value": v, "low": lo, "high": hi} for a, s, v, lo, hi in rows])
@@ -79,10 +79,10 @@ def curves(
         log_y: logarithmic vertical axis.
 
     Returns:
-        One picture, or none without the extra `[plots]`.
+        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
     """
     if not available():
-        return []
+        return [Picture(spec={}, alt=alt)]
     import altair as alt_
 
     series = list(dict.fromkeys(row[2] for row in rows))

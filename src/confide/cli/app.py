@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,6 +84,8 @@ def kinds(
     as_json: AsJson = False,
 ) -> None:
     """List the installed kinds of campaigns."""
+    from rich.markup import escape
+
     from confide.cli.output import KindsOutput
     from confide.cli.render import console
     from confide.contract import kind, kind_names
@@ -95,7 +98,7 @@ def kinds(
         _emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
     else:
         for each in kind_names():
-            console.print(f"[bold]{each}[/bold]  {kind(each).summary}")
+            console.print(f"[bold]{escape(each)}[/bold]  {escape(kind(each).summary)}")
 
 
 @app.command()
@@ -110,7 +113,10 @@ def init(
     template = kind(kind_name).template
     if target.exists():
         raise InvalidInput("out", f"{target} exists", "choose another file with --out")
-    target.write_text(template, encoding="utf-8")
+    try:
+        target.write_text(template, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("out", f"{target} cannot be written ({type(error).__name__})") from None
     print(f"wrote {target}; next: confide plan {target}")
 
 
@@ -118,14 +124,14 @@ def init(
 def plan(campaign: CampaignPath, as_json: AsJson = False) -> None:
     """Show what a campaign would give, before any data is read."""
     from confide.cli import output
-    from confide.cli.render import console, show
+    from confide.cli.render import show, show_title
 
     it = _load(campaign)
     if as_json:
         _emit(output.PlanOutput(**_head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), offer=output.sections(it.offer())))
         return
-    console.print(f"[bold]{it.file.title}[/bold]")
+    show_title(it.file.title)
     show([*it.plan.sections(), *it.offer()])
 
 
@@ -140,7 +146,7 @@ def run(
     """Collect from the named file, settle, and print the public result."""
     from confide.campaign.report import page
     from confide.cli import output
-    from confide.cli.render import console, progress, show
+    from confide.cli.render import progress, show, show_title
     from confide.contract import InvalidInput
 
     it = _load(campaign)
@@ -160,22 +166,24 @@ def run(
         folder = out or it.default_folder.with_name(f"{it.file.name}-study")
         with progress("studying") as bar:
             outcome, study = it.study(int(seed or 0), folder, progress=bar)
-        result, background = [*it.file.kind.result(it.plan, outcome), *study], []
+        # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
+        marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
+        result, background = [*marked, *study], []
         fresh, safe, guarantees = True, False, outcome.guarantees
         lead = f"A study with simulated noise (seed {seed}). It uses private data: do not publish it."
     report = folder / "report.html"
-    if fresh:
+    if fresh or not report.exists():
         report.write_text(page(it.file.title, lead, [*result, *background]), encoding="utf-8")
     parts = [*background, *result]
     if as_json:
         _emit(output.RunOutput(**_head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                guarantees=_guarantees(guarantees), sections=output.sections(parts)))
         return
-    console.print(f"[bold]{it.file.title}[/bold]")
+    show_title(it.file.title)
     if not fresh:
-        console.print(f"settled before: this is the stored outcome in {folder}; nothing was spent")
+        print(f"settled before: this is the stored outcome in {folder}; nothing was spent")
     show(parts)
-    console.print(f"\nwrote {folder}; open {report}")
+    print(f"\n{'wrote' if fresh else 'found'} {folder}; open {report}")
 
 
 @app.command()

@@ -12,31 +12,39 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import click
+import typer
 
 from confide.contract.errors import ConfideError
 
 __all__ = ["guarded"]
+
+# The base of all usage errors: of the package click in some versions of typer, of typer's own copy in others.
+_USAGE: type[Any] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 
 
 def guarded(app: Callable[..., Any]) -> int:
     """Run a typer application and return its exit code."""
     try:
         result = app(standalone_mode=False)
+        sys.stdout.flush()
     except ConfideError as error:
         print(f"confide: {error}", file=sys.stderr)
         return error.exit_code
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         return int(error.exit_code)
-    except click.exceptions.ClickException as error:
-        error.show()
-        return 2
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("confide: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        return 0
+        return _reader_left()
+    except SystemExit as error:  # what typer and rich make of a broken pipe
+        if isinstance(error.__context__, BrokenPipeError):
+            return _reader_left()
+        raise
     except Exception as error:  # noqa: BLE001 - the last line of defence for private values in messages
+        if isinstance(error, _USAGE):
+            error.show()
+            return 2
         if os.environ.get("CONFIDE_DEBUG"):
             traceback.print_exc()
         else:
@@ -48,3 +56,9 @@ def guarded(app: Callable[..., Any]) -> int:
             )
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _reader_left() -> int:
+    """Whoever read our output has enough (`confide plan ... | head`); what is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

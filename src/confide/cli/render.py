@@ -14,11 +14,16 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Section, Table, Text
 from confide.contract.words import number
 
-__all__ = ["console", "progress", "show"]
+__all__ = ["console", "progress", "show", "show_title"]
 
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 _errors = Console(stderr=True, highlight=False)
+
+
+def show_title(title: str) -> None:
+    """Print a campaign's title, whatever characters it holds."""
+    console.print(f"[bold]{escape(title)}[/bold]")
 
 
 def show(parts: Sequence[Section]) -> None:
@@ -56,7 +61,7 @@ def _table(block: Table) -> RichTable:
 @contextmanager
 def progress(label: str) -> Iterator[Progress | None]:
     """A progress bar on a terminal, nothing in a pipe."""
-    if not _errors.is_terminal:
+    if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -1,31 +1,39 @@
 """The contract that every family signs: mechanisms, outcomes, guarantees, kinds and errors."""
 
-from confide.contract.encoding import canonical, digest
-from confide.contract.errors import (
-    BudgetExceeded,
-    ConfideError,
-    InvalidInput,
-    NotGuaranteed,
-    Refused,
-    SolverFailed,
-)
-from confide.contract.guarantees import (
-    Accuracy,
-    Audience,
-    Budget,
-    Guarantee,
-    Guarantees,
-    Participation,
-    Privacy,
-    PrivacyLoss,
-    Source,
-    Truthfulness,
-    Unit,
-)
-from confide.contract.kinds import Collection, Kind, Plan, Progress, kind, kind_names
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
-from confide.contract.presentation import Block, Picture, Section, Table, Text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.contract.encoding import canonical, digest
+    from confide.contract.errors import (
+        BudgetExceeded,
+        ConfideError,
+        InvalidInput,
+        NotGuaranteed,
+        Refused,
+        SolverFailed,
+    )
+    from confide.contract.guarantees import (
+        Accuracy,
+        Audience,
+        Budget,
+        Guarantee,
+        Guarantees,
+        Participation,
+        Privacy,
+        PrivacyLoss,
+        Source,
+        Truthfulness,
+        Unit,
+    )
+    from confide.contract.kinds import Collection, Kind, Plan, Progress, kind, kind_names
+    from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+    from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+    from confide.contract.presentation import Block, Picture, Section, Table, Text
+
 
 __all__ = [
     "Accuracy",
@@ -67,3 +75,19 @@ __all__ = [
     "kind",
     "kind_names",
 ]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "encoding": ("canonical", "digest"),
+        "errors": ("BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed"),
+        "guarantees": (
+            "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
+            "Source", "Truthfulness", "Unit",
+        ),
+        "kinds": ("Collection", "Kind", "Plan", "Progress", "kind", "kind_names"),
+        "mechanism": ("Mechanism", "NoiseSource", "Phase"),
+        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "SimulatedOutcome"),
+        "presentation": ("Block", "Picture", "Section", "Table", "Text"),
+    },
+)

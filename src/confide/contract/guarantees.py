@@ -102,12 +102,20 @@ class Guarantee:
 
     name: ClassVar[str] = "guarantee"
 
+    def __post_init__(self) -> None:
+        if not self.failure_probability < 1.0 or self._says_nothing():
+            object.__setattr__(self, "vacuous", True)
+
+    def _says_nothing(self) -> bool:
+        """Whether the promised values are no better than knowing nothing; true where they are not numbers."""
+        return False
+
     def sentence(self) -> str:
         """The promise in one sentence."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities become the string "Infinity"."""
+        """A JSON-ready dictionary; infinities become the string "Infinity", what is no number becomes "NaN"."""
         out: dict[str, Any] = {"guarantee": self.name, "sentence": self.sentence()}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -116,8 +124,8 @@ class Guarantee:
                          "spec": value.spec, "erratum": value.erratum}
             elif isinstance(value, PrivacyLoss):
                 value = value.to_dict()
-            elif isinstance(value, float) and math.isinf(value):
-                value = "Infinity" if value > 0 else "-Infinity"
+            elif isinstance(value, float) and not math.isfinite(value):
+                value = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
             out[item.name] = value
         return out
 
@@ -133,9 +141,8 @@ class Privacy(Guarantee):
 
     name: ClassVar[str] = "privacy"
 
-    def __post_init__(self) -> None:
-        if self.loss.vacuous and not self.vacuous:
-            object.__setattr__(self, "vacuous", True)
+    def _says_nothing(self) -> bool:
+        return self.loss.vacuous
 
     def sentence(self) -> str:
         kind = {
@@ -157,9 +164,8 @@ class Accuracy(Guarantee):
 
     name: ClassVar[str] = "accuracy"
 
-    def __post_init__(self) -> None:
-        if not self.bound < self.trivial:
-            object.__setattr__(self, "vacuous", True)
+    def _says_nothing(self) -> bool:
+        return not self.bound < self.trivial
 
     def sentence(self) -> str:
         return f"{self.measure} is at most {self.bound:.4g}"
@@ -186,10 +192,8 @@ class Truthfulness(Guarantee):
 
     name: ClassVar[str] = "truthfulness"
 
-    def __post_init__(self) -> None:
-        beyond = self.radius >= self.radius_trivial
-        if not self.gain < self.trivial or beyond:
-            object.__setattr__(self, "vacuous", True)
+    def _says_nothing(self) -> bool:
+        return not self.gain < self.trivial or self.radius >= self.radius_trivial
 
     def sentence(self) -> str:
         text = f"no lie gains more than {self.gain:.4g}{' ' + self.unit_of_gain if self.unit_of_gain else ''}"
@@ -207,9 +211,8 @@ class Participation(Guarantee):
 
     name: ClassVar[str] = "participation"
 
-    def __post_init__(self) -> None:
-        if math.isinf(self.utility) and self.utility < 0:
-            object.__setattr__(self, "vacuous", True)
+    def _says_nothing(self) -> bool:
+        return not self.utility > -math.inf
 
     def sentence(self) -> str:
         return f"expected payment less privacy cost is at least {self.utility:.4g}, for {self.who}"
@@ -233,9 +236,8 @@ class Budget(Guarantee):
 
     name: ClassVar[str] = "budget"
 
-    def __post_init__(self) -> None:
-        if math.isinf(self.expected):
-            object.__setattr__(self, "vacuous", True)
+    def _says_nothing(self) -> bool:
+        return not self.expected < math.inf
 
     def sentence(self) -> str:
         unit = f" {self.currency}" if self.currency else ""

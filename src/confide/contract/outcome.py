@@ -110,6 +110,7 @@ class _AnyOutcome:
             (folder / "columns" / f"{name}.arrow").write_bytes(data)
         private = folder / "shares"
         private.mkdir(mode=0o700, exist_ok=True)
+        private.chmod(0o700)  # also where it existed before
         data = column_bytes(self.shares)
         (private / f"{digest(data)}.arrow").write_bytes(data)
         (private / "manifest.json").write_bytes(canonical({"format": FORMAT, "shares": digest(data)}))
@@ -130,8 +131,10 @@ class _AnyOutcome:
             private = json.loads((folder / "shares" / "manifest.json").read_bytes())
             columns = {path.stem: path.read_bytes() for path in (folder / "columns").glob("*.arrow")}
             shares = (folder / "shares" / f"{private['shares']}.arrow").read_bytes()
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput("folder", f"{folder} holds no outcome ({type(error).__name__})") from None
+        if not isinstance(manifest, dict):
+            raise InvalidInput("folder", f"{folder} holds no outcome", "its manifest must be an object")
         if manifest.get("format") != FORMAT:
             raise InvalidInput("format", f"{manifest.get('format')!r} is unknown", f"this version reads {FORMAT}")
         if manifest.get("release_safe") is not cls.release_safe:
@@ -139,15 +142,15 @@ class _AnyOutcome:
             raise InvalidInput("folder", f"{folder} holds {kind} outcome, not a {cls.__name__}")
         if digest(shares) != private["shares"]:
             raise InvalidInput("shares", "altered", "their SHA-256 must equal their name")
-        types = {**types_of(manifest["mechanism"]["type"]), "Provenance": Provenance}
-        mechanism = decode(manifest["mechanism"], types, columns)
+        try:
+            name, *parts = (manifest[key] for key in ("mechanism", "billboard", "certificate", "provenance"))
+            known = {**types_of(name["type"]), "Provenance": Provenance}
+        except (KeyError, TypeError) as error:
+            raise InvalidInput("folder", f"{folder} holds no whole manifest ({type(error).__name__})") from None
+        mechanism, billboard, certificate, provenance = (decode(part, known, columns) for part in (name, *parts))
         return cls(
-            mechanism=mechanism,
-            billboard=decode(manifest["billboard"], types, columns),
-            shares=table_from_bytes(shares),
-            guarantees=mechanism.guarantees(),
-            provenance=decode(manifest["provenance"], types, columns),
-            certificate=decode(manifest["certificate"], types, columns),
+            mechanism=mechanism, billboard=billboard, shares=table_from_bytes(shares),
+            guarantees=mechanism.guarantees(), provenance=provenance, certificate=certificate,
         )
 
 

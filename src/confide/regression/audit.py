@@ -78,13 +78,14 @@ def adversarial_pairs(
         cosine = best if k % 4 == 0 else min(1.0, best * (0.5 + uniform[k, 2]))
         first, second, common = np.zeros(d), np.zeros(d), np.zeros(d)
         common[0] = c
-        first[0] = second[0] = cosine
         if d > 1:
+            first[0] = second[0] = cosine
             first[1], second[1] = math.sqrt(1 - cosine**2), -math.sqrt(1 - cosine**2)
-        else:
-            second[0] = -cosine  # in one dimension the two records pull to opposite sides
-        yield (_moments(common, response, copies, first, -response),
-               _moments(common, response, copies, second, -response))
+            answer = -response
+        else:  # in one dimension the extremes of R x^2 - y x
+            first[0], second[0] = 1.0, min(1.0, response / (2 * radius))
+            answer = response
+        yield _moments(common, response, copies, first, -response), _moments(common, response, copies, second, answer)
 
 
 def _moments(common: np.ndarray, response: float, copies: int, last: np.ndarray, answer: float) -> Moments:
@@ -334,6 +335,7 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
     printed = statistical_audit(*printed_samples(epsilon, 20_000, Noise.simulated(seed + 2)), PureDP(epsilon),
                                 alpha=_FALSE_ALARM)
     d = max(2, setting.features)
+    exact = int(100 * math.exp(min(payment.epsilon, 9.0))) + 2000  # draws that show a loss above the claim
     controls = [
         Control("exact privacy audit", "the printed sensitivity without the ball (n = 10,000, gamma = 10): "
                 f"{printed_loss(epsilon):.2f} times the claim",
@@ -343,7 +345,7 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
                 supremum_audit(payment.epsilon * peers * room * d, claim).flagged),
         Control("exact privacy audit", "no noise at all", supremum_audit(math.inf, claim).flagged),
         Control("statistical privacy audit", "the same noise in two estimates: their difference is exact",
-                statistical_audit(np.full(2000, float(np.linalg.norm(a - b))), np.zeros(2000), claim,
+                statistical_audit(np.full(exact, float(np.linalg.norm(a - b))), np.zeros(exact), claim,
                                   alpha=_FALSE_ALARM).flagged),
     ]
     if isinstance(release, SufficientStatistics):

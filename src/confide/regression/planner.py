@@ -228,7 +228,7 @@ def plan(
         ...              epsilon_payment=0.01, truth_radius=0.25, release="ridge", ridge_payment=1000.0,
         ...              spectrum_tolerance=0.05, centred=False, minor_units=10**9)
         >>> round(found.mechanism.payment.rule.b, 4), round(found.figures.expected_total)
-        (0.0527, 126737)
+        (0.0528, 126953)
     """
     epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
     positive("epsilon_release", epsilon_release)

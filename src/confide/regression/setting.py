@@ -102,7 +102,7 @@ class Setting:
 
     @property
     def diameter(self) -> float:
-        """D(R, Y), rounded up: what replacing one record can do to the gradient."""
+        """D(R, Y): what replacing one record can do to half the gradient; `noise_scale` rounds it up."""
         return diameter(self.ball, self.response)
 
     @property

@@ -1,0 +1,257 @@
+"""How long the private regression takes, how much memory, and how both grow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peer_diffprivlib as diffprivlib
+from benchmarks.population import NOISES, records, write_campaign, write_people
+from benchmarks.report import Report, Table, Target
+from benchmarks.timing import Timed, timed, timed_command
+from confide.privacy.noise import Noise
+from confide.regression import (
+    PrivateTruthfulRegression,
+    Setting,
+    SufficientStatistics,
+    TruncatedGaussianNoise,
+    UniformBall,
+    UniformNoise,
+    plan,
+)
+from confide.regression.constrained_ridge import certified_ridge
+from confide.regression.priors import NoiseLaw
+from confide.regression.records import Moments, as_batches, moments
+
+TITLE = "Private regression: time and memory"
+ROOT = Path(__file__).resolve().parent.parent
+GROWTH = ("n", "2 n", "4 n", "2 n takes", "4 n takes")
+LAWS: dict[str, NoiseLaw] = {
+    "uniform": UniformNoise(bound=0.5),
+    "truncated gaussian": TruncatedGaussianNoise(sigma=0.15, bound=0.5),
+}
+
+
+class Figures:
+    """Collects what the parts measure."""
+
+    def __init__(self, *, quick: bool) -> None:
+        self.quick = quick
+        self.repeats = 3 if quick else 5
+        self.report = Report(title=TITLE)
+        self.growth: list[tuple[Any, ...]] = []
+
+    def people(self, full: int) -> int:
+        return full // 50 if self.quick else full
+
+    def timed(self, what: str, job: Callable[[], Any]) -> Timed:
+        found = timed(job, self.repeats)
+        self.report.details.setdefault("runs", {})[what] = asdict(found)["seconds"]
+        return found
+
+    def target(self, what: str, limit: float, measured: float, unit: str = "s", note: str = "") -> None:
+        self.report.targets.append(Target(what, limit, measured, unit, note=note))
+
+    def table(self, *parts: Any, note: str = "") -> None:
+        self.report.tables.append(Table(*parts, note=note))
+
+    def grows(self, what: str, seconds: list[float]) -> None:
+        one, two, four = seconds
+        self.growth.append((what, one, two, four, two / one, four / one))
+
+
+def run(*, quick: bool) -> Report:
+    figures = Figures(quick=quick)
+    figures.report.method = [
+        f"Wall-clock seconds; each figure is the median of {figures.repeats} runs after one to warm up, and the least "
+        "run stands beside it. End to end is a process of its own, three times.",
+        "Made-up people with a fixed seed: rows uniform in the unit ball, answers linear in them plus bounded noise.",
+        f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
+        "an environment of its own." + ("" if diffprivlib.missing() is None else f" {diffprivlib.missing()}"),
+    ]
+    for part in (_end_to_end, _moments, _payments, _whole_fit, _ridge, _start):
+        part(figures)
+    figures.table("Growth", ("what, and n", *GROWTH), figures.growth,
+                  note="Seconds at n, 2 n and 4 n, and their ratios to the first: 2 and 4 are linear growth.")
+    return figures.report
+
+
+# ---- from a file to shares
+
+
+def _end_to_end(figures: Figures) -> None:
+    rows, peaks = [], []
+    sizes = [figures.people(k * 2_500_000) for k in (1, 2, 4)]
+    seconds: dict[str, list[float]] = {name: [] for name in NOISES}
+    passes: dict[str, dict[str, float]] = {}
+    for people in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            write_people(Path(folder) / "people.parquet", people)
+            for noise in NOISES:
+                file = write_campaign(Path(folder), people, noise)
+                runs = [_child(file) for _ in range(3)]
+                figures.report.details.setdefault("end to end", {})[f"{noise}, n = {people}"] = runs
+                seconds[noise].append(median(r["whole"] for r in runs))
+                peaks.append(max(r["peak_mb"] for r in runs))
+                rows.append((people, noise, seconds[noise][-1], min(r["whole"] for r in runs), peaks[-1]))
+                if people == sizes[-1]:
+                    passes[noise] = _child(file, "--passes")
+    for noise in NOISES:
+        figures.grows(f"end to end, {noise} noise, n = {sizes[0]:,}", seconds[noise])
+        figures.target(f"end to end, n = {sizes[-1]:,}, d = 10, {noise} noise", 20.0, seconds[noise][-1])
+    figures.target("its peak memory", 1000.0, max(peaks), "MB")
+    figures.table("End to end from Parquet, d = 10", ("n", "noise of the answers", "seconds", "least", "peak MB"), rows,
+                  note="The whole process, from its start: import, plan, charge, two passes over the file (doubles, 80 "
+                       "bytes a person, warm in the page cache), secure noise, payments, the outcome and all shares "
+                       "written and synced to a directory. Making the file does not count. Peak is the largest "
+                       "resident set of the process.")
+    figures.table(
+        f"Parts of it, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),
+        [(part, *(passes[noise][part] for noise in passes)) for part in passes["uniform"] if part != "whole"],
+        note="Each part alone, once, in one process.",
+    )
+
+
+def _child(*arguments: Any) -> dict[str, float]:
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "benchmarks.end_to_end", *map(str, arguments)], cwd=ROOT, check=True,
+                          capture_output=True, text=True)
+    return {**json.loads(done.stdout), "whole": time.perf_counter() - start}
+
+
+# ---- parts, in memory
+
+
+def _setting(people: int, features: int) -> Setting:
+    return Setting(people=people, features=features, prior=UniformBall(dimension=features, radius=1.0),
+                   noise=LAWS["uniform"])
+
+
+def _sums(setting: Setting, X: np.ndarray, y: np.ndarray) -> tuple[Moments, Moments]:
+    split = Noise.simulated(0).split(setting.people, stream=("split",))
+    return moments(as_batches((X, y), setting.features), setting.record_map, split, setting.features)
+
+
+def _moments(figures: Figures) -> None:
+    rows = []
+    for features, sizes, limit in (
+        (10, (1_000_000, 2_000_000, 4_000_000), 1.0), (100, (250_000, 500_000, 1_000_000), 5.0), (1000, (100_000,), 0),
+    ):
+        medians = []
+        for full in sizes:
+            people = figures.people(full)
+            X, y = records(people, features)
+            setting = _setting(people, features)
+            ours = figures.timed(f"moments n={people} d={features}", lambda s=setting, X=X, y=y: _sums(s, X, y))
+            plain = figures.timed(f"numpy n={people} d={features}", lambda X=X, y=y: (X.T @ X, X.T @ y))
+            medians.append(ours.median)
+            rows.append((people, features, ours.median, ours.least, plain.median))
+            if full == 1_000_000 and limit:
+                figures.target(f"moments of both groups, n = {people:,}, d = {features}", limit, ours.median)
+        if len(sizes) == 3:
+            figures.grows(f"moments, d = {features}, n = {figures.people(sizes[0]):,}", medians)
+    figures.table("Exact moments of both groups, from arrays", ("n", "d", "seconds", "least", "numpy X'X, X'y"), rows,
+                  note="Includes clipping and quantising every record. numpy's time is the floor: it does neither, and "
+                       "rounds.")
+
+
+def _mechanism(people: int, law: NoiseLaw) -> PrivateTruthfulRegression:
+    found = plan(people=people, features=10, parameter_bound=1.0, noise=law, epsilon=1.0, budget=1e12)
+    return found.mechanism
+
+
+def _payments(figures: Figures) -> None:
+    rows = []
+    for noise, sizes in (("uniform", (1_000_000, 2_000_000, 4_000_000)),
+                         ("truncated gaussian", (250_000, 500_000, 1_000_000))):
+        medians = []
+        for full in sizes:
+            people = figures.people(full)
+            X, y = records(people, 10)
+            mechanism = _mechanism(people, LAWS[noise])
+            split = Noise.simulated(0).split(people, stream=("split",))
+            peers = np.full((2, 10), 0.1)
+            found = figures.timed(f"payments {noise} n={people}", lambda m=mechanism, X=X, y=y, s=split, p=peers:
+                                  m._pay(as_batches((X, y), 10), s, p))
+            medians.append(found.median)
+            rows.append((people, noise, found.median, found.least, 1e6 * found.median / people))
+            if full == 1_000_000:
+                figures.target(f"payments, n = {people:,}, d = 10, {noise} noise", 5.0, found.median)
+        figures.grows(f"payments, {noise} noise, n = {figures.people(sizes[0]):,}", medians)
+    figures.table("Payments of everybody (second pass), from arrays, d = 10",
+                  ("n", "noise of the answers", "seconds", "least", "us each"), rows)
+
+
+def _whole_fit(figures: Figures) -> None:
+    people = figures.people(1_000_000)
+    X, y = records(people, 10)
+    setting, release = _setting(people, 10), SufficientStatistics(epsilon=1.0)
+
+    def fit() -> None:
+        first, second = _sums(setting, X, y)
+        release.run(setting, first + second, np.zeros((2, 10)), Noise.secure())
+
+    ours = figures.timed("fit", fit)
+    numpy = figures.timed("least squares", lambda: np.linalg.lstsq(X, y, rcond=None))
+    rows: list[tuple[Any, ...]] = [("confide: exact moments, sufficient statistics, secure noise", ours.median),
+                                   ("numpy lstsq, no privacy", numpy.median)]
+    if diffprivlib.missing() is None:
+        bounds = (-1.5, 1.5)
+        jobs = [{"epsilon": 1.0, "seed": seed} for seed in range(figures.repeats + 1)]
+        fits = diffprivlib.fit(X, y, [-1.0] * 10, [1.0] * 10, bounds, jobs)[1:]
+        seconds = [f["seconds"] for f in fits]
+        rows.append((diffprivlib.NAME, median(seconds)))
+        figures.report.details["runs"]["diffprivlib"] = seconds
+    else:
+        rows.append((diffprivlib.NAME, diffprivlib.missing()))
+    figures.table(f"One private fit, n = {people:,}, d = 10, epsilon = 1, from arrays", ("who", "seconds"), rows)
+
+
+def _ridge(figures: Figures) -> None:
+    rows = []
+    for features in (10, 100, 100 if figures.quick else 1000):
+        people = 20 * features + 1000
+        first, second = _sums(_setting(people, features), *records(people, features))
+        sums = first + second
+        for radius in (1.25, 0.25):
+            gamma = float(np.sqrt(people))
+            found = figures.timed(f"ridge d={features} R={radius}", lambda s=sums, g=gamma, r=radius:
+                                  certified_ridge(s, g, r, 2.0**-16 * 4.0 / g))
+            rows.append((features, "inside" if radius > 1 else "binding", 1e3 * found.median, 1e3 * found.least))
+    figures.table("Certified ridge estimate from moments", ("d", "ball", "ms", "least"), rows,
+                  note="Solved in doubles, certified in ball arithmetic; d from 10 to 1,000. 'Binding': the ball is "
+                       "smaller than the least-squares solution.")
+
+
+# ---- starting
+
+
+def _start(figures: Figures) -> None:
+    script = str(Path(sys.executable).with_name("confide"))
+    wages = str(ROOT / "examples" / "wages.toml")
+    rows = []
+    for what, command, limit in (
+        ("python -c 'import confide'", [sys.executable, "-c", "import confide"], 0.5),
+        ("confide --help", [script, "--help"], 0.7),
+        ("python -c 'from confide.regression import plan'",
+         [sys.executable, "-c", "from confide.regression import plan"], None),
+        ("confide plan examples/wages.toml", [script, "plan", wages], None),
+        ("python -c 'import numpy, scipy.stats, pyarrow'",
+         [sys.executable, "-c", "import numpy, scipy.stats, pyarrow"], None),
+    ):
+        found = timed_command(command, 5)
+        figures.report.details["runs"][what] = found.seconds
+        rows.append((what, found.median, found.least))
+        if limit is not None:
+            figures.target(what, limit, found.median)
+    figures.table("Starting, whole process, warm", ("command", "seconds", "least"), rows)
