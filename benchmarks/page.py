@@ -48,6 +48,8 @@ def section(content: Mapping[str, Any]) -> list[str]:
     """One subject: how, targets, tables."""
     lines = [f"## {content['title']}", ""]
     lines += [f"- {sentence}" for sentence in content["method"]]
+    if content["findings"]:
+        lines += ["", *content["findings"]]
     if content["targets"]:
         lines += ["", "### Targets", "", *table(TARGETS, target_rows(content["targets"]))]
     for part in content["tables"]:

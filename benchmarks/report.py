@@ -56,6 +56,7 @@ class Report:
     Args:
         title: heading on the page.
         method: how it was measured, a sentence each.
+        findings: what the figures say, a sentence each.
         targets: promises and figures.
         tables: for the page.
         details: raw figures, seeds, preprocessing; for whoever wants to repeat it.
@@ -63,6 +64,7 @@ class Report:
 
     title: str
     method: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)

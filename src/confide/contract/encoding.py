@@ -177,8 +177,8 @@ def _decode_column(name: str, dtype: str, shape: list[Any], columns: Mapping[str
     if name not in columns or digest(columns[name]) != name:
         raise InvalidInput("column", f"{name} is missing or altered", "its SHA-256 must equal its name")
     kind = np.dtype(dtype)
-    if kind.kind not in _ARRAYS:
-        raise InvalidInput("column", f"{name} is of type {dtype!r}")
+    if kind.kind not in _ARRAYS or not all(isinstance(side, int) and side >= 0 for side in shape):
+        raise InvalidInput("column", f"{name} cannot be of type {dtype!r} and shape {shape!r}")
     flat = table_from_bytes(columns[name])["values"].to_numpy(zero_copy_only=False)
     return np.asarray(flat.astype(kind, copy=False).reshape(shape))
 

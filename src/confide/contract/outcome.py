@@ -148,6 +148,8 @@ class _AnyOutcome:
         except (KeyError, TypeError) as error:
             raise InvalidInput("folder", f"{folder} holds no whole manifest ({type(error).__name__})") from None
         mechanism, billboard, certificate, provenance = (decode(part, known, columns) for part in (name, *parts))
+        if (provenance.noise == "secure") is not cls.release_safe:
+            raise InvalidInput("folder", f"{folder} holds an outcome of {provenance.noise} noise under a wrong label")
         return cls(
             mechanism=mechanism, billboard=billboard, shares=table_from_bytes(shares),
             guarantees=mechanism.guarantees(), provenance=provenance, certificate=certificate,

@@ -94,7 +94,7 @@ def moments_of_the_noise() -> Finding:
 
 
 def variance_of_ridge() -> Finding:
-    """d sigma^2 w/(gamma+w)^2 at n = 2e4, d = 10, gamma = 50, M = .5, against sigma^4 (hi/(gamma+lo)^2)^2 at xi = .1."""
+    """d sigma^2 w/(gamma+w)^2 at n = 2e4, d = 10, gamma = 50, M = .5, against sigma^4 (hi/(gamma+lo)^2)^2, xi = .1."""
     n, d, gamma, variance, xi = 20_000, 10, 50.0, 0.5**2 / 3, 0.1
     w = n / (d + 2)
     printed = variance**2 * ((1 + xi) * w / (gamma + (1 - xi) * w) ** 2) ** 2

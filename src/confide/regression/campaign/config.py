@@ -42,8 +42,8 @@ class NumericColumn(_Table):
     lower: float = Field(allow_inf_nan=False)
     upper: float = Field(allow_inf_nan=False)
     center: float | None = Field(default=None, allow_inf_nan=False, description="scaled to 0; default the midpoint")
-    out_of_bounds: Bounds = "reject"
-    unit: str = ""
+    out_of_bounds: Bounds = Field(default="reject", description="a value outside makes the record unusable, or moves")
+    unit: str = Field(default="", description="shown beside the coefficients")
 
     def role(self) -> Numeric:
         """The column's public role."""
@@ -54,7 +54,7 @@ class CategoryColumn(_Table):
     """One of a few public levels; the first is the reference."""
 
     column: str = Field(min_length=1)
-    levels: tuple[str | int | bool, ...] = Field(min_length=2)
+    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="the first is the reference")
 
     def role(self) -> Category:
         """The column's public role."""
@@ -70,8 +70,8 @@ class Model(_Table):
     noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
     radius: Positive | None = Field(default=None, description="R, default 1.25 R0")
     smallest_eigenvalue: Positive | None = Field(default=None, description="mu of E[x x'], from public knowledge")
-    largest_eigenvalue: Positive | None = None
-    spectrum_tolerance: Fraction = 0.2
+    largest_eigenvalue: Positive | None = Field(default=None, description="of E[x x'], where it is known")
+    spectrum_tolerance: Fraction = Field(default=0.2, description="xi: how far the sample spectrum may deviate")
 
     @model_validator(mode="after")
     def _deviation(self) -> Model:
@@ -89,10 +89,12 @@ class Model(_Table):
 class PrivacyTable(_Table):
     """`[privacy]`: what is spent. Both parts add up."""
 
-    epsilon_release: Positive
-    epsilon_payment: Positive
-    delta: float = Field(default=0.0, ge=0, lt=1)
-    release: Literal["auto", "ridge", "averaged", "sufficient statistics", "adassp"] = "auto"
+    epsilon_release: Positive = Field(description="of the published coefficients")
+    epsilon_payment: Positive = Field(description="of the estimates that payments are computed from")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="above 0 admits the release 'adassp'")
+    release: Literal["auto", "ridge", "averaged", "sufficient statistics", "adassp"] = Field(
+        default="auto", description="estimator of the coefficients; 'auto' takes the least predicted error"
+    )
 
 
 class PaymentTable(_Table):

@@ -1,0 +1,39 @@
+"""Sphinx configuration: MyST-NB pages whose code cells are executed at every build."""
+
+from importlib.metadata import version as _version
+
+project = "confide"
+author = "The confide developers"
+copyright = "2026, The confide developers"
+release = _version("confide")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+html_theme = "furo"
+html_title = "confide"
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
+
+
+def _plain_bars(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |x| is an absolute value, not a substitution."""
+    for k, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[k] = line.replace("|", "\\|")
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", _plain_bars, priority=100)

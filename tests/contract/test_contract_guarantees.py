@@ -1,0 +1,151 @@
+"""Guarantees: typed, in sentences, JSON-ready, and honest about saying nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from confide.contract import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantee,
+    Guarantees,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.contract.words import number
+from confide.privacy import ApproxDP, PureDP
+
+SOURCE = Source(document="Someone 2015", statement="Theorem 1", spec="room 4.2", erratum="a factor 2")
+
+
+def privacy(loss: Any = None, **more: Any) -> Privacy:
+    return Privacy(source=SOURCE, loss=loss or PureDP(1.0), unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, **more)
+
+
+def truth(**more: Any) -> Truthfulness:
+    return Truthfulness(**{"source": SOURCE, "gain": 0.1, "trivial": 2.0, "who": "everybody", **more})
+
+
+def accuracy(bound: float, trivial: float = math.inf, **more: Any) -> Accuracy:
+    return Accuracy(source=SOURCE, bound=bound, trivial=trivial, measure="the error", **more)
+
+
+def participation(utility: float, **more: Any) -> Participation:
+    return Participation(source=SOURCE, utility=utility, who="everybody", **more)
+
+
+def budget(expected: float, **more: Any) -> Budget:
+    return Budget(source=SOURCE, expected=expected, lowest=-1.0, highest=2.0, currency="USD", **more)
+
+
+SOUND = [privacy(), privacy(ApproxDP(1.0, 1e-6)), truth(), truth(radius=0.2, radius_trivial=1.0), accuracy(0.5, 1.0),
+         accuracy(0.5), participation(0.0), participation(-3.0), budget(10.0)]
+EMPTY = [privacy(PureDP(math.inf)), truth(gain=2.0), truth(gain=math.nan), truth(radius=1.0, radius_trivial=1.0),
+         accuracy(1.0, 1.0), accuracy(math.inf), accuracy(math.nan), participation(-math.inf), participation(math.nan),
+         budget(math.inf), budget(math.nan)]
+
+
+@pytest.mark.parametrize("guarantee", SOUND, ids=lambda g: g.sentence())
+def test_a_promise_that_says_something(guarantee: Guarantee) -> None:
+    assert guarantee.vacuous is False
+
+
+@pytest.mark.parametrize("guarantee", EMPTY, ids=lambda g: g.sentence())
+def test_a_promise_that_says_nothing_says_so(guarantee: Guarantee) -> None:
+    assert guarantee.vacuous is True
+
+
+@pytest.mark.parametrize("made", [privacy, truth, lambda **m: accuracy(0.5, **m), lambda **m: participation(0.0, **m),
+                                  lambda **m: budget(1.0, **m)])
+def test_a_promise_that_may_always_fail_says_nothing(made: Any) -> None:
+    assert made(failure_probability=1.0).vacuous
+    assert made(failure_probability=math.nan).vacuous
+    assert not made(failure_probability=0.999).vacuous
+    assert made(vacuous=True).vacuous  # what the family knows is kept
+
+
+@pytest.mark.parametrize("guarantee", SOUND + EMPTY, ids=lambda g: g.sentence())
+def test_to_dict_is_strict_json(guarantee: Guarantee) -> None:
+    there = guarantee.to_dict()
+    assert json.loads(json.dumps(there, allow_nan=False)) == there
+    assert there["guarantee"] == guarantee.name
+    assert there["sentence"] == guarantee.sentence()
+    assert there["source"] == {"document": "Someone 2015", "statement": "Theorem 1", "spec": "room 4.2",
+                               "erratum": "a factor 2"}
+
+
+def test_what_json_lacks_is_spelled() -> None:
+    assert accuracy(0.5).to_dict()["trivial"] == "Infinity"
+    assert participation(-math.inf).to_dict()["utility"] == "-Infinity"
+    assert truth().to_dict()["radius"] == "NaN"
+
+
+def test_sentences() -> None:
+    assert privacy(part="the billboard").sentence() == (
+        "epsilon = 1: joint differential privacy towards everybody else together for the billboard, when one record "
+        "replaced")
+    assert accuracy(0.25).sentence() == "the error is at most 0.25"
+    assert truth(unit_of_gain="USD").sentence() == "no lie gains more than 0.1 USD, for everybody"
+    assert "moves her prediction by more than 0.2 can pay" in truth(radius=0.2, radius_trivial=1.0).sentence()
+    assert participation(0.5).sentence() == "expected payment less privacy cost is at least 0.5, for everybody"
+    assert budget(1234.5).sentence() == (
+        "the expected total is at most 1,234.50 USD, each payment between -1.00 and 2.00 USD")
+
+
+@pytest.mark.parametrize(("audience", "words"), [
+    (Audience.PUBLIC, "towards the public"), (Audience.OTHERS, "joint"), (Audience.COLLECTOR, "local"),
+    (Audience.FELLOWS, "fellow participants"),
+])
+def test_the_audience_is_named(audience: Audience, words: str) -> None:
+    made = Privacy(source=SOURCE, loss=PureDP(1.0), unit=Unit.BIT, audience=audience)
+    assert words in made.sentence()
+    assert "one bit" in made.sentence()
+
+
+def test_the_base_has_no_sentence() -> None:
+    with pytest.raises(NotImplementedError):
+        Guarantee(source=SOURCE).sentence()
+
+
+def test_a_source_says_what_was_corrected() -> None:
+    assert str(SOURCE) == "Someone 2015, Theorem 1 (corrected: a factor 2)"
+    assert str(Source(document="Someone 2015", statement="Theorem 1")) == "Someone 2015, Theorem 1"
+
+
+def test_false_claims_are_kept_apart() -> None:
+    printed = privacy(PureDP(0.1), claimable=False)
+    found = Guarantees((privacy(), printed, truth()))
+    assert len(found) == 3
+    assert list(found) == [privacy(), printed, truth()]
+    assert found.privacy == found.of(Privacy) == (privacy(),)
+    assert found.of(Privacy, claimable=False) == (printed,)
+    assert found.of(Budget) == ()
+    assert [item["claimable"] for item in found.to_dict()] == [True, False, True]
+
+
+# ---- numbers as people read them
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (None, ""), ("as it is", "as it is"), (True, "yes"), (False, "no"), (0, "0"), (0.0, "0"), (61395, "61,395"),
+    (1234567, "1,234,567"), (0.0123456, "0.01235"), (999.94, "999.9"), (12345.6, "12,346"), (1e6, "1.000e+06"),
+    (1e-5, "1.000e-05"), (-2.5, "-2.5"), (math.inf, "unlimited"), (-math.inf, "minus infinity"),
+    (math.nan, "not applicable"),
+])
+def test_numbers_in_tables(value: Any, text: str) -> None:
+    assert number(value) == text
+
+
+@given(st.floats(-1e300, 1e300))
+def test_numbers_keep_three_digits(value: float) -> None:
+    assert float(number(value).replace(",", "")) == pytest.approx(value, rel=1e-3)
