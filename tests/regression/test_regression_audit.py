@@ -100,7 +100,7 @@ def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch)
                 patch.setattr(module, "noise_scale", broken)
             report = attack.audit_plan(plan(**{**SMALL, "release": "ridge"}), seed=3)  # type: ignore[arg-type]
             assert not report.passed
-            assert any(row.verdict is Verdict.BROKEN and "privacy" in row.promise for row in report.rows)
+            assert any(row.verdict is Verdict.BROKEN and "log-likelihood" in row.promise for row in report.rows)
 
 
 def test_overpromised_incentives_and_money_are_flagged() -> None:

@@ -43,7 +43,7 @@ class ReplayedAudit:
     def row(self, promise: str = "privacy") -> AuditRow:
         """The result as a row of an `AuditReport`."""
         if self.at is None:
-            evidence = "supremum of the log-density ratio over all transcripts, in closed form"
+            evidence = "supremum over all transcripts, in closed form"
         else:
             evidence = f"largest log-density ratio over {self.transcripts} replayed transcripts (tolerance 1e-9)"
         return AuditRow.of_loss(promise, self.claim, self.promised, self.measured, evidence, flagged=self.flagged)

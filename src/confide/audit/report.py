@@ -273,9 +273,9 @@ class AuditReport:
         chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
         blocks: list[Block] = [
             Table(
-                columns=("promise", "promised", "measured", "verdict", "evidence", "note"),
-                rows=tuple((row.promise, _plain(row.promised), _plain(row.measured), str(row.verdict), row.evidence,
-                            row.note) for row in self.rows),
+                columns=("promise", "promised", "measured", "verdict", "evidence"),
+                rows=tuple((row.promise, _plain(row.promised), _plain(row.measured), str(row.verdict),
+                            f"{row.evidence}; {row.note}" if row.note else row.evidence) for row in self.rows),
                 note="kept: nothing above the promise was found by the evidence" + (chance if self.false_alarm else ""),
             ),
             Table(

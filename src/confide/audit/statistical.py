@@ -137,9 +137,9 @@ class StatisticalAudit:
 
     def row(self, promise: str = "privacy") -> AuditRow:
         """The result as a row of an `AuditReport`; measured is the lower confidence bound."""
-        evidence = (f"{self.event} in {self.hits}/{self.runs} runs against {self.other_hits}/{self.other_runs} under a "
-                    f"neighbour (log-odds {self.log_odds:.4g}); measured is a lower bound on epsilon at delta = "
-                    f"{self.delta:g} that is too high with probability at most {self.alpha:.2g}")
+        evidence = (f"{self.event} in {self.hits}/{self.runs} runs against {self.other_hits}/{self.other_runs} "
+                    f"(log-odds {self.log_odds:.3g}); measured is a lower bound at delta = {self.delta:g}, wrong with "
+                    f"probability at most {self.alpha:.2g}")
         return AuditRow.of_loss(promise, self.claim, self.promised, self.epsilon_lower, evidence, flagged=self.flagged,
                                 false_alarm=self.alpha)
 

@@ -297,29 +297,29 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
     room = setting.diameter / (payment.ridge * noise_scale(setting, payment.ridge, payment.epsilon) * payment.epsilon)
     peers = ridge_distance(setting, max(setting.groups), payment.ridge, seed, step)
     rows = [supremum_audit(payment.epsilon * peers * room, claim).row(
-        "privacy of the payment estimates: worst log-likelihood ratio (exact, for 40 adversarial neighbours)")]
+        "payment estimates: worst log-likelihood ratio over 40 adversarial neighbours")]
     spent = payment.epsilon * peers * room
     if isinstance(release, RidgeRelease):
         worst = ridge_distance(setting, setting.people, release.ridge, seed + 1, step)
         loss = release.epsilon * worst * setting.diameter / (
             release.ridge * noise_scale(setting, release.ridge, release.epsilon) * release.epsilon)
         rows.append(supremum_audit(loss, PureDP(release.epsilon)).row(
-            "privacy of the release: worst log-likelihood ratio (exact, for 40 adversarial neighbours)"))
+            "release: worst log-likelihood ratio over 40 adversarial neighbours"))
         spent += loss
     elif isinstance(release, SufficientStatistics):
         loss = moment_distance(setting.features) / release.scale
         rows.append(supremum_audit(loss, PureDP(release.epsilon)).row(
-            "privacy of the release: worst log-likelihood ratio (exact, over all pairs of unit records)"))
+            "release: worst log-likelihood ratio over all pairs of unit records"))
         spent += loss
     elif isinstance(release, AdaSSP):
         found = 1.0 / release.gram_deviation**2 + 2.0 * setting.response**2 / release.cross_deviation(setting) ** 2
         found += 0.5 / release.deviation(1.0) ** 2
-        rows.append(AuditRow.at_most("privacy of the release: zCDP rho at the largest shifts", release.rho, found,
+        rows.append(AuditRow.at_most("release: zCDP rho at the largest shifts", release.rho, found,
                                      "closed form at the three sensitivities, each of which some pair attains"))
     if not isinstance(release, AdaSSP):
         total = PureDP(plan.figures.loss.epsilon)
         rows.append(supremum_audit(spent, total).row(
-            "joint privacy of the billboard: both parts at their worst together"))
+            "billboard, jointly: both parts at their worst together"))
 
     # One statistical look at the noise that is really drawn, through the release's own sampler.
     pair = next(adversarial_pairs(setting, max(setting.groups), payment.ridge, seed))
@@ -328,8 +328,7 @@ def _privacy(plan: RegressionPlan, seed: int, step: Callable[[], None]) -> tuple
     group = max(1, math.ceil(2.0 / payment.epsilon))
     samples = _through_the_door(a, a + group * (b - a), mechanism.noise_scale, 4000, seed)
     looked = statistical_audit(*samples, PureDP(group * payment.epsilon), alpha=_FALSE_ALARM)
-    rows.append(looked.row(f"privacy of the payment estimates when {group} records change together: "
-                           "8,000 draws of the release's sampler"))
+    rows.append(looked.row(f"payment estimates, {group} records changed together: 8,000 sampled draws"))
 
     epsilon = 1.0
     printed = statistical_audit(*printed_samples(epsilon, 20_000, Noise.simulated(seed + 2)), PureDP(epsilon),
@@ -374,20 +373,19 @@ def _behaviour(
     f: Figures, mechanism: PrivateTruthfulRegression, measured: _Measured, gain: float, least: float, types: int
 ) -> list[AuditRow]:
     currency = mechanism.payment.currency
-    people = f"{measured.runs} simulated runs on fresh truthful populations of the campaign's size"
+    people = f"{measured.runs} simulated runs, fresh truthful populations of this size"
     trivial = mechanism.setting.parameter_bound**2
     return [
         AuditRow.at_most(
             f"no lie gains more ({currency})", f.gain, gain,
-            f"best answer on a refined grid for {types} drawn people, peers' mean shrinkage {measured.shrinkage:.3g} "
-            "as measured; the promise also covers tolerated lies of others and the privacy cost"),
+            f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies"),
         AuditRow.at_most(
             "squared error of the coefficients (scaled)", f.accuracy.bound, measured.error, people,
             vacuous=not f.accuracy.bound < trivial,
             note=f"predicted {f.typical_error:.3g}, knowing nothing {trivial:.3g}"),
         AuditRow(
             f"taking part pays: expected payment at least ({currency})", f.privacy_cost, least,
-            f"least truthful expected payment of {types} drawn people, against the largest covered privacy cost",
+            f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
             Verdict.KEPT if least >= f.privacy_cost * (1 - 1e-9) else Verdict.BROKEN),
         AuditRow.at_most(f"expected total ({currency})", f.expected_total, measured.total, people),
         AuditRow.at_most(f"largest payment ({currency})", f.highest, measured.highest, people,

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Progress
 from confide.tables import _lines
 from confide.tables._cells import as_array
 from confide.tables._packaged import PACKAGES, extra, load
@@ -56,6 +57,10 @@ class Source(ABC):
             self._check(column)
         return self._read(tuple(columns), rows)
 
+    def watched(self, progress: Progress) -> Source:
+        """The same table; `progress` is told how many rows were read, usable or not, and how many there are."""
+        return _Watched(self, progress)
+
     def _check(self, column: str) -> None:
         found = self.column_names.count(column)
         if found == 1:
@@ -73,6 +78,20 @@ class Source(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {len(self.column_names)} columns>"
+
+
+class _Watched(Source):
+    def __init__(self, source: Source, progress: Progress) -> None:
+        self._source, self._progress = source, progress
+        self.name, self.column_names = source.name, source.column_names
+        self.row_count, self.ordered = source.row_count, source.ordered
+
+    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
+        done = 0
+        for batch in self._source._read(columns, rows):
+            yield batch
+            done += batch.num_rows
+            self._progress(done, self.row_count)
 
 
 def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:

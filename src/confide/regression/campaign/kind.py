@@ -136,8 +136,10 @@ class RegressionKind:
         config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
     ) -> Submissions:
         source = open_table(config.data.source, folder=folder)
+        if progress is not None:
+            source = source.watched(progress)
         data = Submissions(source=source, design=plan.design, response=plan.response,
-                           roster=Roster(config.people.count), identity=config.people.id, progress=progress)
+                           roster=Roster(config.people.count), identity=config.people.id)
         data.check()
         return data
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from confide.contract.kinds import Progress
 from confide.tables import Design, Numeric, Records, Roster, Source, read_records
 
 __all__ = ["Submissions"]
@@ -21,7 +20,6 @@ class Submissions:
         response: role of the response.
         roster: the public list of ids.
         identity: the id column, or "row".
-        progress: called as rows are read.
         rejected: id -> reason, complete after one pass; the operator's alone.
     """
 
@@ -30,7 +28,6 @@ class Submissions:
     response: Numeric
     roster: Roster
     identity: str
-    progress: Progress | None = None
     rejected: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -44,9 +41,4 @@ class Submissions:
     def __iter__(self) -> Iterator[Records]:
         # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
         self.rejected.clear()
-        done = 0
-        for batch in self._pass(self.rejected):
-            yield batch
-            done += len(batch.index)
-            if self.progress is not None:
-                self.progress(min(done, self.roster.count), self.roster.count)
+        yield from self._pass(self.rejected)
