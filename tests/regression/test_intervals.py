@@ -33,7 +33,7 @@ def test_tail_equals_an_independent_integral(d: int) -> None:
         x = laplace_marginal_quantile(level, d)
         law = stats.beta(0.5, (d - 1) / 2)
         low, high = stats.gamma(d).ppf([1e-15, 1 - 1e-15])
-        r = np.linspace(max(low, x), high, 400_001)
+        r = np.linspace(max(low, x), high, 20_001)
         direct = integrate.simpson(stats.gamma(d).pdf(r) * law.sf(np.minimum(1.0, (x / r) ** 2)), x=r)
         assert direct == pytest.approx(1 - level, rel=2e-4)
 

@@ -22,20 +22,25 @@ __all__ = ["laplace_marginal_quantile", "laplace_marginal_tail", "mean_of_two_qu
 _NODES, _WEIGHTS = roots_legendre(160)
 
 
+def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
+    """P[|u'v| > x] for an array of x >= 0, shape (k,)."""
+    if dimension == 1:
+        return np.asarray(np.exp(-x))
+    # Only radii above x count; r = x + t^2 makes the integrand smooth at its lower end, whatever the dimension.
+    low = np.maximum(x, gammaincinv(dimension, 1e-17))
+    high = np.maximum(gammainccinv(dimension, 1e-17), low + 40.0)
+    start = np.sqrt(low - x)[:, None]
+    width = np.sqrt(high - x)[:, None] - start
+    t = start + width * (_NODES + 1) / 2
+    r = x[:, None] + t * t
+    density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * _WEIGHTS * width / 2
+    tail = betaincc(0.5, (dimension - 1) / 2, np.minimum((x[:, None] / r) ** 2, 1.0))
+    return np.asarray(np.minimum(1.0, np.sum(density * tail, axis=1)))
+
+
 def laplace_marginal_tail(x: float, dimension: int) -> float:
     """P[|u'v| > x] for vector Laplace noise of scale 1 in `dimension` dimensions, u a unit vector, x >= 0."""
-    if whole("dimension", dimension, at_least=1) == 1:
-        return math.exp(-x)
-    # Only radii above x count; r = x + t^2 makes the integrand smooth at its lower end, whatever the dimension.
-    low = max(x, float(gammaincinv(dimension, 1e-17)))
-    high = max(float(gammainccinv(dimension, 1e-17)), low + 40.0)
-    start = math.sqrt(low - x)
-    width = math.sqrt(high - x) - start
-    t = start + width * (_NODES + 1) / 2
-    r = x + t * t
-    density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * _WEIGHTS * width / 2
-    tail = betaincc(0.5, (dimension - 1) / 2, np.minimum((x / r) ** 2, 1.0))
-    return min(1.0, float(density @ tail))
+    return float(_tails(np.array([x], dtype=np.float64), whole("dimension", dimension, at_least=1))[0])
 
 
 @cache
@@ -59,13 +64,13 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
 def mean_of_two_quantile(level: float, dimension: int) -> float:
     """The x with P[|u'(v0+v1)/2| <= x] = level for two independent draws of scale 1 (the averaged release)."""
     fraction("level", level)
-    half = 3.0 * laplace_marginal_quantile(1 - 1e-10, dimension) / 2
-    grid = np.linspace(-half, half, 8193)
-    step = grid[1] - grid[0]
-    edges = np.abs(np.concatenate([grid - step / 2, [grid[-1] + step / 2]]))
-    tail = np.array([laplace_marginal_tail(float(e), dimension) for e in edges]) / 2
-    distribution = np.where(np.concatenate([grid - step / 2, [half]]) < 0, tail, 1 - tail)
-    mass = np.diff(distribution)
+    half = 1.5 * laplace_marginal_quantile(1 - 1e-9, dimension)
+    edges = np.linspace(0.0, half, 2049)
+    step = float(edges[1])
+    # The law of u'v on cells of this width centred at multiples of it, by symmetry from one side.
+    tail = _tails(edges[:-1] + step / 2, dimension) / 2
+    side = tail[:-1] - tail[1:]
+    mass = np.concatenate([side[::-1], [1 - 2 * tail[0]], side])
     total = np.convolve(mass, mass)  # the law of v0 + v1 on a grid of the same step
     inside = np.cumsum(total[len(total) // 2 :]) * 2 - total[len(total) // 2]
     at = int(np.searchsorted(inside, level))
