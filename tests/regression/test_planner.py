@@ -150,6 +150,16 @@ def test_bad_input_names_the_field(change: dict[str, object], field: str) -> Non
     assert caught.value.field == field
 
 
+def test_a_plan_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = plan(**SMALL)  # type: ignore[arg-type]
+    bundle = found.plot()._repr_mimebundle_()
+    assert any("vegalite" in kind for kind in bundle)
+    assert bundle["text/plain"] == found.plot().alt
+    monkeypatch.setattr("confide.charts.shapes.available", lambda: False)
+    with pytest.raises(InvalidInput, match="plots"):
+        found.plot()
+
+
 def test_predicted_error_is_what_happens() -> None:
     """The typical error of the ridge release within 25 % of a simulation over fresh populations."""
     from confide.privacy import Noise

@@ -80,6 +80,20 @@ def test_moments_are_bit_identical_for_any_chunking_and_order() -> None:
     assert (total.cross == ints.T @ answers.astype(np.int64).astype(object)).all()
 
 
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_thread_count_changes_nothing(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(-0.6, 0.6, (3000, 4)), rng.uniform(-2, 2, 3000)
+    split = rng.random(3000) < 0.5
+    reference = moments(as_batches((X, y), 4), MAP, split, 4)
+    monkeypatch.setattr("confide.numerics.map_reduce.threads", lambda: count)
+    monkeypatch.setattr("confide.regression.records.threads", lambda: count)
+    again = moments(as_batches((X, y), 4, rows=100), MAP, split, 4)
+    for a, b in zip(reference, again, strict=True):
+        assert (a.gram == b.gram).all()
+        assert (a.cross == b.cross).all()
+
+
 def test_a_null_record_leaves_the_moments_untouched() -> None:
     rng = np.random.default_rng(4)
     X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.uniform(-1, 1, 50)

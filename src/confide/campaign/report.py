@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from confide.charts import to_svg
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import number
 
 __all__ = ["page"]
 
@@ -66,25 +65,10 @@ def _block(block: Block) -> str:
         case Text(paragraphs=paragraphs):
             return "\n".join(f"<p>{html.escape(p)}</p>" for p in paragraphs)
         case Table():
-            return _table(block)
+            return f'<div class="scroll">{block.to_html()}</div>'
         case Picture(spec=spec, alt=alt):
             svg = to_svg(spec)
             if svg is None:
                 return f'<p class="note">Picture left out (install the extra [plots]): {html.escape(alt)}</p>'
             return (f'<figure role="img" aria-label="{html.escape(alt, quote=True)}">{svg}'
                     f'<figcaption class="note">{html.escape(alt)}</figcaption></figure>')
-
-
-def _table(table: Table) -> str:
-    numeric = [all(isinstance(row[k], int | float) or row[k] is None for row in table.rows)
-               for k in range(len(table.columns))]
-
-    def cell(tag: str, text: str, k: int) -> str:
-        return f'<{tag}{" class=" + chr(34) + "number" + chr(34) if numeric[k] else ""}>{html.escape(text)}</{tag}>'
-
-    head = "".join(cell("th", name, k) for k, name in enumerate(table.columns))
-    rows = "".join(
-        "<tr>" + "".join(cell("td", number(value), k) for k, value in enumerate(row)) + "</tr>" for row in table.rows
-    )
-    note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}'

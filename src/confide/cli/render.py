@@ -51,8 +51,7 @@ def show(parts: Sequence[Section]) -> None:
 def _table(block: Table) -> RichTable:
     table = RichTable(box=None, pad_edge=False, header_style="dim", show_edge=False)
     for k, name in enumerate(block.columns):
-        numeric = all(isinstance(row[k], int | float) or row[k] is None for row in block.rows)
-        table.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(escape(name), justify="right" if block.numeric(k) else "left", overflow="fold")
     for row in block.rows:
         table.add_row(*(escape(number(value)) for value in row))
     return table

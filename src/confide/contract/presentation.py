@@ -6,9 +6,12 @@ The command line prints them, `--json` dumps them, a report page draws them. A s
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from confide.contract.words import number
 
 __all__ = ["Block", "Picture", "Section", "Table", "Text"]
 
@@ -40,6 +43,25 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "rows": [list(row) for row in self.rows], "note": self.note}
 
+    def numeric(self, column: int) -> bool:
+        """Whether a column holds numbers alone, which are set to the right."""
+        return all(isinstance(row[column], int | float) or row[column] is None for row in self.rows)
+
+    def to_html(self) -> str:
+        """The table and its note as HTML; every text is escaped."""
+
+        def cell(tag: str, text: str, k: int) -> str:
+            return f'<{tag}{" class=number" if self.numeric(k) else ""}>{html.escape(text)}</{tag}>'
+
+        head = "".join(cell("th", name, k) for k, name in enumerate(self.columns))
+        rows = "".join("<tr>" + "".join(cell("td", number(value), k) for k, value in enumerate(row)) + "</tr>"
+                       for row in self.rows)
+        note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
@@ -55,6 +77,11 @@ class Picture:
 
     def to_dict(self) -> dict[str, Any]:
         return {"picture": self.alt, "vega_lite": self.spec}
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        # A notebook draws Vega-Lite by itself; elsewhere the words say what there is to see.
+        version = str(self.spec.get("$schema", "v5")).rsplit("/v", 1)[-1].split(".")[0]
+        return {f"application/vnd.vegalite.v{version}+json": self.spec, "text/plain": self.alt}
 
 
 Block = Text | Table | Picture

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.presentation import Picture
 from confide.regression import bounds
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
 from confide.regression.guarantees import Figures, lie_bias, peer_error
@@ -91,6 +93,38 @@ class RegressionPlan:
             out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
                        "only lies across the whole range are ruled out")
         return tuple(out)
+
+    def plot(self) -> Picture:
+        """Predicted error against the release's epsilon, with the plan marked.
+
+        Raises:
+            InvalidInput: the extra [plots] is not installed, or the release has no epsilon of its own.
+        """
+        pictures = self.trade_off()
+        if not pictures:
+            raise InvalidInput("plot", "there is nothing to draw with, or no epsilon to vary",
+                               "install the extra [plots], and plan a release with its own epsilon")
+        return pictures[0]
+
+    def trade_off(self) -> list[Picture]:
+        """`plot`'s picture, or none where it cannot be drawn."""
+        m = self.mechanism
+        if isinstance(m.release, Averaged):
+            return []
+        rows = []
+        for factor in np.geomspace(0.1, 10.0, 13):
+            epsilon = m.release.epsilon * float(factor)
+            scaled: Release = replace(m.release, epsilon=epsilon)
+            if isinstance(m.release, RidgeRelease):
+                scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(m.setting, epsilon))
+            rows.append((epsilon, scaled.expected_error(m.setting), "predicted error"))
+        nothing = m.setting.parameter_bound**2
+        rows += [(rows[0][0], nothing, "knowing nothing"), (rows[-1][0], nothing, "knowing nothing")]
+        return curves(
+            rows, title="Accuracy against privacy", x="epsilon of the release", y="expected squared error (scaled)",
+            alt="Predicted squared error of the coefficients falls as the release's epsilon grows; the plan is marked.",
+            marks=[(m.release.epsilon, self.figures.typical_error, "this plan")], log_x=True, log_y=True,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The planned numbers, JSON-ready."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from confide.charts import curves, intervals
-from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
-from confide.regression.planner import RegressionPlan, best_ridge_release
+from confide.regression.planner import RegressionPlan
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import Batch, row_norms
-from confide.regression.release.base import Release
-from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.release.output_perturbation import Averaged
 from confide.tables import Design, Numeric
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
@@ -68,7 +66,7 @@ def plan_sections(plan: RegressionPlan) -> list[Section]:
     )
     return [
         Section(title="Plan", blocks=tuple(blocks)),
-        Section(title="Estimators compared", blocks=(compared, *_trade_off(plan))),
+        Section(title="Estimators compared", blocks=(compared, *plan.trade_off())),
         Section(title="Guarantees", blocks=(Table(
             columns=("promise", "source", "says something"),
             rows=tuple((g.sentence(), str(g.source), "no: vacuous at these sizes" if g.vacuous else "yes")
@@ -82,27 +80,6 @@ def _release_loss(m: PrivateTruthfulRegression) -> str:
         return "nothing further (a mean of the payment estimates)"
     delta = getattr(m.release, "delta", 0.0)
     return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
-
-
-def _trade_off(plan: RegressionPlan) -> list[Picture]:
-    """Predicted error against the release's epsilon, for the chosen estimator, with the plan marked."""
-    m = plan.mechanism
-    if isinstance(m.release, Averaged):
-        return []
-    rows = []
-    for factor in np.geomspace(0.1, 10.0, 13):
-        epsilon = m.release.epsilon * float(factor)
-        scaled: Release = replace(m.release, epsilon=epsilon)
-        if isinstance(m.release, RidgeRelease):
-            scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(m.setting, epsilon))
-        rows.append((epsilon, scaled.expected_error(m.setting), "predicted error"))
-    rows.append((rows[0][0], m.setting.parameter_bound**2, "knowing nothing"))
-    rows.append((rows[-2][0], m.setting.parameter_bound**2, "knowing nothing"))
-    return list(curves(
-        rows, title="Accuracy against privacy", x="epsilon of the release", y="expected squared error (scaled)",
-        alt="Predicted squared error of the coefficients falls as the release's epsilon grows; the plan is marked.",
-        marks=[(m.release.epsilon, plan.figures.typical_error, "this plan")], log_x=True, log_y=True,
-    ))
 
 
 def offer_sections(plan: RegressionPlan, design: Design, response: Numeric) -> list[Section]:
