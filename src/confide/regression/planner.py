@@ -101,7 +101,7 @@ class RegressionPlan:
             InvalidInput: the extra [plots] is not installed, or the release has no epsilon of its own.
         """
         pictures = self.trade_off()
-        if not pictures:
+        if not pictures or not pictures[0].spec:
             raise InvalidInput("plot", "there is nothing to draw with, or no epsilon to vary",
                                "install the extra [plots], and plan a release with its own epsilon")
         return pictures[0]
