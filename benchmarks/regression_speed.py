@@ -6,9 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -50,13 +48,18 @@ class Figures:
         self.repeats = 3 if quick else 5
         self.report = Report(title=TITLE)
         self.growth: list[tuple[Any, ...]] = []
+        self.runs = self.disturbed = 0
 
     def people(self, full: int) -> int:
         return full // 50 if self.quick else full
 
-    def timed(self, what: str, job: Callable[[], Any]) -> Timed:
-        found = timed(job, self.repeats)
-        self.report.details.setdefault("runs", {})[what] = asdict(found)["seconds"]
+    def timed(self, what: str, job: Callable[[], Any]) -> Timed[Any]:
+        return self.record(what, timed(job, self.repeats))
+
+    def record(self, what: str, found: Timed[Any]) -> Timed[Any]:
+        self.report.details.setdefault("runs", {})[what] = {"seconds": found.seconds, "disturbed": found.disturbed}
+        self.runs += len(found.seconds)
+        self.disturbed += found.disturbed
         return found
 
     def target(self, what: str, limit: float, measured: float, unit: str = "s", note: str = "") -> None:
@@ -74,13 +77,15 @@ def run(*, quick: bool) -> Report:
     figures = Figures(quick=quick)
     figures.report.method = [
         f"Wall-clock seconds; each figure is the median of {figures.repeats} runs after one to warm up, and the least "
-        "run stands beside it. End to end is a process of its own, three times.",
+        "run stands beside it. End to end is a process of its own, three times. A run that other processes disturbed "
+        "(more than a fifth of one core) is repeated, up to twice for each run asked for.",
         "Made-up people with a fixed seed: rows uniform in the unit ball, answers linear in them plus bounded noise.",
         f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
         "an environment of its own." + ("" if diffprivlib.missing() is None else f" {diffprivlib.missing()}"),
     ]
     for part in (_end_to_end, _moments, _payments, _whole_fit, _ridge, _start):
         part(figures)
+    figures.report.method.append(f"{figures.disturbed} of the {figures.runs} runs kept were disturbed all the same.")
     figures.table("Growth", ("what, and n", *GROWTH), figures.growth,
                   note="Seconds at n, 2 n and 4 n, and their ratios to the first: 2 and 4 are linear growth.")
     return figures.report
@@ -99,11 +104,10 @@ def _end_to_end(figures: Figures) -> None:
             write_people(Path(folder) / "people.parquet", people)
             for noise in NOISES:
                 file = write_campaign(Path(folder), people, noise)
-                runs = [_child(file) for _ in range(3)]
-                figures.report.details.setdefault("end to end", {})[f"{noise}, n = {people}"] = runs
-                seconds[noise].append(median(r["whole"] for r in runs))
-                peaks.append(max(r["peak_mb"] for r in runs))
-                rows.append((people, noise, seconds[noise][-1], min(r["whole"] for r in runs), peaks[-1]))
+                found = figures.record(f"end to end {noise} n={people}", timed(lambda f=file: _child(f), 3, warm=False))
+                seconds[noise].append(found.median)
+                peaks.append(max(result["peak_mb"] for result in found.results))
+                rows.append((people, noise, found.median, found.least, peaks[-1]))
                 if people == sizes[-1]:
                     passes[noise] = _child(file, "--passes")
     for noise in NOISES:
@@ -117,16 +121,15 @@ def _end_to_end(figures: Figures) -> None:
                        "resident set of the process.")
     figures.table(
         f"Parts of it, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),
-        [(part, *(passes[noise][part] for noise in passes)) for part in passes["uniform"] if part != "whole"],
+        [(part, *(passes[noise][part] for noise in passes)) for part in passes["uniform"]],
         note="Each part alone, once, in one process.",
     )
 
 
 def _child(*arguments: Any) -> dict[str, float]:
-    start = time.perf_counter()
     done = subprocess.run([sys.executable, "-m", "benchmarks.end_to_end", *map(str, arguments)], cwd=ROOT, check=True,
-                          capture_output=True, text=True)
-    return {**json.loads(done.stdout), "whole": time.perf_counter() - start}
+                          stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
 
 
 # ---- parts, in memory
@@ -211,7 +214,7 @@ def _whole_fit(figures: Figures) -> None:
         fits = diffprivlib.fit(X, y, [-1.0] * 10, [1.0] * 10, bounds, jobs)[1:]
         seconds = [f["seconds"] for f in fits]
         rows.append((diffprivlib.NAME, median(seconds)))
-        figures.report.details["runs"]["diffprivlib"] = seconds
+        figures.report.details["runs"][diffprivlib.NAME] = {"seconds": seconds}
     else:
         rows.append((diffprivlib.NAME, diffprivlib.missing()))
     figures.table(f"One private fit, n = {people:,}, d = 10, epsilon = 1, from arrays", ("who", "seconds"), rows)
@@ -249,8 +252,7 @@ def _start(figures: Figures) -> None:
         ("python -c 'import numpy, scipy.stats, pyarrow'",
          [sys.executable, "-c", "import numpy, scipy.stats, pyarrow"], None),
     ):
-        found = timed_command(command, 5)
-        figures.report.details["runs"][what] = found.seconds
+        found = figures.record(what, timed_command(command, 5))
         rows.append((what, found.median, found.least))
         if limit is not None:
             figures.target(what, limit, found.median)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,13 +72,19 @@ misreports_failure = 0.01
 HEADER = "id,age,sex,pay"
 
 
-def rows(count: int = 2000) -> list[str]:
+def rows() -> list[str]:
     """One line per person; id i stands in the i-th line."""
+    return list(_rows())
+
+
+@cache
+def _rows() -> tuple[str, ...]:
+    count = 2000
     random = np.random.default_rng(5)
     age = random.uniform(20, 60, count).round(1)
     male = random.random(count) < 0.5
     pay = 40 + 0.5 * (age - 40) + 4 * male + random.uniform(-6, 6, count)
-    return [f"{i + 1},{age[i]},{'male' if male[i] else 'female'},{pay[i]:.2f}" for i in range(count)]
+    return tuple(f"{i + 1},{age[i]},{'male' if male[i] else 'female'},{pay[i]:.2f}" for i in range(count))
 
 
 def write(folder: Path, *edits: tuple[str, str], lines: list[str] | None = None, name: str = "pay") -> Path:

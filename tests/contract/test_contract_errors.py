@@ -25,7 +25,8 @@ CASES = [
     (Refused("over"), 3, "over", {"remedy": ""}),
     (BudgetExceeded("survey", "epsilon 2", "epsilon 0.5 of 1"), 3,
      "the privacy budget of survey does not admit epsilon 2: epsilon 0.5 of 1 is left "
-     "(lower the campaign's epsilon, or use another data set)", {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
+     "(lower the campaign's epsilon, or use another data set)",
+     {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
     (NotGuaranteed("truth", "the group is too small", "invite more"), 3,
      "truth is not guaranteed: the group is too small (invite more)", {"claim": "truth", "remedy": "invite more"}),
     (SolverFailed("newton", "no certificate after 50 steps"), 1, "newton: no certificate after 50 steps",

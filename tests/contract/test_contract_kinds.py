@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from confide.contract import Collection, InvalidInput, Kind, Mechanism, NoiseSource, Phase, kind, kind_names, kinds
-from confide.contract.presentation import Picture, Section, Table, Text
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression
 
@@ -77,14 +76,3 @@ def test_what_a_mechanism_signs() -> None:
     collection = Collection(data=(), rejected={})
     with pytest.raises(AttributeError):
         collection.data = ()  # type: ignore[misc]
-
-
-def test_sections_as_dictionaries() -> None:
-    section = Section(title="Result", private=True, blocks=(
-        Text(("a", "b")), Table(columns=("x",), rows=((1.5,), (None,)), note="95%"),
-        Picture(spec={"mark": "bar"}, alt="bars"),
-    ))
-    assert section.to_dict() == {"title": "Result", "study": False, "private": True, "blocks": [
-        {"text": ["a", "b"]}, {"columns": ["x"], "rows": [[1.5], [None]], "note": "95%"},
-        {"picture": "bars", "vega_lite": {"mark": "bar"}},
-    ]}

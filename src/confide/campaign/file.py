@@ -142,7 +142,7 @@ def _validated(model: type[BaseModel], values: dict[str, Any]) -> Any:
         found = [_Problem.of(model, values, each) for each in error.errors(include_url=False)]
     # Of a table that may be one of several kinds, the kind that fits best is meant; of its problems, a key that nobody
     # knows explains the missing one.
-    places = {(each.choice, each.alternative, each.path) for each in found}
+    places = {(each.choice, each.alternative, each.path[: len(each.choice) + 1]) for each in found}
     sizes = Counter((choice, alternative) for choice, alternative, _ in places)
     least = {choice: min(size for (c, _), size in sizes.items() if c == choice) for choice, _ in sizes}
     fitting = [each for each in found if not each.choice or sizes[each.choice, each.alternative] == least[each.choice]]
@@ -190,7 +190,7 @@ class _Problem:
                 annotation = next((table for table in _models(annotation) if table.__name__ == part), annotation)
         given = found.get("input")
         shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
-        text = str(found["msg"]).removeprefix("Value error, ")
+        text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
         return cls(path=path, choice=choice, alternative=alternative, unknown=found["type"] == "extra_forbidden",
                    known=known, text=text[:1].lower() + text[1:] + shown)
 

@@ -127,8 +127,10 @@ def simulate(plan: Plan, collection: Collection, folder: Path, seed: int) -> Sim
 def _check_place(folder: Path) -> None:
     """Refuse a place that cannot hold an outcome."""
     there = folder.absolute()
-    if there.exists() and not there.is_dir():
+    if there.is_symlink() or (there.exists() and not there.is_dir()):
         raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
+    if there.exists() and there.samefile(Path.cwd()):
+        raise InvalidInput("out", f"{folder} is the working directory", "choose another folder with --out")
     while not there.exists():
         there = there.parent
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,11 @@ _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  #
 
 
 def _data(values: list[dict[str, Any]]) -> Any:
+    """Rows for altair; JSON has no infinities, so what is not finite is left out of the drawing."""
     import altair as alt_
 
-    return alt_.Data(values=values)  # type: ignore[no-untyped-call]
+    rows = [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in values]
+    return alt_.Data(values=rows)  # type: ignore[no-untyped-call]
 
 
 def _finish(chart: Any, alt: str, title: str) -> Picture:

@@ -80,6 +80,8 @@ class Picture:
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         # A notebook draws Vega-Lite by itself; elsewhere the words say what there is to see.
+        if not self.spec:
+            return {"text/plain": self.alt}
         version = str(self.spec.get("$schema", "v5")).rsplit("/v", 1)[-1].split(".")[0]
         return {f"application/vnd.vegalite.v{version}+json": self.spec, "text/plain": self.alt}
 

@@ -1,0 +1,230 @@
+"""A campaign file is read strictly: every mistake is an `InvalidInput` that names the key."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from campaign.small import TEXT, write
+from confide.campaign import Campaign, load, schema
+from confide.contract import InvalidInput, digest, kind, kind_names
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_a_right_file(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    file = load(path)
+    assert (file.path, file.name, file.folder) == (path, "pay", tmp_path)
+    assert file.title == "What do age and sex say about pay?"
+    assert file.kind is kind("regression")
+    assert (file.budget.data_set, file.budget.epsilon, file.budget.delta) == ("pay survey", 7.0, 0.0)
+    assert file.config.people.count == 2000
+    assert file.digest == digest(path.read_bytes())
+    assert load(str(path)).digest == file.digest
+
+
+# ---- what is not a campaign
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"^campaign: .*nowhere.toml cannot be read \(FileNotFoundError\)"):
+        load(tmp_path / "nowhere.toml")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["format = ", "[a\nb = 1", "x = 1\nx = 2", "{}"])
+def test_not_toml(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=r"^campaign: .* is not TOML"):
+        load(path)
+
+
+def test_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match="UnicodeDecodeError"):
+        load(path)
+
+
+@pytest.mark.parametrize("form", ["2", "0", "true", "1.0", '"1"', "[1]", "2005-03-01"])
+def test_another_format(tmp_path: Path, form: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^format: .*this version reads format = 1"):
+        load(write(tmp_path, ("format = 1", f"format = {form}")))
+
+
+@pytest.mark.parametrize("text", ["", 'kind = "regression"'])
+def test_no_format(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=r"^format: None"):
+        load(path)
+
+
+# ---- single mistakes: the piece of the file, what stands there instead, the key, and what the message says
+
+UNKNOWN = [
+    ('title = "What', 'titel = "What', "titel", "did you mean 'title'"),
+    ("[people]", "[poeple]", "poeple", "did you mean 'people'"),
+    ("[budget]", "colour = 3\n[budget]", "colour", "known: "),
+    ("data_set =", "dataset =", "budget.dataset", "did you mean 'data_set'"),
+    ("epsilon = 7.0", "epsilon = 7.0\ndelat = 0.1", "budget.delat", "did you mean 'delta'"),
+    ("count =", "conut =", "people.conut", "did you mean 'count'"),
+    ("center = 40", "centre = 40", "response.centre", "did you mean 'center'"),
+    ("noise_bound =", "noise_bond =", "model.noise_bond", "did you mean 'noise_bound'"),
+    ("epsilon_release", "epsilon_relaese", "privacy.epsilon_relaese", "did you mean 'epsilon_release'"),
+    ("misreports =", "misreport =", "costs.misreport", "did you mean 'misreports'"),
+    # inside [[features]]: the kind of column that fits best is meant
+    ("upper = 60", "uper = 60", "features.0.uper", "did you mean 'upper'"),
+    ("upper = 60", "upper = 60\nuints = 'years'", "features.0.uints", "did you mean 'unit'"),
+    ("levels =", "level =", "features.1.level", "did you mean 'levels'"),
+    ("levels =", "lvels =", "features.1.lvels", "did you mean 'levels'"),
+    ('column = "sex"', 'colunm = "sex"', "features.1.colunm", "did you mean 'column'"),
+]
+
+WRONG = [
+    ('kind = "regression"', 'kind = "regresion"', "kind", "did you mean 'regression'"),
+    ('kind = "regression"', "", "kind", "confide kinds"),
+    ('kind = "regression"', "kind = 3", "kind", "confide kinds"),
+    ("title = ", "title = '' # ", "title", "at least 1 character"),
+    ("title = ", "title = 3 # ", "title", "valid string"),
+    # types: TOML has them, so nothing is guessed
+    ("count = 2000", 'count = "2000"', "people.count", "valid integer (got '2000')"),
+    ("count = 2000", "count = 2000.0", "people.count", "valid integer"),
+    ("count = 2000", "count = true", "people.count", "valid integer"),
+    ("epsilon = 7.0", 'epsilon = "7"', "budget.epsilon", "valid number"),
+    ("epsilon = 7.0", "epsilon = true", "budget.epsilon", "valid number"),
+    ("epsilon_release = 4.0", "epsilon_release = [4.0]", "privacy.epsilon_release", "valid number"),
+    ("upper = 60", 'upper = "60"', "features.0.upper", "valid number (got '60')"),
+    ('levels = ["female", "male"]', "levels = 'female'", "features.1.levels", "valid"),
+    ('levels = ["female", "male"]', "levels = [1.5, 2.5]", "features.1.levels.0", "got 1.5"),
+    ("[people]\ncount = 2000\nid = \"id\"", "[[people]]\ncount = 2000", "people", "should be a table"),
+    ('unit = "euro"', "unit = 3", "response.unit", "valid string"),
+    # ranges
+    ("epsilon = 7.0", "epsilon = 0", "budget.epsilon", "greater than 0 (got 0)"),
+    ("epsilon = 7.0", "epsilon = inf", "budget.epsilon", "finite"),
+    ("epsilon = 7.0", "epsilon = nan", "budget.epsilon", "got nan"),
+    ("epsilon = 7.0", "epsilon = 7.0\ndelta = 1.0", "budget.delta", "less than 1"),
+    ('data_set = "pay survey"', 'data_set = ""', "budget.data_set", "at least 1 character"),
+    ("count = 2000", "count = 3", "people.count", "greater than or equal to 4 (got 3)"),
+    ("parameter_bound = 0.6", "parameter_bound = -0.6", "model.parameter_bound", "greater than 0"),
+    ("epsilon_payment = 2.0", "epsilon_payment = inf", "privacy.epsilon_payment", "finite"),
+    ("epsilon_payment = 2.0", "epsilon_payment = 2.0\ndelta = -0.1", "privacy.delta", "greater than or equal to 0"),
+    ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "rigde"', "privacy.release", "'ridge'"),
+    ("misreports = 0.0005", "misreports = 1.0", "costs.misreports", "less than 1"),
+    ("scale = 0.001", "scale = 0.001\nexponent = 1", "costs.exponent", "greater than 1"),
+    ('levels = ["female", "male"]', 'levels = ["female"]', "features.1.levels", "at least 2"),
+    ('column = "pay"', 'column = ""', "response.column", "at least 1 character"),
+    # what is missing, and what belongs together
+    ('data_set = "pay survey"', "", "budget.data_set", "field required"),
+    ("upper = 60", "", "features.0.upper", "field required"),
+    ('currency = "EUR"', "", "payment.currency", "field required"),
+    ("truth_radius = 0.4", "truth_radius = 0.4\nbudget = 100.0", "payment", "exactly one of truth_radius and budget"),
+    ("truth_radius = 0.4", "", "payment", "exactly one of truth_radius and budget"),
+    ("noise_deviation = 0.08", "", "model", "noise_deviation"),
+    ('noise = "truncated gaussian"', "", "model", "noise_deviation"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "field", "says"), UNKNOWN + WRONG, ids=lambda v: v if "." in v else None)
+def test_each_mistake_names_its_key(tmp_path: Path, old: str, new: str, field: str, says: str) -> None:
+    path = write(tmp_path, (old, new))
+    with pytest.raises(InvalidInput) as caught:
+        load(path)
+    assert caught.value.field == field
+    assert says in str(caught.value)
+    assert "value error" not in str(caught.value).lower()
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+PLANNED = [
+    ("lower = 20", "lower = 60", "upper", "not above lower"),
+    ("lower = 0", "lower = 80", "upper", "not above lower"),
+    ("center = 40", "center = 90", "center", "out of bounds"),
+    ('column = "sex"', 'column = "age"', "features", "'age' stands twice"),
+    ('levels = ["female", "male"]', 'levels = ["male", "male"]', "levels", "'male' stands twice"),
+    ("radius = 1.0", "radius = 0.1", "radius", "too small"),
+    ("smallest_eigenvalue = 0.1", "", "largest_eigenvalue", "smallest_eigenvalue"),
+    ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "adassp"', "delta", "above 0"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "field", "says"), PLANNED, ids=[new for _, new, _, _ in PLANNED])
+def test_what_only_the_plan_can_see(tmp_path: Path, old: str, new: str, field: str, says: str) -> None:
+    campaign = Campaign.load(write(tmp_path, (old, new)))
+    with pytest.raises(InvalidInput) as caught:
+        campaign.plan  # noqa: B018
+    assert caught.value.field == field
+    assert says in str(caught.value)
+
+
+COLLECTED = [
+    ('column = "pay"', 'column = "payy"', "payy", "did you mean 'pay'"),
+    ('column = "pay"', 'column = "age"', "response", "also a feature"),
+    ('id = "id"', 'id = "ID"', "ID", "no such column"),
+    ('id = "id"', 'id = "pay"', "id", "also a feature or the response"),
+    ('source = "answers.csv"', 'source = "nowhere.csv"', "source", "not a file"),
+    ('source = "answers.csv"', 'source = "answers.xls"', "source", "unknown suffix"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "field", "says"), COLLECTED, ids=[new for _, new, _, _ in COLLECTED])
+def test_what_only_the_table_can_show(tmp_path: Path, old: str, new: str, field: str, says: str) -> None:
+    campaign = Campaign.load(write(tmp_path, (old, new)))
+    with pytest.raises(InvalidInput) as caught:
+        campaign.collect()
+    assert caught.value.field == field
+    assert says in str(caught.value)
+
+
+# ---- the JSON schema says the same as the reader
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+def test_the_schema_accepts_every_example(path: Path) -> None:
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema(document["kind"]), cls=jsonschema.Draft202012Validator)
+    load(path)
+
+
+@pytest.mark.parametrize("name", kind_names())
+def test_the_schema_accepts_every_template(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+    jsonschema.validate(tomllib.loads(kind(name).template), schema(name))
+    json.dumps(schema(name), allow_nan=False)
+    assert schema(name)["properties"]["kind"] == {"const": name}
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    pytest.param(old, new, id=field) for old, new, field, _ in UNKNOWN
+])
+def test_the_schema_refuses_unknown_keys(old: str, new: str) -> None:
+    _refused(TEXT.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    pytest.param(old, new, id=f"{field} {new}") for old, new, field, says in WRONG
+    # What belongs together is beyond the schema, and JSON has neither infinities nor whole floats.
+    if field not in ("payment", "model") and not any(word in new for word in ("inf", "nan", "2000.0"))
+])
+def test_the_schema_refuses_what_the_reader_refuses(old: str, new: str) -> None:
+    _refused(TEXT.replace(old, new, 1))
+
+
+def _refused(text: str) -> None:
+    document: dict[str, Any] = tomllib.loads(text)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, schema("regression"))
+
+
+def test_a_schema_of_nothing() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'regression'"):
+        schema("regressions")

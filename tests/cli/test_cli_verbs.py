@@ -1,0 +1,570 @@
+"""The command line: every verb, its JSON, its exit code, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import pytest
+
+import confide
+from campaign.pages import self_contained
+from campaign.small import rows, tree, write
+from confide.audit import AuditReport, AuditRow, Control
+from confide.campaign import Campaign
+from confide.cli import output, render
+from confide.cli.app import app
+from confide.cli.failures import guarded
+from confide.contract import ConfideError, Outcome, Picture, Section, SolverFailed, Table, Text
+
+SCHEMA = Path(output.__file__).with_name("schema.json")
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one object on standard output."""
+        assert self.out.endswith("\n")
+        assert self.out.count("\n") == 1
+        found = json.loads(self.out, parse_constant=pytest.fail)  # no NaN, no Infinity
+        VALIDATOR.validate(found)
+        assert isinstance(found, dict)
+        return found
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """`confide ARGUMENTS` in this process."""
+
+    def call(*arguments: object) -> Result:
+        code = guarded(partial(app, [str(each) for each in arguments]))
+        return Result(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(campaign file, folder) of one settled campaign that nobody changes."""
+    folder = tmp_path_factory.mktemp("cli")
+    path = write(folder)
+    assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
+    return path, folder / "out"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write(tmp_path)
+
+
+# ---- the schema
+
+
+def test_the_schema_in_the_repository_is_the_codes() -> None:
+    text = json.dumps(output.schema(), indent=2, sort_keys=True) + "\n"
+    assert SCHEMA.read_text(encoding="utf-8") == text, "write it anew: json.dumps(schema(), indent=2, sort_keys=True)"
+    jsonschema.Draft202012Validator.check_schema(output.schema())
+
+
+def test_the_schema_refuses_what_no_command_prints() -> None:
+    good = {"command": "kinds", "kinds": {"regression": "a summary"}}
+    VALIDATOR.validate(good)
+    for bad in ({**good, "more": 1}, {"command": "kinds"}, {"command": "sing"}, {"kinds": {"a": 1}}, [good]):
+        with pytest.raises(jsonschema.ValidationError):
+            VALIDATOR.validate(bad)
+
+
+# ---- plan
+
+
+def test_plan(run: Run, path: Path) -> None:
+    found = run("plan", path)
+    assert (found.code, found.err) == (0, "")
+    for words in ("What do age and sex say about pay?", "Plan", "Guarantees", "The offer, as a participant reads it",
+                  "epsilon = 6", "(picture: "):
+        assert words in found.out
+    assert "\x1b" not in found.out  # no colours in a pipe
+    assert max(map(len, found.out.splitlines())) <= 120
+
+
+def test_plan_as_json(run: Run, path: Path) -> None:
+    found = run("plan", path, "--json")
+    assert (found.code, found.err) == (0, "")
+    assert found.json["command"] == "plan"
+    assert found.json["plan"]["people"] == 2000
+    assert found.json["guarantees"][0]["loss"]["epsilon"] == 6.0
+    assert [part["title"] for part in found.json["offer"]] == ["The offer, as a participant reads it"]
+
+
+def test_plan_reads_no_data(run: Run, path: Path) -> None:
+    path.with_name("answers.csv").unlink()
+    assert run("plan", path).code == 0
+
+
+# ---- run
+
+
+def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path)
+    first = run("run", path)
+    assert (first.code, first.err) == (0, "")
+    assert first.out.rstrip().endswith("wrote out/pay; open out/pay/report.html")
+    for words in ("Released coefficients", "What is promised, and to whom"):
+        assert words in first.out
+    assert "STUDY" not in first.out
+    assert "settled before" not in first.out
+    before = tree(tmp_path / "out")
+    second = run("run", path)
+    assert (second.code, second.err) == (0, "")
+    assert "settled before: this is the stored outcome in out/pay; nothing was spent" in second.out
+    stored = run("run", path, "--json").json
+    assert stored["stored"] is True
+    assert tree(tmp_path / "out") == before
+    (tmp_path / "out" / "pay" / "report.html").unlink()
+    assert run("run", path, "--out", tmp_path / "out" / "pay", "--json").json["sections"] == stored["sections"]
+    assert tree(tmp_path / "out") == before  # a lost page is written again
+
+
+def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
+    found = run("run", path, "--out", tmp_path / "out", "--json")
+    assert (found.code, found.err) == (0, "")
+    assert (found.json["command"], found.json["noise"], found.json["release_safe"], found.json["stored"]) == (
+        "run", "secure", True, False)
+    assert found.json["out"] == str(tmp_path / "out")
+    assert not any(part["study"] or part["private"] for part in found.json["sections"])
+    (values,) = [part["blocks"][0]["rows"] for part in found.json["sections"]
+                 if part["title"] == "Released coefficients"]
+    outcome = Outcome.load(tmp_path / "out")
+    campaign = Campaign.load(path)
+    natural = campaign.plan.design.natural(outcome.billboard.coef, campaign.plan.response)
+    assert [row[1] for row in values] == natural.coefficients.tolist()
+
+
+def test_a_study(run: Run, path: Path, tmp_path: Path) -> None:
+    arguments = ["run", path, "--noise", "simulated", "--seed", 7, "--out"]
+    found = run(*arguments, tmp_path / "study")
+    assert (found.code, found.err) == (0, "")
+    titles = [line for line in found.out.splitlines() if "STUDY: simulated noise" in line]
+    assert len(titles) == 4  # what a seed made is no release either
+    first = run(*arguments, tmp_path / "study", "--json").json
+    assert (first["noise"], first["release_safe"], first["stored"]) == ("simulated", False, False)
+    assert all(part["study"] for part in first["sections"])
+    assert first["sections"] == run(*arguments, tmp_path / "other", "--json").json["sections"]
+    assert not list(tmp_path.rglob("campaign.json"))
+
+
+def test_a_study_has_a_folder_of_its_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run("run", write(tmp_path), "--noise", "simulated", "--seed", 7)
+    assert "wrote out/pay-study; open out/pay-study/report.html" in found.out
+    assert [each.name for each in (tmp_path / "out").iterdir()] == ["pay-study"]
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--seed", "7"], "a secure run takes no seed"),
+    (["--noise", "secure", "--seed", "7"], "a secure run takes no seed"),
+    (["--noise", "simulated"], "a simulated run needs --seed"),
+    (["--noise", "simulated", "--seed", "-1"], "seed"),
+    (["--noise", "simulated", "--seed", "x"], "seed"),
+    (["--noise", "loud"], "noise"),
+    (["--sed", "7"], "--sed"),
+])
+def test_noise_and_seed(arguments: list[str], says: str, run: Run, path: Path, tmp_path: Path) -> None:
+    found = run("run", path, "--out", tmp_path / "out", *arguments)
+    assert found.code == 2
+    assert found.out == ""
+    assert says in found.err
+    assert not (tmp_path / "out").exists()
+
+
+# ---- what a secure run keeps to itself
+
+PLANTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
+
+
+def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
+    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
+    path = write(tmp_path, lines=lines)
+    spoken = [run("run", path, "--out", tmp_path / "out"), run("run", path, "--out", tmp_path / "out", "--json"),
+              run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study")]
+    assert [found.code for found in spoken] == [0, 0, 0]
+    pages = [(tmp_path / name / "report.html").read_text() for name in ("out", "study")]
+    for text in [*(found.out + found.err for found in spoken), *pages]:
+        for word in ("sentinel", "987654", "reject", "out of bounds", "a later row", "is not a level"):
+            assert word not in text
+        assert not re.search(r"(?<![\d.,])(1997|1,997)(?![\d.])", text)  # nor how many were left
+    assert "zzsentinel" not in (tmp_path / "out" / "operator" / "rejected.csv").read_text()  # public terms, even there
+    private = run("share", path, "--id", 163, "--out", tmp_path / "out")
+    assert private.code == 0
+    assert "No usable record arrived under this id" in private.out
+
+
+def test_totals_are_not_published(run: Run, settled: tuple[Path, Path]) -> None:
+    path, folder = settled
+    coins = sum(Outcome.load(folder).shares["payment"].to_pylist())
+    found = run("run", path, "--out", folder)
+    for text in (found.out, (folder / "report.html").read_text(), (folder / "manifest.json").read_text()):
+        for total in (f"{coins / 100:,.2f}", f"{coins / 100:.2f}", f"{coins}"):
+            assert not re.search(rf"(?<![\w.]){re.escape(total)}(?![\w.])", text)  # as a number of its own
+
+
+# ---- share
+
+
+def test_share(run: Run, settled: tuple[Path, Path]) -> None:
+    path, folder = settled
+    paid = Outcome.load(folder).shares["payment"].to_pylist()[6] / 100
+    found = run("share", path, "--id", 7, "--out", folder)
+    assert (found.code, found.err) == (0, "")
+    assert f"Participant 7: payment {paid:,.2f} EUR" in found.out
+    assert found.out.count("PRIVATE") == 2
+    spoken = run("share", path, "--id", 7, "--out", folder, "--json").json
+    assert (spoken["command"], spoken["id"]) == ("share", "7")
+    assert all(part["private"] for part in spoken["sections"])
+    assert spoken["sections"][0]["title"] == f"Participant 7: payment {paid:,.2f} EUR"
+
+
+@pytest.mark.parametrize("identity", ["0", "2001", "nobody", "", "7; drop table"])
+def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("share", settled[0], "--id", identity, "--out", settled[1])
+    assert (found.code, found.out) == (2, "")
+    assert "not on the public list" in found.err
+
+
+def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
+    found = run("share", path, "--id", 7, "--out", tmp_path / "out")
+    assert (found.code, found.out) == (3, "")
+    assert "is not settled" in found.err
+    assert f"run `confide run {path}` first" in found.err
+
+
+def test_share_without_an_id(run: Run, path: Path) -> None:
+    found = run("share", path)
+    assert (found.code, found.out) == (2, "")
+    assert "--id" in found.err
+
+
+# ---- audit
+
+
+def _report(*rows: AuditRow) -> AuditReport:
+    return AuditReport(rows, (Control("exact privacy audit", "no noise at all", flagged=True),))
+
+
+def test_audit_of_kept_promises(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def audit(self: Campaign, seed: int, progress: object) -> AuditReport:
+        asked.append(seed)
+        return _report(AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated"),
+                       AuditRow.at_most("error", float("inf"), 0.5, "25 runs"))
+
+    monkeypatch.setattr(Campaign, "audit", audit)
+    found = run("audit", path, "--seed", 5)
+    assert (found.code, found.err) == (0, "")
+    assert "Promised against measured" in found.out
+    assert found.out.rstrip().endswith("Passed.")
+    spoken = run("audit", path, "--json").json
+    assert (spoken["command"], spoken["passed"]) == ("audit", True)
+    assert spoken["report"]["rows"][1]["promised"] == "Infinity"
+    assert asked == [5, 0]
+
+
+def test_audit_of_a_broken_promise(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = _report(AuditRow.at_most("privacy", 1.0, 1.02, "all pairs enumerated"))
+    monkeypatch.setattr(Campaign, "audit", lambda *_: report)
+    found = run("audit", path)
+    assert (found.code, found.err) == (1, "")
+    assert "broken" in found.out
+    assert "Not passed." in found.out
+
+
+def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every place that knows the scale of the noise draws a tenth of it; the claim stays as it was."""
+    from confide.regression.release import output_perturbation
+
+    sound = output_perturbation.noise_scale
+    for module in list(sys.modules.values()):
+        if getattr(module, "noise_scale", None) is sound:
+            monkeypatch.setattr(module, "noise_scale", lambda *arguments: sound(*arguments) / 10)
+    found = run("audit", path, "--json")
+    assert (found.code, found.err) == (1, "")
+    assert found.json["passed"] is False
+    broken = [row for row in found.json["report"]["rows"] if row["verdict"] == "broken"]
+    assert [row["promised"] for row in broken if "payment estimates" in row["promise"]] == [2.0, 2.0]
+    assert all(row["measured"] > row["promised"] for row in broken)
+    assert all(control["flagged"] for control in found.json["report"]["controls"])
+
+
+# ---- init and kinds
+
+
+def test_init_writes_a_file_that_plan_accepts(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = run("init", "regression")
+    assert (first.code, first.err) == (0, "")
+    assert first.out == "wrote regression.toml; next: confide plan regression.toml\n"
+    assert run("plan", "regression.toml", "--json").json["kind"] == "regression"
+    again = run("init", "regression")
+    assert again.code == 2
+    assert "exists" in again.err
+    assert run("init", "regression", "--out", "mine.toml").code == 0
+    assert (tmp_path / "mine.toml").read_bytes() == (tmp_path / "regression.toml").read_bytes()
+    nowhere = run("init", "regression", "--out", "no/such/folder/mine.toml")
+    assert nowhere.code == 2
+    assert "cannot be written" in nowhere.err
+    wrong = run("init", "regresion")
+    assert wrong.code == 2
+    assert "did you mean 'regression'" in wrong.err
+
+
+def test_kinds(run: Run) -> None:
+    listed = run("kinds")
+    assert listed.code == 0
+    assert listed.out.startswith("regression  ")
+    assert set(run("kinds", "--json").json["kinds"]) == set(confide.contract.kind_names())
+    shown = run("kinds", "regression")
+    jsonschema.Draft202012Validator.check_schema(json.loads(shown.out))
+    assert json.loads(shown.out)["properties"]["kind"] == {"const": "regression"}
+    assert run("kinds", "market").code == 2
+
+
+def test_help_texts(run: Run) -> None:
+    listed = run("--help")
+    assert listed.code == 0
+    assert run("-h").out == listed.out
+    verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
+    assert set(verbs) >= {"init", "kinds", "plan", "run", "share", "audit"}
+    for verb in verbs:
+        found = run(verb, "--help")
+        assert (found.code, found.err) == (0, "")
+        assert "Usage: " in found.out
+        options = found.out.partition("Options:")[2]
+        assert all(re.search(r"\w.*  +\w", line) for line in options.strip().splitlines() if line.startswith("  -"))
+    assert run("--version").out == f"confide {confide.__version__}\n"
+
+
+# ---- failures
+
+
+@pytest.mark.parametrize("arguments", [[], ["sing"], ["plan"], ["plan", "a", "b"], ["run", "--out"], ["plan", "--sed"]])
+def test_wrong_usage_is_bad_input(arguments: list[str], run: Run) -> None:
+    found = run(*arguments)
+    assert found.code == 2
+    assert "Usage: " in found.out + found.err or "Error: " in found.err
+    assert "internal error" not in found.err
+
+
+@pytest.mark.parametrize(("edit", "code", "says"), [
+    (("count = 2000", "count = 3"), 2, "people.count"),
+    (("count =", "conut ="), 2, "did you mean 'count'"),
+    (("truth_radius = 0.4", "truth_radius = 0.01"), 3, "out of reach"),
+    (("epsilon_release = 4.0", "epsilon_release = 1e-6"), 3, "better than knowing nothing"),
+    (("epsilon = 7.0", "epsilon = 1.0"), 3, "does not admit epsilon 6"),
+    (('source = "answers.csv"', 'source = "nowhere.csv"'), 2, "is not a file"),
+])
+def test_exit_codes(edit: tuple[str, str], code: int, says: str, run: Run, tmp_path: Path) -> None:
+    found = run("run", write(tmp_path, edit), "--out", tmp_path / "out", "--json")
+    assert (found.code, found.out) == (code, "")
+    assert says in found.err
+    assert found.err.startswith("confide: ")
+    assert found.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_campaign(run: Run, tmp_path: Path) -> None:
+    found = run("plan", tmp_path / "nowhere.toml")
+    assert (found.code, found.out) == (2, "")
+    assert "cannot be read" in found.err
+
+
+@pytest.mark.parametrize(("error", "code"), [
+    (RuntimeError("her wage is 1234.5"), 1), (KeyError("her wage is 1234.5"), 1), (AssertionError("1234.5"), 1),
+    (UnicodeDecodeError("utf-8", b"1234.5", 0, 1, "her wage"), 1),
+    (ExceptionGroup("1234.5", [ValueError("1234.5")]), 1),
+    (ValueError("her wage is 1234.5"), 1), (OSError(5, "1234.5", "1234.5"), 1), (MemoryError("1234.5"), 1),
+])
+def test_an_unexpected_error_keeps_its_message(
+    error: Exception, code: int, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: object) -> None:
+        raise error from ValueError("caused by 1234.5")
+
+    monkeypatch.setattr(Campaign, "load", dies)
+    monkeypatch.delenv("CONFIDE_DEBUG", raising=False)
+    found = run("plan", "pay.toml")
+    assert found.code == code
+    assert "1234.5" not in found.out + found.err
+    assert "her wage" not in found.err
+    assert f"internal error: {type(error).__name__} at test_cli_verbs.py:" in found.err
+    assert "CONFIDE_DEBUG" in found.err
+    monkeypatch.setenv("CONFIDE_DEBUG", "1")
+    found = run("plan", "pay.toml")
+    assert found.code == code
+    assert "Traceback" in found.err
+    assert "1234.5" in found.err
+
+
+@pytest.mark.parametrize(("error", "code", "says"), [
+    (SolverFailed("newton", "no certificate"), 1, "confide: newton: no certificate"),
+    (ConfideError("a fault"), 1, "confide: a fault"),
+])
+def test_our_own_errors(
+    error: Exception, code: int, says: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Campaign, "load", dies)
+    assert run("plan", "pay.toml") == Result(code, "", f"{says}\n")
+
+
+def test_an_interruption_has_its_own_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Campaign, "load", dies)
+    found = run("plan", "pay.toml")
+    assert (found.code, found.out) == (130, "")
+    assert "Traceback" not in found.err
+    assert guarded(dies_here) == 130
+
+
+def dies_here(**_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_other_exits_pass() -> None:
+    def leaves(**_: object) -> None:
+        raise SystemExit(7)
+
+    with pytest.raises(SystemExit, match="7"):
+        guarded(leaves)
+    assert guarded(lambda **_: None) == 0
+    assert guarded(lambda **_: 3) == 3
+
+
+# ---- pages and titles
+
+EVIL = '[bold]x[/] [/red] <script>alert("x")</script> \\[a]'
+
+
+def test_any_title_will_do(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, ('"What do age and sex say about pay?"', f"'{EVIL}'"), ('unit = "euro"', "unit = '[/b]<b>'"),
+                 ('column = "age"', "column = 'age'"))
+    for verb in (["plan"], ["run", "--out", tmp_path / "out"]):
+        found = run(verb[0], path, *verb[1:])
+        assert (found.code, found.err) == (0, "")
+        assert found.out.splitlines()[0] == EVIL
+        assert "[/b]<b>" in found.out
+    report = (tmp_path / "out" / "report.html").read_text()
+    words = self_contained(report).words
+    assert EVIL in words
+    assert "[/b]<b>" in words
+    assert "<script" not in report
+
+
+def test_the_public_page(settled: tuple[Path, Path]) -> None:
+    text = (settled[1] / "report.html").read_text()
+    found = self_contained(text)
+    assert found.tags.count("svg") == found.tags.count("figure") == 2
+    labels = [value for tag, name, value in found.attributes if (tag, name) == ("figure", "aria-label")]
+    assert len(labels) == 2
+    assert all(len(label) > 20 for label in labels)
+    assert ("p", "class", "badge") not in found.attributes
+    assert "Everything on this page is public." in found.words
+    assert found.words.index("Released coefficients") < found.words.index("Estimators compared")
+    assert "Participant" not in found.words
+
+
+def test_the_page_of_a_study(run: Run, path: Path, tmp_path: Path) -> None:
+    assert run("run", path, "--noise", "simulated", "--seed", 7, "--out", tmp_path / "study").code == 0
+    found = self_contained((tmp_path / "study" / "report.html").read_text())
+    sections = [value for tag, name, value in found.attributes if (tag, name) == ("section", "class")]
+    assert sections == ["study"] * 4
+    assert "simulated noise (seed 7)" in found.words
+    assert "Everything on this page is public" not in found.words
+
+
+# ---- terminals and pipes
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with render.progress("settling") as bar:
+        assert bar is None  # a pipe, whatever the environment says about colours
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(render._errors, "is_interactive", True)
+    monkeypatch.setenv("TERM", "xterm")
+    with render.progress("settling") as bar:
+        assert bar is not None
+        bar(1, 2)
+        bar(2, 2)
+    assert "settling" in terminal.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_sections_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    render.show([
+        Section(title="[a]", blocks=(Text(("[b]",)), Picture(spec={}, alt="[c]"),
+                                     Table(columns=("[d]", "n"), rows=(("[e]", 1.5), ("f", None)), note="[g]"))),
+        Section(title="s", study=True), Section(title="p", private=True),
+    ])
+    shown = capsys.readouterr().out
+    for word in ("[a]", "[b]", "(picture: [c])", "[d]", "[e]", "1.5", "[g]", "STUDY", "PRIVATE"):
+        assert word in shown
+
+
+def test_json_spells_what_it_lacks() -> None:
+    inf, nan = float("inf"), float("nan")
+    assert output.finite({"a": [inf, (-inf, nan)], "b": 1.5, "c": "x"}) == {
+        "a": ["Infinity", ["-Infinity", "NaN"]], "b": 1.5, "c": "x"}
+    (made,) = output.sections([Section(title="t", blocks=(Table(columns=("x",), rows=((inf,), (None,))),))])
+    assert made.blocks[0].model_dump()["rows"] == [["Infinity"], [None]]
+
+
+def _shell(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-W", "error", "-m", "confide", *arguments], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment})
+
+
+def test_a_whole_process(path: Path, tmp_path: Path) -> None:
+    """One run as a user starts it, into a pipe: one JSON object, nothing else, no warnings."""
+    process = _shell("run", str(path), "--out", str(tmp_path / "out"), "--json", FORCE_COLOR="1")
+    out, err = process.communicate()
+    assert Result(process.returncode, out, err).json["stored"] is False
+    assert (process.returncode, err) == (0, "")
+
+
+def test_whoever_has_read_enough_may_leave() -> None:
+    process = _shell("--help")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 0

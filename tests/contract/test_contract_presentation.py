@@ -1,0 +1,32 @@
+"""What families show: plain data, the same for a page, a notebook, a terminal and a program."""
+
+from __future__ import annotations
+
+from confide.contract import Picture, Section, Table, Text
+
+
+def test_sections_as_dictionaries() -> None:
+    section = Section(title="Result", private=True, blocks=(
+        Text(("a", "b")), Table(columns=("x",), rows=((1.5,), (None,)), note="95%"),
+        Picture(spec={"mark": "bar"}, alt="bars"),
+    ))
+    assert section.to_dict() == {"title": "Result", "study": False, "private": True, "blocks": [
+        {"text": ["a", "b"]}, {"columns": ["x"], "rows": [[1.5], [None]], "note": "95%"},
+        {"picture": "bars", "vega_lite": {"mark": "bar"}},
+    ]}
+
+
+def test_a_table_as_html() -> None:
+    table = Table(columns=("<name>", "value"), rows=(("a & b", 1.5), ("<i>", None)), note="<95%>")
+    assert table.to_html() == table._repr_html_() == (
+        "<table><thead><tr><th>&lt;name&gt;</th><th class=number>value</th></tr></thead><tbody>"
+        "<tr><td>a &amp; b</td><td class=number>1.5</td></tr><tr><td>&lt;i&gt;</td><td class=number></td></tr>"
+        '</tbody></table><p class="note">&lt;95%&gt;</p>')
+    assert [table.numeric(k) for k in (0, 1)] == [False, True]
+
+
+def test_a_picture_in_a_notebook() -> None:
+    spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.1.0.json", "mark": "bar"}
+    shown = Picture(spec=spec, alt="bars")._repr_mimebundle_(include=None, exclude=None)
+    assert shown == {"application/vnd.vegalite.v6+json": spec, "text/plain": "bars"}
+    assert Picture(spec={}, alt="bars")._repr_mimebundle_() == {"text/plain": "bars"}
