@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from confide.contract.outcome import Outcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
-if TYPE_CHECKING:
-    from confide import audit, campaign, contract, privacy, regression
-    from confide.contract.outcome import Outcome, SimulatedOutcome
-    from confide.privacy.noise import Noise
-
-if TYPE_CHECKING:
-    from confide import audit as audit
-    from confide import campaign as campaign
-    from confide import contract as contract
-    from confide import privacy as privacy
-    from confide import regression as regression
-    from confide.contract.outcome import Outcome as Outcome
-    from confide.contract.outcome import SimulatedOutcome as SimulatedOutcome
-    from confide.privacy.noise import Noise as Noise
-
 __version__ = "0.1.0"
 __all__ = ["Noise", "Outcome", "SimulatedOutcome", "audit", "campaign", "contract", "privacy", "regression"]
 

@@ -146,11 +146,11 @@ def test_each_mistake_names_its_key(tmp_path: Path, old: str, new: str, field: s
 
 
 PLANNED = [
-    ("lower = 20", "lower = 60", "upper", "not above lower"),
-    ("lower = 0", "lower = 80", "upper", "not above lower"),
-    ("center = 40", "center = 90", "center", "out of bounds"),
+    ("lower = 20", "lower = 60", "features[1].upper", "not above lower"),
+    ("lower = 0", "lower = 80", "response.upper", "not above lower"),
+    ("center = 40", "center = 90", "response.center", "out of bounds"),
     ('column = "sex"', 'column = "age"', "features", "'age' stands twice"),
-    ('levels = ["female", "male"]', 'levels = ["male", "male"]', "levels", "'male' stands twice"),
+    ('levels = ["female", "male"]', 'levels = ["male", "male"]', "features[2].levels", "'male' stands twice"),
     ("radius = 1.0", "radius = 0.1", "radius", "too small"),
     ("smallest_eigenvalue = 0.1", "", "largest_eigenvalue", "smallest_eigenvalue"),
     ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "adassp"', "delta", "above 0"),

@@ -99,7 +99,10 @@ def test_without_budget_no_row_is_read(tmp_path: Path) -> None:
     ledger = Ledger()
     data = Planted(ledger)
     with pytest.raises(BudgetExceeded, match="pay survey"):
-        settlement.settle(campaign.file, campaign.plan, Collection(data=data, rejected={}), tmp_path / "out", ledger)
+        campaign.plan  # noqa: B018 - a plan that its own budget can never admit is refused before anything else
+    planned = campaign.file.kind.plan(campaign.file.config)
+    with pytest.raises(BudgetExceeded, match="pay survey"):
+        settlement.settle(campaign.file, planned, Collection(data=data, rejected={}), tmp_path / "out", ledger)
     assert data.spent_when_read == []
     assert ledger.events(ACCOUNT) == ()
     _alone(tmp_path, {"pay.toml", "answers.csv"})
@@ -488,3 +491,17 @@ def test_progress_is_told(tmp_path: Path) -> None:
     campaign = Campaign.load(write(tmp_path))
     campaign.settle(tmp_path / "out", progress=lambda done, _: told.append(done))
     assert told.count(2000) == 2  # both passes of the run come to their end
+
+
+def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    campaign = Campaign.load(path)
+    settled = campaign.settle(tmp_path / "out").outcome.shares["payment"]
+    answers = tmp_path / "answers.csv"
+    lines = answers.read_text(encoding="utf-8").splitlines()
+    header, row = lines[0].split(","), lines[18].split(",")
+    row[header.index("pay")] = "1"
+    answers.write_text("\n".join([*lines[:18], ",".join(row), *lines[19:]]) + "\n", encoding="utf-8")
+    identity = row[header.index("id")]
+    title = campaign.share(identity, tmp_path / "out")[0].title
+    assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} USD"

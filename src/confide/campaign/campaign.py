@@ -51,8 +51,14 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
-        """What it would give, from public parameters alone; refuses hopeless settings."""
-        return self.file.kind.plan(self.file.config)
+        """What it would give, from public parameters alone; refuses hopeless settings.
+
+        Raises:
+            Refused: no setting of these sizes keeps the promise, or the campaign's own `[budget]` does not admit it.
+        """
+        found = self.file.kind.plan(self.file.config)
+        settlement.charge(self.file, found, Ledger())  # on a ledger of its own: a plan that can never run is no plan
+        return found
 
     def offer(self) -> Sequence[Section]:
         """The plan as a participant reads it."""

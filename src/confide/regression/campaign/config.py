@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from confide.contract.errors import InvalidInput
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
 from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
@@ -145,7 +146,22 @@ class RegressionConfig(_Table):
 
     def design(self) -> Design:
         """The public coding of the features, with a constant."""
-        return Design(features=tuple(column.role() for column in self.features))
+        return Design(features=tuple(_role(f"features[{k}]", column) for k, column in enumerate(self.features, 1)))
+
+    def response_role(self) -> Numeric:
+        """The public coding of the response."""
+        role = _role("response", self.response)
+        if not isinstance(role, Numeric):
+            raise InvalidInput("response", "is no number")
+        return role
+
+
+def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Category:
+    """A column's role; errors say which column of the file they are about."""
+    try:
+        return column.role()
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}.{error.field}", error.problem, error.limit) from None
 
 
 if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -96,7 +96,7 @@ class RegressionKind:
     def plan(self, config: RegressionConfig) -> CampaignPlan:
         """Calibrate from the file's public parameters."""
         design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
-        response = config.response.role()
+        response = config.response_role()
         found = planner.plan(
             people=config.people.count,
             features=design.dimension,
@@ -155,12 +155,14 @@ class RegressionKind:
         return None, index
 
     def result(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(plan.regression, _billboard(outcome), plan.design, plan.response)
+        return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)
 
     def explain(
         self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        return pages.explain(plan.regression, _billboard(outcome), record, index, str(index + 1), plan.response)
+        stored = int(outcome.shares["payment"][index].as_py())
+        return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
+                             plan.response, stored)
 
     def study(self, plan: CampaignPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         billboard = _billboard(outcome)
@@ -168,6 +170,13 @@ class RegressionKind:
 
     def audit(self, plan: CampaignPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_plan(plan.regression, seed, progress)
+
+
+def _as_settled(plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> planner.RegressionPlan:
+    """The plan with the mechanism that really ran, whatever this version would calibrate today."""
+    if not isinstance(outcome.mechanism, PrivateTruthfulRegression):
+        raise TypeError("the outcome is not a regression's")
+    return replace(plan.regression, mechanism=outcome.mechanism)
 
 
 def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:

@@ -161,12 +161,18 @@ def result_sections(
 
 def explain(
     plan: RegressionPlan, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
-    identity: str, response: Numeric,
+    identity: str, response: Numeric, stored: int,
 ) -> list[Section]:
     """One participant's share: what, from what, and what a lie would have been worth on average."""
     m, f = plan.mechanism, plan.figures
     share = m.decode(record, index, billboard)
     paid = share["payment"] / m.payment.minor_units
+    if share["payment"] != stored:
+        settled = _money(m, stored / m.payment.minor_units)
+        return [Section(title=f"Participant {identity}: settled at {settled}", private=True, blocks=(Text((
+            f"The record that the file holds today would be paid {_money(m, paid)}: it is not the one that was "
+            f"settled. What counts is the settlement: {settled}.",
+        )),))]
     group = billboard.group(index)
     head = f"Participant {identity}: payment {_money(m, paid)}"
     if record is None:
