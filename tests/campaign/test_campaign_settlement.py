@@ -504,4 +504,4 @@ def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) ->
     answers.write_text("\n".join([*lines[:18], ",".join(row), *lines[19:]]) + "\n", encoding="utf-8")
     identity = row[header.index("id")]
     title = campaign.share(identity, tmp_path / "out")[0].title
-    assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} USD"
+    assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} EUR"
