@@ -6,6 +6,7 @@ Every conversion rounds towards "less private": a returned epsilon, rho or delta
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,27 @@ from confide.contract.checks import fraction, non_negative, positive
 from confide.contract.errors import InvalidInput
 
 __all__ = ["GDP", "ZCDP", "ApproxDP", "PureDP", "RenyiDP", "gaussian_delta"]
+
+
+def _least_epsilon(delta_at: Callable[[float], float], delta: float, guess: float) -> float:
+    """The least epsilon with delta_at(epsilon) <= delta, from above: bisection to the last bit.
+
+    Args:
+        delta_at: decreasing in epsilon.
+        delta: in (0, 1].
+        guess: about an upper bound.
+    """
+    if delta_at(0.0) <= delta:
+        return 0.0
+    low, high = 0.0, guess + 1e-9
+    while delta_at(high) > delta:
+        high *= 2.0
+    while (middle := (low + high) / 2) not in (low, high):
+        if delta_at(middle) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def _json(value: float) -> float | str:
@@ -144,20 +166,7 @@ class ZCDP:
             return 0.0
         if delta == 0 or math.isinf(self.rho):
             return math.inf
-        if self.delta_at(0.0) <= delta:
-            return 0.0
-        low, high = 0.0, self.rho + 2.0 * math.sqrt(self.rho * max(-math.log(delta), 0.0)) + 1e-9
-        while self.delta_at(high) > delta:  # pragma: no cover - the closed form above is already an upper bound
-            high *= 2.0
-        for _ in range(200):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            if self.delta_at(middle) <= delta:
-                high = middle
-            else:
-                low = middle
-        return high
+        return _least_epsilon(self.delta_at, delta, self.rho + 2.0 * math.sqrt(self.rho * -math.log(delta)))
 
     @classmethod
     def within(cls, epsilon: float, delta: float) -> ZCDP:
@@ -235,18 +244,7 @@ class GDP:
             return 0.0
         if delta == 0 or math.isinf(self.mu):
             return math.inf
-        low, high = 0.0, self.mu**2 / 2 + self.mu * math.sqrt(2 * max(-math.log(delta), 0.0)) + 1e-9
-        if self.delta_at(low) <= delta:
-            return 0.0
-        for _ in range(200):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            if self.delta_at(middle) <= delta:
-                high = middle
-            else:
-                low = middle
-        return high
+        return _least_epsilon(self.delta_at, delta, self.mu**2 / 2 + self.mu * math.sqrt(-2.0 * math.log(delta)))
 
     def to_zcdp(self) -> ZCDP:
         """mu^2/2, exactly."""
