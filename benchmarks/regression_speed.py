@@ -77,8 +77,9 @@ def run(*, quick: bool) -> Report:
     figures = Figures(quick=quick)
     figures.report.method = [
         f"Wall-clock seconds; each figure is the median of {figures.repeats} runs after one to warm up, and the least "
-        "run stands beside it. End to end is a process of its own, three times. A run that other processes disturbed "
-        "(more than a fifth of one core) is repeated, up to twice for each run asked for.",
+        "run stands beside it. End to end is a process of its own, three times. A run waits up to 15 s for a quiet "
+        "machine; one that other processes disturbed (more than a fifth of one core) is repeated, up to twice for each "
+        "run asked for.",
         "Made-up people with a fixed seed: rows uniform in the unit ball, answers linear in them plus bounded noise.",
         f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
         "an environment of its own." + ("" if diffprivlib.missing() is None else f" {diffprivlib.missing()}"),

@@ -1,7 +1,7 @@
 """Wall-clock times: several runs, the median reported, the least beside it.
 
-A run during which other processes took more than a fifth of one core is done again, a few times at most: the figures
-are about confide, not about the machine's other guests.
+A run waits a little for the machine to be quiet, and is done again, a few times at most, when other processes took more
+than a fifth of one core meanwhile: the figures are about confide, not about the machine's other guests.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 DISTURBED = 0.2
 ATTEMPTS = 3
 """Per run that is asked for."""
+PATIENCE = 15.0
+"""Seconds to wait for quiet before a run."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,21 @@ def timed_command(command: Sequence[str], repeats: int) -> Timed[Any]:
 
 def _run(job: Callable[[], Result]) -> tuple[float, Result, float]:
     """Seconds, result, and the cores that other processes used meanwhile."""
+    _wait_for_quiet()
     busy, own, start = _busy_seconds(), _own_seconds(), time.perf_counter()
     result = job()
     seconds = time.perf_counter() - start
     others = (_busy_seconds() - busy) - (_own_seconds() - own)
     # The kernel counts in hundredths of a second: nothing can be said about a short run.
     return seconds, result, others / seconds if seconds > 0.2 else 0.0
+
+
+def _wait_for_quiet() -> None:
+    for _ in range(int(PATIENCE / 0.25)):
+        busy = _busy_seconds()
+        time.sleep(0.25)
+        if (_busy_seconds() - busy) / 0.25 <= DISTURBED:
+            return
 
 
 def _busy_seconds() -> float:
