@@ -118,7 +118,7 @@ def _end_to_end(figures: Figures) -> None:
     figures.table("End to end from Parquet, d = 10", ("n", "noise of the answers", "seconds", "least", "peak MB"), rows,
                   note="The whole process, from its start: import, plan, charge, two passes over the file (doubles, 80 "
                        "bytes a person, warm in the page cache), secure noise, payments, the outcome and all shares "
-                       "written and synced to a directory. Making the file does not count. Peak is the largest "
+                       "written to a directory. Making the file does not count. Peak is the largest "
                        "resident set of the process.")
     figures.table(
         f"Parts of it, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),

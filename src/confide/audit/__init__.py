@@ -8,8 +8,10 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.audit.claims import Loss, exceeds
+    from confide.audit.door import DoorAudit, Neighbours, door_audit, sampler_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.incentives import BestResponse, best_response, best_response_among
+    from confide.audit.planted import DampedNoise, RepeatedNoise
     from confide.audit.power import detectable, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
@@ -27,10 +29,14 @@ __all__ = [
     "AuditRow",
     "BestResponse",
     "Control",
+    "DampedNoise",
+    "DoorAudit",
     "ExactAudit",
     "Finding",
     "Loss",
+    "Neighbours",
     "PlantedBug",
+    "RepeatedNoise",
     "ReplayedAudit",
     "StatisticalAudit",
     "ThresholdEvent",
@@ -40,10 +46,12 @@ __all__ = [
     "clopper_pearson",
     "controls",
     "detectable",
+    "door_audit",
     "epsilon_lower_bound",
     "exact_audit",
     "exceeds",
     "replayed_audit",
+    "sampler_audit",
     "samples_needed",
     "statistical_audit",
     "supremum_audit",
@@ -53,8 +61,10 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "claims": ("Loss", "exceeds"),
+        "door": ("DoorAudit", "Neighbours", "door_audit", "sampler_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
+        "planted": ("DampedNoise", "RepeatedNoise"),
         "power": ("detectable", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),

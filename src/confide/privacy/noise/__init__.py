@@ -13,8 +13,12 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.privacy.noise.arguments import Stream
     from confide.privacy.noise.base import Noise
+    from confide.privacy.noise.recorded import Draw, ForcedNoise, RecordingNoise
 
 
-__all__ = ["Noise", "Stream"]
+__all__ = ["Draw", "ForcedNoise", "Noise", "RecordingNoise", "Stream"]
 
-__getattr__, __dir__ = doors(__name__, {"arguments": ("Stream",), "base": ("Noise",)})
+__getattr__, __dir__ = doors(
+    __name__,
+    {"arguments": ("Stream",), "base": ("Noise",), "recorded": ("Draw", "ForcedNoise", "RecordingNoise")},
+)

@@ -19,12 +19,14 @@ from confide.contract.errors import InvalidInput
 
 __all__ = [
     "Center",
+    "Integers",
     "Points",
     "Stream",
     "StreamName",
     "as_center",
     "as_exact",
     "as_grid",
+    "as_integers",
     "as_shape",
     "as_stream",
     "as_stretch",
@@ -38,6 +40,9 @@ Stream = str | StreamName
 
 Center = ArrayLike | Sequence[Fraction]
 """What real-valued noise is added to: doubles, read as the exact dyadic numbers that they are, or fractions."""
+
+Integers = Sequence[int] | NDArray[np.int64] | NDArray[np.object_]
+"""What noise on the integers is added to."""
 
 Points = NDArray[np.float64] | list[Fraction]
 """A checked center, flattened."""
@@ -116,6 +121,19 @@ def as_center(center: Center | None, shape: tuple[int, ...]) -> Points:
     if array.dtype.kind not in "iuO":
         raise InvalidInput("center", f"entries of type {array.dtype} cannot be used", "must be doubles or Fractions")
     return [_fraction(value) for value in flat.tolist()]
+
+
+def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | None:
+    """An integer center, flattened, as Python integers; None where there is none."""
+    if center is None:
+        return None
+    array = np.asarray(center, dtype=object)
+    if array.shape != shape:
+        raise InvalidInput("center", f"its shape is {array.shape}", f"must be {shape}")
+    flat = array.reshape(-1).tolist()
+    if not all(isinstance(value, Integral) and not isinstance(value, bool) for value in flat):
+        raise InvalidInput("center", "an entry is not a whole number")
+    return [int(value) for value in flat]
 
 
 def as_stretch(stretch: ArrayLike | None, dimension: int) -> NDArray[np.float64]:

@@ -15,12 +15,14 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.arguments import (
     Center,
+    Integers,
     Points,
     Stream,
     StreamName,
     as_center,
     as_exact,
     as_grid,
+    as_integers,
     as_shape,
     as_stream,
     as_stretch,
@@ -114,14 +116,15 @@ class Noise(ABC):
         return f"<{self.kind} noise, {len(self._drawn)} streams drawn>"  # never the seed or a draw
 
     def discrete_laplace(
-        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream
+        self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
     ) -> NDArray[np.int64]:
-        """Integers k with P(k) prop. to exp(-|k|/scale).
+        """center + integers k with P(k) prop. to exp(-|k|/scale).
 
         Args:
             scale: in (0, 2^55], taken exactly; variance about 2 scale^2.
             size: a number, or a shape.
             stream: the draw's name.
+            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -129,17 +132,19 @@ class Noise(ABC):
         Source: spec query_release A3; secure draws by OpenDP, or exactly from balls where scale is no double.
         """
         exact, shape = as_exact("scale", scale, at_most=LARGEST_SCALE), as_shape(size)
-        return self._integers("discrete_laplace", exact, shape, self._claim(stream))
+        whole_numbers = as_integers(center, shape)
+        return self._lattice("discrete_laplace", exact, whole_numbers, shape, self._claim(stream))
 
     def discrete_gaussian(
-        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream
+        self, sigma: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
     ) -> NDArray[np.int64]:
-        """Integers k with P(k) prop. to exp(-k^2/(2 sigma^2)).
+        """center + integers k with P(k) prop. to exp(-k^2/(2 sigma^2)).
 
         Args:
             sigma: in (0, 2^55], taken exactly; the variance is at most sigma^2.
             size: a number, or a shape.
             stream: the draw's name.
+            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -147,7 +152,8 @@ class Noise(ABC):
         Source: Canonne, Kamath and Steinke 2020; spec query_release A3.
         """
         exact, shape = as_exact("sigma", sigma, at_most=LARGEST_SCALE), as_shape(size)
-        return self._integers("discrete_gaussian", exact, shape, self._claim(stream))
+        whole_numbers = as_integers(center, shape)
+        return self._lattice("discrete_gaussian", exact, whole_numbers, shape, self._claim(stream))
 
     def laplace(
         self,
@@ -258,6 +264,16 @@ class Noise(ABC):
                 raise InvalidInput("stream", f"{stream!r} was already drawn", "each stream is drawn once")
             self._drawn.add(name)
         return name
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        drawn = self._integers(law, scale, shape, stream)
+        if center is None:
+            return drawn
+        limit = 2**63
+        sums = [min(max(c + k, -limit), limit - 1) for c, k in zip(center, drawn.reshape(-1).tolist(), strict=True)]
+        return np.array(sums, dtype=np.int64).reshape(shape)
 
     @abstractmethod
     def _integers(

@@ -9,6 +9,7 @@ Source: Wang 2018, Algorithm 2; accounting by zCDP (ours), spec truthful_regress
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,23 +80,24 @@ class AdaSSP(Release):
         d = setting.features
         rows, columns = np.triu_indices(d, 1)
 
-        def lattice(deviation: float, size: int, part: str) -> np.ndarray:
-            return noise.discrete_gaussian(deviation * _UNIT, size, stream=("release", part))
+        def lattice(deviation: float, center: Iterable[int], part: str) -> np.ndarray:
+            numbers = [int(c) for c in center]
+            return noise.discrete_gaussian(deviation * _UNIT, len(numbers), stream=("release", part), center=numbers)
 
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
-        diagonal = np.diagonal(total.gram) + lattice(self.gram_deviation, d, "diagonal")
         off = math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
-        upper = total.gram[rows, columns] + lattice(off, len(rows), "off-diagonal")
-        cross = total.cross + lattice(self.cross_deviation(setting), d, "cross")
+        diagonal = lattice(self.gram_deviation, np.diagonal(total.gram), "diagonal")
+        upper = lattice(off, total.gram[rows, columns], "off-diagonal")
+        cross = lattice(self.cross_deviation(setting), total.cross, "cross")
         # The eigenvalue is computed in double precision; its error is bounded by public numbers and paid for.
         error = setting.people * d * 2.0**-46
         smallest = math.floor(float(np.linalg.eigvalsh(total.gram.astype(np.float64) / _UNIT)[0]) * _UNIT)
         deviation = self.deviation(1.0 + 2.0 * error + 1.0 / _UNIT)
-        noisy = (smallest + int(lattice(deviation, 1, "eigenvalue")[0])) / _UNIT
+        noisy = int(lattice(deviation, [smallest], "eigenvalue")[0]) / _UNIT
         # As published: a lower confidence bound on the eigenvalue, then the ridge that tames the noise's spectrum.
         lower = max(0.0, noisy - deviation * math.sqrt(2 * math.log(1 / _FAILURE)))
         ridge = max(0.0, self.gram_deviation * math.sqrt(d * math.log(2 * d * d / _FAILURE)) - lower)
-        gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]).astype(np.float64) / _UNIT, d)
+        gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]) / _UNIT, d)
         estimate, _ = constrained_ridge(gram64, cross64, ridge, setting.parameter_bound)
         return Released(estimate=estimate, gram=gram64, cross=cross64, ridge=ridge)
 

@@ -1,0 +1,199 @@
+"""The audit through the door: a mechanism's own run on neighbouring data sets, along one and the same public history.
+
+A run asks `Noise` for every random number, and says what the noise is added to. So a run on data D can be written down,
+and a run on a neighbour D' can be given the same answers. Then
+
+- what D' publishes must equal what D published, bit for bit: otherwise something reached the public past the noise;
+- both must ask for the same laws, scales and shapes: otherwise the calibration depends on the data;
+- the loss along this history follows from the centers alone, exactly: no sampling, no error bars.
+
+Everything that is published is then a function of the answers, and each answer is protected by the law that was asked
+for. That the sampler really draws that law is checked apart, on its own draws: `sampler_audit`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.audit.claims import Loss, exceeds
+from confide.audit.report import AuditRow, Verdict
+from confide.contract.checks import fraction
+from confide.contract.guarantees import Unit
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import PureEvent, ZCDPEvent
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+
+__all__ = ["DoorAudit", "Neighbours", "door_audit", "sampler_audit"]
+
+Published = Callable[[Any], bytes]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two data sets that differ in one record.
+
+    Args:
+        first: one of them, as the mechanism's `run` takes it.
+        second: the other.
+        published: everything that the audience of the claim sees of an outcome, as bytes (for joint privacy: all but
+            the changed participant's own share).
+    """
+
+    first: Any
+    second: Any
+    published: Published
+
+
+@dataclass(frozen=True)
+class DoorAudit:
+    """What a walk along common histories found.
+
+    Args:
+        claim: the promised loss.
+        measured: the worst loss over the pairs, in the claim's own parameter.
+        promised: the claim's parameter.
+        leaks: what reached the public past the noise, or depended on the data; empty for a sound mechanism.
+        pairs: how many pairs of data sets were walked.
+        flagged: a leak, a loss above the claim, or nothing walked.
+    """
+
+    claim: Loss
+    measured: float
+    promised: float
+    leaks: tuple[str, ...]
+    pairs: int
+    flagged: bool
+
+    def row(self, promise: str = "privacy") -> AuditRow:
+        """The result as a row of an `AuditReport`."""
+        if self.leaks:
+            return AuditRow.of_loss(promise, self.claim, self.promised, math.inf, self.leaks[0], flagged=True)
+        evidence = f"its own run on {self.pairs} pairs of neighbours: published alike on equal noise, loss exact"
+        return AuditRow.of_loss(promise, self.claim, self.promised, self.measured, evidence, flagged=self.flagged)
+
+
+def door_audit(
+    run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: dict[str, Loss],
+    noise: Callable[[int], Noise],
+) -> dict[str, DoorAudit]:
+    """Walk a mechanism's own run over pairs of neighbouring data sets.
+
+    Args:
+        run: `run(data, noise)`: the mechanism itself.
+        pairs: neighbouring data sets, made to stretch the mechanism.
+        claims: for each part of the noise, named by the first word of its streams, what is promised of it; the part
+            "" is everything together.
+        noise: number of a pair (from 0) -> the source of noise for its history.
+
+    Returns:
+        One audit per claim; a leak flags all of them.
+
+    Example:
+        >>> from confide.privacy import PureDP
+        >>> def mean(values, noise):  # sensitivity 1/2 of two values in [0, 1], noise for a loss of 1
+        ...     return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
+        >>> pair = Neighbours([0.0, 1.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
+        >>> found = door_audit(mean, [pair], {"": PureDP(1.0)}, Noise.simulated)
+        >>> found[""].measured, found[""].flagged
+        (1.0, False)
+    """
+    worst = dict.fromkeys(claims, 0.0)
+    leaks: dict[str, None] = {}
+    count = 0
+    for count, pair in enumerate(pairs, 1):
+        history = RecordingNoise(noise(count - 1))
+        outcome = run(pair.first, history)
+        forced = ForcedNoise(history.draws)
+        other = run(pair.second, forced)
+        leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
+        if pair.published(outcome) != pair.published(other):
+            leaks["what is published differs although all noisy answers are the same"] = None
+        for part, claim in claims.items():
+            both = zip(history.draws, forced.draws, strict=False)
+            of_part = [(a, b) for a, b in both if part in ("", str(a.stream[0]))]
+            worst[part] = max(worst[part], _loss(of_part, claim))
+    out = {}
+    for part, claim in claims.items():
+        promised = _parameter(claim)
+        flagged = bool(leaks) or count == 0 or exceeds(worst[part], promised)
+        out[part] = DoorAudit(claim, worst[part], promised, tuple(leaks), count, flagged)
+    return out
+
+
+def _leaks(first: Sequence[Draw], second: Sequence[Draw]) -> list[str]:
+    found = []
+    if [draw.request for draw in first] != [draw.request for draw in second]:
+        found.append("the noise that is asked for (law, scale, size, order) depends on the data")
+    if all(draw.law == "split" for draw in first):
+        found.append("the run asks for no noise at all")
+    return found
+
+
+def _parameter(claim: Loss) -> float:
+    """The number that a claim promises: rho for zCDP, epsilon (at the claim's own delta) otherwise."""
+    if isinstance(claim, ZCDP):
+        return claim.rho
+    return claim.epsilon_at(_delta(claim))
+
+
+def _delta(claim: Loss) -> float:
+    return float(getattr(claim, "delta", 0.0))
+
+
+def _loss(draws: Sequence[tuple[Draw, Draw]], claim: Loss) -> float:
+    """The loss along one history, from what the noise was added to in the two runs, in the claim's parameter."""
+    events: list[PureEvent | ZCDPEvent] = []
+    relation = Unit.RECORD_REPLACED  # one relation throughout; which one does not matter to a sum
+    for one, other in draws:
+        if one.law == "split" or len(one.center) != len(other.center):
+            continue
+        moved = np.array([float(a - b) for a, b in zip(one.center, other.center, strict=True)])
+        scale = float(one.scale)
+        match one.law:
+            case "vector_laplace":
+                step = float(np.linalg.norm(moved / one.stretch)) / scale
+                events.append(PureEvent(epsilon=step, neighbours=relation))
+            case "laplace" | "discrete_laplace":
+                events.append(PureEvent(epsilon=float(np.abs(moved).sum()) / scale, neighbours=relation))
+            case _:
+                events.append(ZCDPEvent(rho=float(moved @ moved) / (2 * scale**2), neighbours=relation))
+    spent = Accountant(tuple(events))
+    return spent.rho() if isinstance(claim, ZCDP) else spent.epsilon(_delta(claim))
+
+
+def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> AuditRow:
+    """Whether a source draws the law that was asked for: Kolmogorov-Smirnov on fresh draws of one request.
+
+    Args:
+        noise: the source, for instance `Noise.secure()`.
+        request: a draw as it was recorded; its streams are used with a number added.
+        count: how many fresh draws.
+        alpha: probability of calling a right sampler broken.
+
+    Returns:
+        A row with the p-value as measured and alpha as promised least.
+    """
+    fraction("alpha", alpha)
+    from scipy import stats
+
+    name = (*request.stream, "audit")
+    laws = {"laplace": stats.laplace, "discrete_laplace": stats.laplace,
+            "gaussian": stats.norm, "discrete_gaussian": stats.norm}
+    if request.law == "vector_laplace":
+        d = len(request.stretch)
+        drawn = [noise.vector_laplace(request.scale, d, stream=(*name, k)) for k in range(count)]
+        sizes, law = np.linalg.norm(drawn, axis=1), stats.gamma(d)
+    else:
+        sizes, law = getattr(noise, request.law)(request.scale, count, stream=name), laws[request.law]
+    p_value = float(stats.kstest(sizes / float(request.scale), law.cdf).pvalue)
+    return AuditRow(
+        f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
+        f"p above {alpha:g}", p_value, f"Kolmogorov-Smirnov on {count} fresh draws of {noise.kind} noise",
+        Verdict.KEPT if p_value > alpha else Verdict.BROKEN, false_alarm=alpha,
+    )

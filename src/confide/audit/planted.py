@@ -1,0 +1,85 @@
+"""Broken sources of noise, for controls: a mechanism that is run with one of them must be flagged.
+
+Each wraps the source that it is given, so that an audit which listens at the door hears what really happens. (A source
+that answers with bare centers is `ForcedNoise` with an empty transcript.)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise import Noise
+from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.base import RealLaw
+from confide.privacy.noise.discrete import DiscreteLaw
+
+__all__ = ["DampedNoise", "RepeatedNoise"]
+
+
+class DampedNoise(Noise):
+    """Noise that is smaller than what was asked for.
+
+    Args:
+        source: the sound source.
+        factor: what every scale is multiplied with.
+    """
+
+    def __init__(self, source: Noise, factor: float) -> None:
+        super().__init__()
+        self._source = source
+        self._factor = Fraction(factor)
+
+    @property
+    def kind(self) -> str:
+        return self._source.kind
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        return self._source.split(people, stream=stream)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        ask = self._source.discrete_laplace if law == "discrete_laplace" else self._source.discrete_gaussian
+        flat = None if center is None else np.array(center, dtype=object).reshape(shape)
+        return ask(scale * self._factor, shape, stream=stream, center=flat)
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._lattice(law, scale, None, shape, stream)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        ask = self._source.laplace if law == "laplace" else self._source.gaussian
+        flat: Any = np.array(points, dtype=object if isinstance(points, list) else np.float64).reshape(shape)
+        return ask(scale * self._factor, shape, stream=stream, center=flat, grid=grid).reshape(-1)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._source.vector_laplace(scale * self._factor, len(stretch), stream=stream, center=points,
+                                           stretch=stretch, grid=grid)
+
+
+class RepeatedNoise(DampedNoise):
+    """One vector draw for all vector requests of a size: the first is drawn, the others take its noise again."""
+
+    def __init__(self, source: Noise) -> None:
+        super().__init__(source, 1.0)
+        self._first: dict[int, tuple[Fraction, NDArray[np.float64]]] = {}
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        bare = np.array([float(p) for p in points])
+        if len(stretch) not in self._first:
+            value = super()._vector(scale, points, stretch, grid, stream)
+            self._first[len(stretch)] = scale, (value - bare) / stretch
+            return value
+        first, drawn = self._first[len(stretch)]
+        return bare + stretch * drawn * float(scale / first)

@@ -1,0 +1,162 @@
+"""Transcripts: what a run asked of its noise and what it got; and the same answers given to a run on other data.
+
+`RecordingNoise` passes every draw through and writes it down. `ForcedNoise` answers with a transcript's values,
+whatever the centers are, and writes down what was asked. So a mechanism can be walked through on a neighbouring data
+set along one and the same public history: what differs is in the centers, and what it publishes must not differ.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.base import Noise, RealLaw
+from confide.privacy.noise.discrete import DiscreteLaw
+
+__all__ = ["Draw", "ForcedNoise", "RecordingNoise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One request and its answer.
+
+    Args:
+        law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian" or "split".
+        stream: its name.
+        scale: exact scale or standard deviation; 0 for a split.
+        shape: of the answer.
+        grid: exponent of the grid that the answer was rounded to; -1 where there is none.
+        stretch: (d,) factors of a vector draw; empty for the other laws.
+        center: what the noise was added to, exactly, flattened; empty for a split.
+        value: the answer.
+    """
+
+    law: str
+    stream: StreamName
+    scale: Fraction
+    shape: tuple[int, ...]
+    grid: int
+    stretch: NDArray[np.float64]
+    center: tuple[Fraction, ...]
+    value: NDArray[Any]
+
+    @property
+    def request(self) -> tuple[object, ...]:
+        """Everything about it that must be public: two runs on neighbouring data must ask for the same."""
+        return (self.law, self.stream, self.scale, self.shape, self.grid, *self.stretch.tolist())
+
+
+_NONE = np.zeros(0)
+
+Answer = NDArray[Any]
+
+
+class _Transcribed(Noise):
+    """Writes down every draw; subclasses say where the answers come from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draws: list[Draw] = []
+
+    @property
+    def kind(self) -> str:
+        return "replayed"
+
+    @abstractmethod
+    def _answer(self, stream: StreamName, ask: Callable[[Noise], Answer], bare: Answer) -> Answer:
+        """The value of one draw.
+
+        Args:
+            stream: its name.
+            ask: puts the same request to another source.
+            bare: the center itself, which is no noise at all.
+        """
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        numbers = [0] * math.prod(shape) if center is None else center
+        bare = np.array([min(max(c, -(2**63)), 2**63 - 1) for c in numbers], dtype=np.int64).reshape(shape)
+        value = self._answer(
+            stream, lambda noise: noise._lattice(law, scale, center, shape, noise._claim(stream)), bare
+        )
+        self.draws.append(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value))
+        return value
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._lattice(law, scale, None, shape, stream)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        bare = np.array([float(p) for p in points])
+        value = self._answer(
+            stream, lambda noise: noise._reals(law, scale, points, grid, shape, noise._claim(stream)), bare
+        )
+        self.draws.append(Draw(law, stream, scale, shape, grid, _NONE, tuple(map(Fraction, points)), value))
+        return value
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        bare = np.array([float(p) for p in points])
+        value = self._answer(
+            stream, lambda noise: noise._vector(scale, points, stretch, grid, noise._claim(stream)), bare
+        )
+        self.draws.append(
+            Draw("vector_laplace", stream, scale, stretch.shape, grid, stretch, tuple(map(Fraction, points)), value)
+        )
+        return value
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        bare = np.arange(people) >= people // 2
+        value = self._answer(stream, lambda noise: noise._split(people, noise._claim(stream)), bare)
+        self.draws.append(Draw("split", stream, Fraction(0), (people,), -1, _NONE, (), value))
+        return value
+
+
+class RecordingNoise(_Transcribed):
+    """Passes every draw through to another source and writes it down.
+
+    Args:
+        source: where the answers come from, secure noise included; the outcome is a study all the same.
+
+    Example:
+        >>> noise = RecordingNoise(Noise.simulated(1))
+        >>> _ = noise.laplace(2.0, 1, stream="price", center=[0.5])
+        >>> noise.draws[0].law, noise.draws[0].scale, noise.draws[0].center
+        ('laplace', Fraction(2, 1), (Fraction(1, 2),))
+    """
+
+    def __init__(self, source: Noise) -> None:
+        super().__init__()
+        self._source = source
+
+    def _answer(self, stream: StreamName, ask: Callable[[Noise], Answer], bare: Answer) -> Answer:
+        return ask(self._source)
+
+
+class ForcedNoise(_Transcribed):
+    """Answers with a transcript's values; a request that the transcript does not hold gets its bare center.
+
+    Args:
+        draws: the transcript.
+    """
+
+    def __init__(self, draws: Sequence[Draw]) -> None:
+        super().__init__()
+        self._values = {draw.stream: draw.value for draw in draws}
+
+    def _answer(self, stream: StreamName, ask: Callable[[Noise], Answer], bare: Answer) -> Answer:
+        value = self._values.get(stream)
+        return bare if value is None or value.shape != bare.shape else value.copy()
