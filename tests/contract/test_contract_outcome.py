@@ -188,15 +188,15 @@ def _rewrite(folder: Path, change: Any) -> None:
 @pytest.mark.parametrize(("change", "match"), [
     (lambda m: {**m, "format": 2}, "format"),
     (lambda m: {k: v for k, v in m.items() if k != "format"}, "format"),
-    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "no whole manifest"),
-    (lambda m: {**m, "mechanism": 3}, "no whole manifest"),
+    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "billboard must be there"),
+    (lambda m: {**m, "mechanism": 3}, "names no type"),
     (lambda m: {**m, "mechanism": {**m["mechanism"], "type": "Market"}}, "no installed kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "type": "Popen"}}, "not a type of this kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "more": 1}}, "cannot be rebuilt"),
     (lambda m: {**m, "mechanism": {**m["mechanism"], "payment": {**m["mechanism"]["payment"], "epsilon": -1}}},
      "epsilon"),
     (lambda m: [m], "must be an object"),
-    (lambda m: {**m, "release_safe": 1}, "not a Outcome|holds"),
+    (lambda m: {**m, "release_safe": 1}, "a released one was asked for"),
 ], ids=range(10))
 def test_an_altered_manifest_is_refused(change: Any, match: str, tmp_path: Path) -> None:
     _settled().save(tmp_path)
@@ -220,11 +220,11 @@ def test_a_folder_without_an_outcome_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no outcome"):
         Outcome.load(tmp_path / "nowhere")
     (tmp_path / "manifest.json").write_text("not json")
-    with pytest.raises(InvalidInput, match="holds no outcome"):
+    with pytest.raises(InvalidInput, match=r"manifest\.json cannot be read \(JSONDecodeError\)"):
         Outcome.load(tmp_path)
     _settled().save(tmp_path / "there")
     (tmp_path / "there" / "shares" / "manifest.json").write_text("[]")
-    with pytest.raises(InvalidInput, match="holds no outcome"):
+    with pytest.raises(InvalidInput, match=r"shares/manifest\.json cannot be read"):
         Outcome.load(tmp_path / "there")
 
 

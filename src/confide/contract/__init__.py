@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from confide.contract.kinds import Collection, Kind, Plan, Progress, kind, kind_names
     from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-    from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, SimulatedOutcome
+    from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, PublicOutcome, SimulatedOutcome
     from confide.contract.presentation import Block, Picture, Section, Table, Text
 
 
@@ -61,6 +61,7 @@ __all__ = [
     "PrivacyLoss",
     "Progress",
     "Provenance",
+    "PublicOutcome",
     "Refused",
     "Section",
     "SimulatedOutcome",
@@ -87,7 +88,7 @@ __getattr__, __dir__ = doors(
         ),
         "kinds": ("Collection", "Kind", "Plan", "Progress", "kind", "kind_names"),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
-        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "SimulatedOutcome"),
+        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
     },
 )

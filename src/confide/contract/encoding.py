@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+import re
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +38,13 @@ _TAGS = frozenset({"type", "column", "rational", "decimal", "integer", "float", 
 
 _ARRAYS = "biufU"
 """Kinds of arrays that can be columns: booleans, integers, floats, texts."""
+
+_TEXTS_LIMIT = 1 << 28
+"""Bytes at most of an array of texts, which all take the room of the longest."""
+
+_ARROW = b"ARROW1\0\0"
+_PLAIN = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_string, pa.types.is_large_string)
+_RATIONAL = re.compile(r"-?[0-9]+/[0-9]+")
 
 
 def canonical(value: Any) -> bytes:
@@ -64,9 +75,43 @@ def column_bytes(array: np.ndarray | pa.Table) -> bytes:
 
 
 def table_from_bytes(data: bytes) -> pa.Table:
-    """The table written by `column_bytes`."""
-    with pa.ipc.open_file(pa.BufferReader(data)) as reader:
-        return reader.read_all()
+    """The table written by `column_bytes`; the bytes may be a stranger's.
+
+    Raises:
+        InvalidInput: no Arrow file, a column of another kind than numbers and texts, compressed, inconsistent.
+    """
+    if not data.startswith(_ARROW):
+        raise InvalidInput("column", "is no Arrow file")
+    # Behind its first bytes, an Arrow file is an Arrow stream; so every message is seen before it is read.
+    stream = pa.py_buffer(data).slice(len(_ARROW))
+    try:
+        for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)):
+            if message.type == "record batch" and _compressed(message.metadata.to_pybytes()):
+                raise InvalidInput("column", "is compressed", "a small file could fill the memory")
+        with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
+            for field in reader.schema:
+                if not any(fits(field.type) for fits in _PLAIN):
+                    raise InvalidInput("column", f"{field.name!r} is of type {field.type}")
+            table = reader.read_all()
+        table.validate(full=True)
+    except (OSError, pa.ArrowException, struct.error) as error:
+        raise InvalidInput("column", f"is no whole Arrow file ({type(error).__name__})") from None
+    return table
+
+
+def _compressed(message: bytes) -> bool:
+    """Whether a record batch names a compression: in FlatBuffers, field 3 of the batch, field 2 of the message."""
+
+    def field(table: int, number: int) -> int:
+        layout = table - int(struct.unpack_from("<i", message, table)[0])
+        size, place = int(struct.unpack_from("<H", message, layout)[0]), 4 + 2 * number
+        offset = int(struct.unpack_from("<H", message, layout + place)[0]) if place < size else 0
+        return table + offset if offset else 0
+
+    header = field(struct.unpack_from("<I", message, 0)[0], 2)
+    if not header:
+        return False
+    return field(header + int(struct.unpack_from("<I", message, header)[0]), 3) != 0
 
 
 def encode(value: Any, columns: dict[str, bytes]) -> Any:
@@ -158,7 +203,7 @@ def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) 
                 return _decode_column(name, dtype, shape, columns)
             case {"mapping": list(pairs), **rest} if not rest:
                 return {str(key): decode(item, types, columns) for key, item in pairs}
-            case {"rational": str(text), **rest} if not rest:
+            case {"rational": str(text), **rest} if not rest and _RATIONAL.fullmatch(text):
                 return Fraction(text)
             case {"decimal": str(text), **rest} if not rest:
                 return Decimal(text)
@@ -174,13 +219,17 @@ def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) 
 
 
 def _decode_column(name: str, dtype: str, shape: list[Any], columns: Mapping[str, bytes]) -> np.ndarray:
-    if name not in columns or digest(columns[name]) != name:
+    data = columns.get(name)
+    if data is None or digest(data) != name:
         raise InvalidInput("column", f"{name} is missing or altered", "its SHA-256 must equal its name")
     kind = np.dtype(dtype)
-    if kind.kind not in _ARRAYS or not all(isinstance(side, int) and side >= 0 for side in shape):
+    if kind.kind not in _ARRAYS or not all(type(side) is int and side >= 0 for side in shape):
         raise InvalidInput("column", f"{name} cannot be of type {dtype!r} and shape {shape!r}")
-    flat = table_from_bytes(columns[name])["values"].to_numpy(zero_copy_only=False)
-    return np.asarray(flat.astype(kind, copy=False).reshape(shape))
+    values = table_from_bytes(data)["values"]
+    if kind.kind == "U" and kind.itemsize * len(values) > _TEXTS_LIMIT:
+        raise InvalidInput("column", f"{name} takes {kind.itemsize * len(values)} bytes",
+                           f"must be at most {_TEXTS_LIMIT}")
+    return np.asarray(values.to_numpy(zero_copy_only=False).astype(kind, copy=False).reshape(shape))
 
 
 def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns: Mapping[str, bytes]) -> Any:
@@ -188,11 +237,46 @@ def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns:
     if not isinstance(name, str) or name not in types:
         raise InvalidInput("type", f"{name!r} is not a type of this kind", f"known: {', '.join(types)}")
     parts = {key: decode(item, types, columns) for key, item in value.items() if key != "type"}
-    for item in fields(types[name]):
-        part = parts.get(item.name)
-        if item.type in (float, "float", "float | None") and isinstance(part, int) and not isinstance(part, bool):
-            parts[item.name] = float(part)
+    for key, hint in _hints(types[name]).items():
+        if key not in parts:
+            continue
+        part = parts[key]
+        if type(part) is int and _fits(0.5, hint) and not _fits(part, hint):
+            part = parts[key] = float(part)
+        if not _fits(part, hint):
+            raise InvalidInput(key, f"{type(part).__name__} is of a wrong type for {name}")
     try:
         return types[name](**parts)
     except TypeError:
         raise InvalidInput("type", f"{name} cannot be rebuilt from {', '.join(sorted(parts))}") from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The declared types of a dataclass's fields; none where they cannot be found at run time."""
+    try:
+        found = get_type_hints(kind)
+    except (NameError, TypeError):
+        return {}
+    return {item.name: found[item.name] for item in fields(kind) if item.init and item.name in found}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a decoded value may stand where `hint` is declared; True where the hint says nothing that can be held."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, option) for option in get_args(hint))
+    if origin is Literal:
+        return value in get_args(hint)
+    kind = origin or hint
+    if kind is None or kind is NoneType:
+        return value is None
+    if not isinstance(kind, type) or kind is Any or getattr(kind, "_is_protocol", False):
+        return True
+    if issubclass(kind, Enum):  # comes back as its word
+        return any(value == member.value for member in kind)
+    if isinstance(value, bool):
+        return issubclass(bool, kind) and kind is not int
+    if isinstance(value, tuple):  # whatever the sequence was, it comes back as a tuple
+        return issubclass(kind, Sequence) or kind is object
+    return isinstance(value, kind)

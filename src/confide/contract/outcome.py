@@ -7,25 +7,23 @@ record and the billboard. An outcome made with simulated noise is of another typ
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pyarrow as pa
 
-from confide.contract.encoding import canonical, column_bytes, decode, digest, encode, table_from_bytes
-from confide.contract.errors import InvalidInput
+from confide.contract.encoding import encode
+from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
-__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "SimulatedOutcome"]
+__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -36,6 +34,15 @@ _PARTS = ("numpy", "scipy", "pyarrow", "opendp", "python-flint")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Billboard:
     """Base of every family's billboard: a frozen dataclass of numbers, strings and arrays, all of them public."""
+
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> Billboard:
+        """The billboard of a settled campaign, from the public files of its folder alone.
+
+        Raises:
+            InvalidInput: as `PublicOutcome.load`.
+        """
+        return PublicOutcome.load(folder).billboard
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,10 +72,9 @@ class Provenance:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _AnyOutcome:
+class _Public:
     mechanism: Mechanism
     billboard: Billboard
-    shares: pa.Table
     guarantees: Guarantees
     provenance: Provenance
     certificate: Certificate | None = None
@@ -95,65 +101,60 @@ class _AnyOutcome:
         """The public part as one JSON-ready dictionary, without the columns."""
         return self.public()[0]
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublicOutcome(_Public):
+    """What anyone may see of a settled campaign: everything but the shares. A participant decodes hers from it."""
+
+    release_safe: ClassVar[bool] = True
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, sha256: str | None = None) -> Self:
+        """Read `manifest.json` and `columns/`; nothing else needs to be there.
+
+        Args:
+            folder: where they lie.
+            sha256: what the manifest's digest must be, where it is known.
+
+        Raises:
+            InvalidInput: names the file that is missing, altered or no outcome's.
+        """
+        from confide.contract.outcome_folder import read_public
+
+        return cls(**read_public(folder, sha256, release_safe=cls.release_safe))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _AnyOutcome(_Public):
+    shares: pa.Table
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).
+
+        A simulated outcome follows from private data and a seed: all of it is readable by its owner only.
 
         Args:
             folder: an existing or new directory; files of an earlier outcome in it are an error.
         """
-        folder = Path(folder)
-        if (folder / "manifest.json").exists():
-            raise InvalidInput("folder", f"{folder} already holds an outcome", "choose another folder")
-        manifest, columns = self.public()
-        (folder / "columns").mkdir(parents=True, exist_ok=True)
-        for name, data in columns.items():
-            (folder / "columns" / f"{name}.arrow").write_bytes(data)
-        private = folder / "shares"
-        private.mkdir(mode=0o700, exist_ok=True)
-        private.chmod(0o700)  # also where it existed before
-        data = column_bytes(self.shares)
-        (private / f"{digest(data)}.arrow").write_bytes(data)
-        (private / "manifest.json").write_bytes(canonical({"format": FORMAT, "shares": digest(data)}))
-        (folder / "manifest.json").write_bytes(canonical(manifest))
+        from confide.contract.outcome_folder import write
+
+        write(as_path("folder", folder), *self.public(), self.shares)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Self:
+    def load(cls, folder: str | os.PathLike[str], *, sha256: str | None = None) -> Self:
         """Read back what `save` wrote. Digests are checked; only types that the mechanism's kind names are rebuilt.
 
-        Raises:
-            InvalidInput: no outcome there, another format, altered columns, or an outcome of the other type.
-        """
-        from confide.contract.kinds import types_of
+        Args:
+            folder: where it was written.
+            sha256: what the manifest's digest must be, where it is known.
 
-        folder = Path(folder)
-        try:
-            manifest = json.loads((folder / "manifest.json").read_bytes())
-            private = json.loads((folder / "shares" / "manifest.json").read_bytes())
-            columns = {path.stem: path.read_bytes() for path in (folder / "columns").glob("*.arrow")}
-            shares = (folder / "shares" / f"{private['shares']}.arrow").read_bytes()
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput("folder", f"{folder} holds no outcome ({type(error).__name__})") from None
-        if not isinstance(manifest, dict):
-            raise InvalidInput("folder", f"{folder} holds no outcome", "its manifest must be an object")
-        if manifest.get("format") != FORMAT:
-            raise InvalidInput("format", f"{manifest.get('format')!r} is unknown", f"this version reads {FORMAT}")
-        if manifest.get("release_safe") is not cls.release_safe:
-            kind = "a simulated" if not manifest.get("release_safe") else "a released"
-            raise InvalidInput("folder", f"{folder} holds {kind} outcome, not a {cls.__name__}")
-        if digest(shares) != private["shares"]:
-            raise InvalidInput("shares", "altered", "their SHA-256 must equal their name")
-        try:
-            name, *parts = (manifest[key] for key in ("mechanism", "billboard", "certificate", "provenance"))
-            known = {**types_of(name["type"]), "Provenance": Provenance}
-        except (KeyError, TypeError) as error:
-            raise InvalidInput("folder", f"{folder} holds no whole manifest ({type(error).__name__})") from None
-        mechanism, billboard, certificate, provenance = (decode(part, known, columns) for part in (name, *parts))
-        if (provenance.noise == "secure") is not cls.release_safe:
-            raise InvalidInput("folder", f"{folder} holds an outcome of {provenance.noise} noise under a wrong label")
-        return cls(
-            mechanism=mechanism, billboard=billboard, shares=table_from_bytes(shares),
-            guarantees=mechanism.guarantees(), provenance=provenance, certificate=certificate,
-        )
+        Raises:
+            InvalidInput: no outcome there, another format, altered columns, or an outcome of the other type; names the
+                file.
+        """
+        from confide.contract.outcome_folder import read_public, read_shares
+
+        return cls(**read_public(folder, sha256, release_safe=cls.release_safe), shares=read_shares(folder))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,0 +1,105 @@
+"""Files: reading what a stranger may have written, writing what nobody else may read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pyarrow import ArrowException
+
+from confide.contract.errors import ConfideError, InvalidInput
+
+__all__ = ["as_path", "private_folder", "read_bytes", "read_json", "reading", "write_private"]
+
+_JSON_LIMIT = 1 << 24
+"""Bytes of a JSON file at most; arrays lie in columns, so no honest manifest comes near."""
+
+_LONGEST = 300  # letters of a hostile text that a message repeats
+
+_BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError,
+           ArrowException, ConfideError)
+"""What rebuilding objects from a stranger's file can raise."""
+
+
+def as_path(field: str, value: str | os.PathLike[str]) -> Path:
+    """A path, whether given as text or as a path.
+
+    Raises:
+        InvalidInput: something else, such as a data frame.
+    """
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise InvalidInput(field, f"{type(value).__module__}.{type(value).__qualname__} is no path",
+                       "pass a path, as text or pathlib.Path; records stay in the file that the campaign names")
+
+
+@contextmanager
+def reading(field: str, path: Path) -> Iterator[None]:
+    """Whatever a file's contents break below is told as a fault of that file.
+
+    Raises:
+        InvalidInput: names the file and what was wrong with it.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        problem = f"{path} cannot be read: {error.field}: {_plain(error.problem)}"
+        raise InvalidInput(field, problem, _plain(error.limit)) from None
+    except _BROKEN as error:
+        raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
+
+
+def read_bytes(field: str, path: Path, limit: int) -> bytes:
+    """A whole file.
+
+    Raises:
+        InvalidInput: not there, no file, larger than the limit, unreadable.
+    """
+    with reading(field, path):
+        if not path.is_file():  # a pipe or a device might never end
+            raise InvalidInput("file", "is missing" if not path.exists() else "is no file")
+        size = path.stat().st_size
+        if size > limit:
+            raise InvalidInput("size", f"{size} bytes", f"must be at most {limit}")
+        return path.read_bytes()
+
+
+def read_json(field: str, path: Path) -> tuple[Any, bytes]:
+    """A JSON file, and its bytes.
+
+    Raises:
+        InvalidInput: not there, no JSON, too large, nested too deeply.
+    """
+    data = read_bytes(field, path, _JSON_LIMIT)
+    with reading(field, path):
+        return json.loads(data, parse_constant=_no_number), data
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made if need be, for its owner alone; also where it existed before."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.chmod(0o700)
+    return path
+
+
+def write_private(path: Path, data: bytes | str) -> None:
+    """Write a file that its owner alone may read; what stood there is replaced."""
+    path.unlink(missing_ok=True)  # a file keeps its mode when it is written again
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def _plain(text: str) -> str:
+    """One printable line: a stranger's file does not steer the terminal."""
+    text = re.sub(r"[^\x20-\x7e\xa1-\uffff]", "?", text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _no_number(text: str) -> NoReturn:
+    raise InvalidInput("number", f"{text} is not JSON")

@@ -1,0 +1,148 @@
+"""The folder of an outcome: `manifest.json` and `columns/`, which are public, and `shares/`, which is the operator's.
+
+What is read may be a stranger's: digests are checked, only types that the mechanism's kind names are rebuilt, and
+whatever else is wrong is told as a fault of the file that it stands in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from confide.contract.encoding import canonical, column_bytes, decode, digest, table_from_bytes
+from confide.contract.errors import InvalidInput
+from confide.contract.files import as_path, private_folder, read_bytes, read_json, reading, write_private
+from confide.contract.kinds import types_of
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
+
+__all__ = ["read_public", "read_shares", "write"]
+
+_COLUMN_LIMIT = 1 << 32
+"""Bytes of one column at most."""
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+_PARTS: dict[str, tuple[type, ...]] = {
+    "mechanism": (Mechanism,), "billboard": (Billboard,), "certificate": (Certificate, type(None)),
+    "provenance": (Provenance,),
+}
+
+
+def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], shares: pa.Table) -> None:
+    """Write an outcome; a simulated one follows from private data and a seed, so all of it is for its owner alone.
+
+    Raises:
+        InvalidInput: the folder holds an outcome already.
+    """
+    if (folder / "manifest.json").exists():
+        raise InvalidInput("folder", f"{folder} already holds an outcome", "choose another folder")
+    put: Callable[[Path, bytes], object] = write_private
+    if manifest["release_safe"]:
+        put = Path.write_bytes
+        (folder / "columns").mkdir(parents=True, exist_ok=True)
+    else:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that was there may be shared: its files are not
+        private_folder(folder / "columns")
+    for name, data in columns.items():
+        put(folder / "columns" / f"{name}.arrow", data)
+    private = private_folder(folder / "shares")
+    data = column_bytes(shares)
+    write_private(private / f"{digest(data)}.arrow", data)
+    write_private(private / "manifest.json", canonical({"format": FORMAT, "shares": digest(data)}))
+    put(folder / "manifest.json", canonical(manifest))
+
+
+def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_safe: bool) -> dict[str, Any]:
+    """The fields of an outcome that its public files hold.
+
+    Args:
+        folder: where the files lie.
+        sha256: what the manifest's digest must be, where it is known.
+        release_safe: whether a released outcome is asked for, or a simulated one.
+
+    Raises:
+        InvalidInput: names the file and what is wrong with it.
+    """
+    folder = as_path("folder", folder)
+    path = folder / "manifest.json"
+    if not path.exists():
+        raise InvalidInput("folder", f"{folder} holds no outcome", f"{path} is missing")
+    manifest, data = read_json("manifest", path)
+    if sha256 is not None and digest(data) != sha256:
+        raise InvalidInput("manifest", f"{path} was altered", f"its SHA-256 must be {sha256}")
+    with reading("manifest", path):
+        return _rebuilt(manifest, folder / "columns", release_safe)
+
+
+def _rebuilt(manifest: Any, columns: Path, release_safe: bool) -> dict[str, Any]:
+    if not isinstance(manifest, dict):
+        raise InvalidInput("manifest", "is no outcome's", "must be an object")
+    if manifest.get("format") != FORMAT:
+        raise InvalidInput("format", f"{manifest.get('format')!r} is unknown", f"this version reads {FORMAT}")
+    if manifest.get("release_safe") is not release_safe:
+        found = "a released" if manifest.get("release_safe") else "a simulated"
+        raise InvalidInput("release_safe", f"this is {found} outcome",
+                           f"a {'released' if release_safe else 'simulated'} one was asked for")
+    missing = [key for key in _PARTS if key not in manifest]
+    if missing:
+        raise InvalidInput("manifest", "is not whole", f"{', '.join(missing)} must be there")
+    mechanism = manifest["mechanism"]
+    if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
+        raise InvalidInput("mechanism", "names no type")
+    known = {**types_of(mechanism["type"]), "Provenance": Provenance}
+    held = _Columns(columns)
+    parts = {key: decode(manifest[key], known, held) for key in _PARTS}
+    for key, kinds in _PARTS.items():
+        if not isinstance(parts[key], kinds):
+            raise InvalidInput(key, f"{type(parts[key]).__name__} is no {kinds[0].__name__}")
+    if (parts["provenance"].noise == "secure") is not release_safe:
+        raise InvalidInput("provenance", f"an outcome of {parts['provenance'].noise} noise under a wrong label")
+    return {**parts, "guarantees": parts["mechanism"].guarantees()}
+
+
+def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
+    """The shares that lie in an outcome's folder.
+
+    Raises:
+        InvalidInput: names the file that is missing or altered.
+    """
+    folder = as_path("folder", folder) / "shares"
+    path = folder / "manifest.json"
+    note, _ = read_json("shares", path)
+    with reading("shares", path):
+        name = note["shares"]
+        if not _DIGEST.fullmatch(name):
+            raise InvalidInput("shares", "are not named", "must be a SHA-256")
+    path = folder / f"{name}.arrow"
+    data = read_bytes("shares", path, _COLUMN_LIMIT)
+    if digest(data) != name:
+        raise InvalidInput("shares", f"{path} was altered", "its SHA-256 must equal its name")
+    with reading("shares", path):
+        return table_from_bytes(data)
+
+
+class _Columns(Mapping[str, bytes]):
+    """The columns of a folder by digest, each read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        path = self._folder / f"{name}.arrow"
+        if not _DIGEST.fullmatch(name) or not path.exists():  # the name is a stranger's, and no path to elsewhere
+            raise KeyError(name)
+        if name not in self._read:
+            self._read[name] = read_bytes("column", path, _COLUMN_LIMIT)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.stem for path in self._folder.glob("*.arrow"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
