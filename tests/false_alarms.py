@@ -25,10 +25,13 @@ SHARES: dict[str, float] = {
     "audit.gaussian.leaky": 1e-9,
     "audit.planted.sampled": 1e-8,
     "audit.half_space": 1e-8,
+    "audit.sampler": 1e-7,
     # noise: 13 counts of draws with real entropy, at 1e-11 each
     "noise.secure.smoke": 2e-10,
     # regression
     "regression.printed": 1e-9,
+    "regression.audit.sampler": 1e-7,
+    "regression.audit.means": 4e-7,
 }
 
 

@@ -49,9 +49,9 @@ def budget(expected: float, **more: Any) -> Budget:
 
 
 SOUND = [privacy(), privacy(ApproxDP(1.0, 1e-6)), truth(), truth(radius=0.2, radius_trivial=1.0), accuracy(0.5, 1.0),
-         accuracy(0.5), participation(0.0), participation(-3.0), budget(10.0)]
+         accuracy(0.5), participation(0.0), budget(10.0)]
 EMPTY = [privacy(PureDP(math.inf)), truth(gain=2.0), truth(gain=math.nan), truth(radius=1.0, radius_trivial=1.0),
-         accuracy(1.0, 1.0), accuracy(math.inf), accuracy(math.nan), participation(-math.inf), participation(math.nan),
+         accuracy(1.0, 1.0), accuracy(math.inf), accuracy(math.nan), participation(-3.0), participation(math.nan),
          budget(math.inf), budget(math.nan)]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, NotGuaranteed, Unit
 from confide.privacy import ZCDP, Accountant, ApproxEvent, Composed, Event, PureEvent, Repeated, ZCDPEvent
-from confide.privacy.accounting import float_up
+from confide.privacy.accounting import float_up, written
 
 RECORD = Unit.RECORD_REPLACED
 EVENTS = [
@@ -50,9 +50,18 @@ def test_smaller_events_never_cost_more(epsilons: list[float], delta: float, fac
 @given(st.lists(st.floats(1e-6, 2.0), min_size=1, max_size=50))
 def test_pure_sum_is_exact_and_rounded_up(epsilons: list[float]) -> None:
     total = Accountant(tuple(PureEvent(epsilon=e, neighbours=RECORD) for e in epsilons)).epsilon()
-    exact = sum(map(Fraction, epsilons))
-    assert Fraction(total) >= exact
-    assert Fraction(math.nextafter(total, 0)) < exact
+    exact = sum(map(written, epsilons))
+    assert written(total) >= exact
+    assert written(math.nextafter(total, 0)) < exact
+
+
+def test_epsilons_add_up_as_they_are_written() -> None:
+    def pure(*epsilons: float) -> float:
+        return Accountant(tuple(PureEvent(epsilon=e, neighbours=RECORD) for e in epsilons)).epsilon()
+
+    assert pure(0.8, 0.2) == 1.0
+    assert pure(0.1, 0.1, 0.1) == 0.3
+    assert pure(1e-6) == 1e-6
 
 
 def test_zero_distance_costs_zero() -> None:

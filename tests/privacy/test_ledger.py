@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit
 from confide.privacy import ZCDP, Account, ApproxDP, ApproxEvent, Ledger, PureDP, PureEvent, ZCDPEvent
+from confide.privacy.accounting import written
+from confide.privacy.ledger import Rule
 
 RECORD = Unit.RECORD_REPLACED
 ACCOUNT = Account(name="survey", neighbours=RECORD, audience=Audience.PUBLIC)
 
 
-def _ledger(budget: PureDP | ApproxDP) -> Ledger:
+def _ledger(budget: PureDP | ApproxDP, rule: Rule = "basic") -> Ledger:
     ledger = Ledger()
-    ledger.register(ACCOUNT, budget)
+    ledger.register(ACCOUNT, budget, rule)
     return ledger
 
 
@@ -31,16 +33,16 @@ def test_pure_filter_admits_exactly_what_fits(epsilons: list[float], budget: flo
     ledger = _ledger(PureDP(budget))
     spent = Fraction(0)
     for epsilon in epsilons:
-        fits = spent + Fraction(epsilon) <= Fraction(budget)
+        fits = spent + written(epsilon) <= written(budget)
         before = ledger.events(ACCOUNT)
         if fits:
             ledger.charge(ACCOUNT, _pure(epsilon))
-            spent += Fraction(epsilon)
+            spent += written(epsilon)
         else:
             with pytest.raises(BudgetExceeded):
                 ledger.charge(ACCOUNT, _pure(epsilon))
             assert ledger.events(ACCOUNT) == before
-    assert Fraction(ledger.spent(ACCOUNT).epsilon) >= spent  # type: ignore[union-attr]
+    assert written(ledger.spent(ACCOUNT).epsilon) >= spent  # type: ignore[union-attr]
 
 
 def test_a_tiny_spend_beyond_the_budget_is_refused() -> None:
@@ -57,24 +59,56 @@ def test_all_or_none() -> None:
     assert ledger.events(ACCOUNT) == ()
 
 
+def test_budgets_are_the_decimals_that_people_write() -> None:
+    ledger = _ledger(PureDP(1.0))
+    ledger.charge(ACCOUNT, _pure(0.8), _pure(0.2))  # more than 1 as doubles
+    assert ledger.spent(ACCOUNT) == PureDP(1.0)
+    third = _ledger(PureDP(0.3))
+    for _ in range(3):
+        third.charge(ACCOUNT, _pure(0.1))
+    with pytest.raises(BudgetExceeded, match=r"epsilon 0 of 0\.3 is left"):
+        third.charge(ACCOUNT, _pure(1e-12))
+
+
+def test_a_release_of_mixed_events_is_charged_at_its_own_delta() -> None:
+    # Pure payments 0.25 and a concentrated release within (1, 1e-6): 1.25 in all, as the plan says.
+    ledger = _ledger(ApproxDP(1.25, 1e-6))
+    concentrated = ZCDPEvent(rho=ZCDP.within(1.0, 1e-6).rho, neighbours=RECORD)
+    ledger.charge(ACCOUNT, _pure(0.25), concentrated, delta=1e-6)
+    assert ledger.spent(ACCOUNT).to_dict() == ApproxDP(1.25, 1e-6).to_dict() or ledger.spent(ACCOUNT).epsilon <= 1.25
+    with pytest.raises(BudgetExceeded, match=r"delta 0 of 1e-06 is left"):
+        ledger.charge(ACCOUNT, concentrated, delta=1e-6)
+    with pytest.raises(InvalidInput, match="delta above 0"):
+        _ledger(ApproxDP(1.0, 1e-6)).charge(ACCOUNT, concentrated)
+
+
+def test_the_rule_is_fixed_when_the_account_is_opened() -> None:
+    # The better of two rules, chosen after the fact, is no filter once approximate events are about.
+    ledger = _ledger(ApproxDP(1.0, 1e-6))
+    with pytest.raises(InvalidInput, match="fixed when it is opened"):
+        ledger.register(ACCOUNT, ApproxDP(1.0, 1e-6), "zcdp")
+    with pytest.raises(InvalidInput, match="no delta"):
+        _ledger(PureDP(1.0), "zcdp")
+
+
 def test_zcdp_filter() -> None:
     budget = ApproxDP(1.0, 1e-6)
     rho = ZCDP.within(1.0, 1e-6).rho
-    ledger = _ledger(budget)
+    ledger = _ledger(budget, "zcdp")
     ledger.charge(ACCOUNT, ZCDPEvent(rho=rho * 0.999, neighbours=RECORD))
     with pytest.raises(BudgetExceeded):
         ledger.charge(ACCOUNT, ZCDPEvent(rho=rho * 0.002, neighbours=RECORD))
-    with pytest.raises(BudgetExceeded):  # no proved rule adds an approximate event to a zCDP sum
+    with pytest.raises(InvalidInput, match="no zCDP cost"):  # no proved rule adds an approximate event to a zCDP sum
         ledger.charge(ACCOUNT, ApproxEvent(epsilon=1e-9, delta=0.0, neighbours=RECORD))
     assert ledger.spent(ACCOUNT) == ZCDP(rho * 0.999)
 
 
 def test_many_small_pure_charges_pass_through_zcdp() -> None:
-    ledger = _ledger(ApproxDP(4.0, 1e-6))
-    for _ in range(200):
+    ledger = _ledger(ApproxDP(4.0, 1e-6), "zcdp")
+    for _ in range(200):  # 10 by basic composition
         ledger.charge(ACCOUNT, _pure(0.05))
-    assert ledger.spent(ACCOUNT) == PureDP(ledger.spent(ACCOUNT).epsilon)  # type: ignore[union-attr]
-    with pytest.raises(BudgetExceeded):
+    assert ledger.spent(ACCOUNT) == ZCDP(0.25)
+    with pytest.raises(BudgetExceeded, match="rho"):
         ledger.charge(ACCOUNT, *[_pure(0.05)] * 100)
 
 

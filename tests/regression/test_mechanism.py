@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from confide.regression import (
     ParetoCosts,
     Payment,
     PrivateTruthfulRegression,
+    RegressionBillboard,
     RidgeRelease,
     ScoringRule,
     Setting,
@@ -24,6 +27,7 @@ from confide.regression import (
     TruncatedGaussianNoise,
     UniformBall,
     UniformNoise,
+    plan,
 )
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import RecordMap
@@ -246,3 +250,23 @@ def test_bad_input_names_the_field(act: object, field: str) -> None:
 
 def test_record_map_is_the_mechanisms() -> None:
     assert _mechanism().setting.record_map == RecordMap(parameter_bound=1.0, noise_bound=0.5, response_bound=1.5)
+
+
+def test_intervals_are_about_the_published_coefficients() -> None:
+    """Projection to the ball moves what is published; the interval says so and covers what it covered before."""
+    mechanism = plan(people=400, features=2, parameter_bound=0.5, noise_bound=0.5, epsilon_release=8.0,
+                     epsilon_payment=8.0, budget=1e6, release="ridge", misreports=0.01).mechanism
+    base = mechanism.run((np.zeros((400, 2)), np.zeros(400)), Noise.simulated(0)).billboard
+    assert isinstance(base, RegressionBillboard)
+    outside = replace(base, estimate=np.array([0.9, 1.2]), coef=np.array([0.3, 0.4]))
+    for axis, moved in ((0, 0.6), (1, 0.8)):
+        direction = np.eye(2)[axis]
+        found = mechanism.interval(outside, direction)
+        before = mechanism.release.interval(mechanism.setting, outside.released, direction, 0.95)
+        assert found.value == outside.coef[axis]
+        assert found.projection == pytest.approx(moved)
+        assert found.value + found.total >= before.value + before.total - 1e-12
+        assert found.value - found.total <= before.value - before.total + 1e-12
+    for bad in (np.zeros(3), np.array([np.nan, 0.0]), np.zeros((2, 1))):
+        with pytest.raises(InvalidInput, match="direction"):
+            mechanism.interval(base, bad)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from confide.contract import InvalidInput
 from confide.numerics import IntegerCross
-from confide.regression.records import Batch, RecordMap, as_batches, moments, ordered_dot, row_norms
+from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot, row_norms
 
 MAP = RecordMap(parameter_bound=1.0, noise_bound=0.5, response_bound=1.5)
 
@@ -141,3 +143,60 @@ def test_integer_sums_survive_spilling() -> None:
 def test_wrong_shapes_are_named(data: tuple[np.ndarray, ...], field: str) -> None:
     with pytest.raises(InvalidInput, match=rf"^{field}:"):
         list(as_batches(data, 2))
+
+
+def test_only_the_first_row_of_each_participant_counts() -> None:
+    """Two rows of one person, and rows of people who were never invited, move nothing (one record per participant)."""
+    e = np.eye(2)
+    crowd = [
+        Batch(np.array([3, 3, -1, 4]), np.array([e[0], e[1], e[1], e[1]]), np.array([1.0, 0.5, 0.5, 0.25])),
+        Batch(np.array([3, 9, 0]), np.array([e[1], e[1], e[1]]), np.array([0.5, 0.5, -0.25])),
+    ]
+    plain = [Batch(np.array([3, 4, 0]), np.array([e[0], e[1], e[1]]), np.array([1.0, 0.25, -0.25]))]
+    split = np.arange(5) >= 3
+    for got, expected in zip(moments(crowd, MAP, split, 2), moments(plain, MAP, split, 2), strict=True):
+        assert (got.gram == expected.gram).all()
+        assert (got.cross == expected.cross).all()
+    assert [batch.index.tolist() for batch in one_each(crowd, 5)] == [[3, 4], [0]]
+
+
+@given(st.lists(st.lists(st.integers(-2, 9), max_size=6), max_size=4))
+def test_one_each_keeps_first_rows_in_order(batches: list[list[int]]) -> None:
+    given_rows = [Batch(np.array(ids, dtype=np.int64), np.zeros((len(ids), 1)), np.arange(len(ids), dtype=float))
+                  for ids in batches]
+    kept = [int(i) for batch in one_each(given_rows, 8) for i in batch.index]
+    assert kept == list(dict.fromkeys(i for ids in batches for i in ids if 0 <= i < 8))
+
+
+CELLS = [1.0, "0.5", "a secret", None, float("nan"), b"x", object(), 1e400, 10**400, Decimal("0.25"), np.float32(0.1),
+         True]
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_a_cell_that_is_no_number_is_her_null_record_alone(cell: object) -> None:
+    """It neither stops the run nor appears in an error, and every other row is read as it would be without it."""
+    X = [[0.1, 0.2], [0.3, cell], [np.float32(0.1), 0.6]]
+    y = [0.25, 0.5, cell]
+    (batch,) = as_batches((X, y), 2)
+    assert batch.X[0].tolist() == [0.1, 0.2]
+    assert batch.X[2].tolist() == [float(np.float32(0.1)), 0.6]
+    assert batch.y[:2].tolist() == [0.25, 0.5]
+    try:
+        expected = float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        expected = float("nan")
+    assert np.array_equal(batch.X[1, 1], expected, equal_nan=True)
+    assert np.array_equal(batch.y[2], expected, equal_nan=True)
+
+
+def test_masked_cells_are_null() -> None:
+    (batch,) = as_batches((np.ma.masked_array([[1.0], [2.0]], [[False], [True]]), np.ma.masked_array([1.0, 2.0])), 1)
+    assert batch.X[0, 0] == 1.0
+    assert np.isnan(batch.X[1, 0])
+
+
+def test_rows_of_different_lengths_are_refused_without_their_numbers() -> None:
+    with pytest.raises(InvalidInput, match=r"^data: rows of different lengths; must be one array$"):
+        next(as_batches(([np.zeros(2), np.zeros(3)], [1.0, 2.0]), 2))
+    with pytest.raises(InvalidInput, match="is no batch"):
+        next(as_batches([1.0], 2))

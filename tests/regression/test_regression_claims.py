@@ -42,5 +42,6 @@ def test_ids_are_unique_and_every_evidence_is_used() -> None:
     assert len(set(ids)) == len(ids)
     used = {row["evidence"] for row in TABLE["claim"]}
     defined = {name for name, value in vars(evidence).items()
-               if callable(value) and getattr(value, "__module__", "") == evidence.__name__ and name not in {"Finding"}}
+               if callable(value) and getattr(value, "__module__", "") == evidence.__name__
+               and not name.startswith("_") and name != "Finding"}
     assert used == defined

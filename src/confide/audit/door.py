@@ -16,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.audit.claims import Loss, exceeds
 from confide.audit.report import AuditRow, Verdict
@@ -28,6 +30,7 @@ from confide.privacy.accounting import Accountant
 from confide.privacy.events import PureEvent, ZCDPEvent
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DoorAudit", "Neighbours", "door_audit", "sampler_audit"]
 
@@ -173,27 +176,61 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     Args:
         noise: the source, for instance `Noise.secure()`.
         request: a draw as it was recorded; its streams are used with a number added.
-        count: how many fresh draws.
+        count: how many fresh draws at least. Lattice laws need a scale far above 1, where steps do not show.
         alpha: probability of calling a right sampler broken.
 
     Returns:
         A row with the p-value as measured and alpha as promised least.
     """
     fraction("alpha", alpha)
-    from scipy import stats
-
     name = (*request.stream, "audit")
-    laws = {"laplace": stats.laplace, "discrete_laplace": stats.laplace,
-            "gaussian": stats.norm, "discrete_gaussian": stats.norm}
     if request.law == "vector_laplace":
-        d = len(request.stretch)
-        drawn = [noise.vector_laplace(request.scale, d, stream=(*name, k)) for k in range(count)]
-        sizes, law = np.linalg.norm(drawn, axis=1), stats.gamma(d)
+        p_value = _of_vectors(noise, request, count, name)
     else:
-        sizes, law = getattr(noise, request.law)(request.scale, count, stream=name), laws[request.law]
-    p_value = float(stats.kstest(sizes / float(request.scale), law.cdf).pvalue)
+        size = request.shape if request.shape else (1,)
+        rounds = -(-count // math.prod(size))
+        center: Any = np.array(request.center, dtype=object).reshape(size)
+        if request.law.startswith("discrete"):
+            center = center.astype(np.int64)
+        drawn = [getattr(noise, request.law)(request.scale, size, stream=(*name, k), center=center)
+                 for k in range(rounds)]
+        apart = np.concatenate([_moved(values, request) for values in drawn])
+        p_value = _symmetric(apart / float(request.scale), normal=request.law.endswith("gaussian"))
     return AuditRow(
         f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
         f"p above {alpha:g}", p_value, f"Kolmogorov-Smirnov on {count} fresh draws of {noise.kind} noise",
         Verdict.KEPT if p_value > alpha else Verdict.BROKEN, false_alarm=alpha,
     )
+
+
+def _moved(values: NDArray[Any], request: Draw) -> NDArray[np.float64]:
+    """What was added to the center, exactly before the last rounding."""
+    return np.array([float(Fraction(v) - c) for v, c in zip(values.reshape(-1).tolist(), request.center, strict=True)])
+
+
+def _symmetric(values: NDArray[np.float64], *, normal: bool) -> float:
+    """The p-value of standard normal or Laplace numbers: of their sizes, where a wrong scale shows, and of their signs."""
+    from scipy import stats
+
+    whole, half = (stats.norm, stats.halfnorm) if normal else (stats.laplace, stats.expon)
+    sizes, signed = stats.kstest(np.abs(values), half.cdf).pvalue, stats.kstest(values, whole.cdf).pvalue
+    return min(1.0, 2.0 * float(min(sizes, signed)))
+
+
+def _of_vectors(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
+    """The law of vector Laplace noise: its length, and its direction; in one dimension, the number itself."""
+    from scipy import stats
+
+    d, scale = len(request.stretch), float(request.scale)
+    drawn = np.array([
+        _moved(noise.vector_laplace(request.scale, d, stream=(*name, k), center=request.center,
+                                    stretch=request.stretch, grid=request.grid), request) / request.stretch
+        for k in range(count)
+    ])
+    if d == 1:
+        return _symmetric(drawn[:, 0] / scale, normal=False)
+    length = np.linalg.norm(drawn, axis=1)
+    along = (drawn[:, 0] / np.maximum(length, 1e-300)) ** 2
+    length_fits = float(stats.kstest(length / scale, stats.gamma(d).cdf).pvalue)
+    direction_fits = float(stats.kstest(along, stats.beta(0.5, (d - 1) / 2).cdf).pvalue)
+    return min(1.0, 2.0 * min(length_fits, direction_fits))

@@ -204,7 +204,7 @@ class Truthfulness(Guarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class Participation(Guarantee):
-    """Taking part truthfully is worth at least `utility` in expectation (individual rationality)."""
+    """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part."""
 
     utility: float
     who: str
@@ -212,7 +212,7 @@ class Participation(Guarantee):
     name: ClassVar[str] = "participation"
 
     def _says_nothing(self) -> bool:
-        return not self.utility > -math.inf
+        return not self.utility >= 0
 
     def sentence(self) -> str:
         return f"expected payment less privacy cost is at least {self.utility:.4g}, for {self.who}"

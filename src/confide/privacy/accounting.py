@@ -1,4 +1,5 @@
-"""The accountant: what a fixed list of events costs together. Sums are exact rationals, rounded up once at the end.
+"""The accountant: what a fixed list of events costs together. Sums are exact, of epsilons as people write them (in
+decimal), and rounded up once at the end.
 
 Every calculator is a valid bound for the same transcript, so the least of them is valid, for parameters that were fixed
 before the first release. Spends that depend on earlier outputs go through the `Ledger` (a filter), not through this.
@@ -17,7 +18,7 @@ from confide.contract.guarantees import Unit
 from confide.privacy.events import ApproxEvent, Event, PureEvent, ZCDPEvent, flatten
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Accountant", "Totals", "float_up", "totals"]
+__all__ = ["Accountant", "Totals", "float_up", "totals", "written", "written_up"]
 
 
 def float_up(value: Fraction) -> float:
@@ -29,6 +30,29 @@ def float_up(value: Fraction) -> float:
     """
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def written(value: float) -> Fraction:
+    """The decimal number that a double is written as: 0.8 and 0.2 make 1, as whoever wrote them meant.
+
+    It differs from the double by less than a relative 2^-53; whatever is calibrated to an epsilon keeps more room.
+
+    Example:
+        >>> written(0.8) + written(0.2) == 1, 0.8 + 0.2 == 1, Fraction(0.8) + Fraction(0.2) == 1
+        (True, True, False)
+    """
+    return Fraction(repr(float(value)))
+
+
+def written_up(value: Fraction) -> float:
+    """The least double that is written as a decimal not below an exact rational.
+
+    Example:
+        >>> written_up(Fraction(3, 10)), float_up(Fraction(3, 10))
+        (0.3, 0.30000000000000004)
+    """
+    nearest = float(value)
+    return nearest if written(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 @dataclass(frozen=True)
@@ -73,11 +97,11 @@ def totals(events: Iterable[Event]) -> Totals:
         for leaf, count in flatten(event):
             match leaf:
                 case PureEvent():
-                    step = Fraction(leaf.epsilon)
+                    step = written(leaf.epsilon)
                     out = replace(out, pure=out.pure + count * step, pure_rho=out.pure_rho + count * step * step / 2)
                 case ApproxEvent():
-                    out = replace(out, approx=out.approx + count * Fraction(leaf.epsilon),
-                                  delta=out.delta + count * Fraction(leaf.delta),
+                    out = replace(out, approx=out.approx + count * written(leaf.epsilon),
+                                  delta=out.delta + count * written(leaf.delta),
                                   approximate=out.approximate or count > 0)
                 case ZCDPEvent():
                     out = replace(out, concentrated=out.concentrated + count * Fraction(leaf.rho))
@@ -127,14 +151,15 @@ class Accountant:
         delta = fraction("delta", delta, zero=True)
         sums = totals(self.events)
         candidates = []
-        if Fraction(delta) >= sums.delta:
+        if written(delta) >= sums.delta:
             # Pure and approximate events by basic composition, the others by zCDP with what is left of delta.
-            left = math.nextafter(float(Fraction(delta) - sums.delta), 0.0) if sums.delta else delta
+            left = math.nextafter(float(written(delta) - sums.delta), 0.0) if sums.delta else delta
             rest = ZCDP(float_up(sums.concentrated)).epsilon_at(left)
             if math.isfinite(rest):
-                candidates.append(float_up(sums.pure + sums.approx + Fraction(rest)))
+                candidates.append(written_up(sums.pure + sums.approx + Fraction(rest)))
         if sums.rho is not None:
-            candidates.append(ZCDP(float_up(sums.rho)).epsilon_at(delta))
+            by_rho = ZCDP(float_up(sums.rho)).epsilon_at(delta)
+            candidates.append(written_up(Fraction(by_rho)) if math.isfinite(by_rho) else by_rho)
         return min(candidates, default=math.inf)
 
     def delta(self, epsilon: float) -> float:
@@ -142,9 +167,9 @@ class Accountant:
         epsilon = non_negative("epsilon", epsilon)
         sums = totals(self.events)
         candidates = [1.0]
-        if Fraction(epsilon) >= sums.pure + sums.approx:
-            left = math.nextafter(float(Fraction(epsilon) - sums.pure - sums.approx), 0.0) if sums.concentrated else 0.0
-            candidates.append(float_up(sums.delta + Fraction(ZCDP(float_up(sums.concentrated)).delta_at(left))))
+        if written(epsilon) >= sums.pure + sums.approx:
+            left = math.nextafter(float(written(epsilon) - sums.pure - sums.approx), 0.0) if sums.concentrated else 0.0
+            candidates.append(written_up(sums.delta + Fraction(ZCDP(float_up(sums.concentrated)).delta_at(left))))
         if sums.rho is not None:
             candidates.append(ZCDP(float_up(sums.rho)).delta_at(epsilon))
         return min(candidates)

@@ -31,7 +31,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """An epsilon-DP release."""
+    """An epsilon-DP release, for epsilon as it is written in decimal: calibrations keep a relative 2^-51 of room."""
 
     epsilon: float
 

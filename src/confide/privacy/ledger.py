@@ -1,23 +1,27 @@
 """The ledger: a privacy filter per account. Charge before running; a charge is never returned.
 
-An account is one data subject or data set, seen by one audience, under one neighbouring relation. Its budget is fixed
-when it is registered. A charge that does not fit is refused before anything is touched, and changes nothing. Unlike an
-accountant, the rule stays valid when a spend was chosen after seeing earlier outputs (a filter; spec query_release A2).
+An account is one data subject or data set, seen by one audience, under one neighbouring relation. Its budget, and the
+rule that adds up, are fixed when it is registered. A charge that does not fit is refused before anything is touched,
+and changes nothing. Unlike an accountant, the rule stays valid when a spend was chosen after seeing earlier outputs (a
+filter; spec query_release A2): one rule for good, because the better of two rules, picked afterwards, is no filter.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Literal
 
+from confide.contract.checks import fraction, one_of
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Unit
-from confide.privacy.accounting import Totals, float_up, totals
+from confide.privacy.accounting import Totals, float_up, totals, written, written_up
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Account", "Ledger"]
+__all__ = ["Account", "Ledger", "Rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +36,31 @@ class Account:
         return f"{self.name} ({self.neighbours.value}, seen by {self.audience.value})"
 
 
+Rule = Literal["basic", "zcdp"]
+
+
+@dataclass(frozen=True)
+class _Charge:
+    """The events of one charge, and what they cost by the account's rule."""
+
+    events: tuple[Event, ...]
+    epsilon: Fraction
+    delta: Fraction
+    rho: Fraction
+
+
 @dataclass
 class _Entry:
     budget: PureDP | ApproxDP
-    events: list[Event] = field(default_factory=list)
+    rule: Rule
+    charges: list[_Charge] = field(default_factory=list)
+
+    def total(self, *more: _Charge) -> _Charge:
+        every = [*self.charges, *more]
+        return _Charge(tuple(event for charge in every for event in charge.events),
+                       sum((charge.epsilon for charge in every), Fraction(0)),
+                       sum((charge.delta for charge in every), Fraction(0)),
+                       sum((charge.rho for charge in every), Fraction(0)))
 
 
 class Ledger:
@@ -56,29 +81,46 @@ class Ledger:
         self._entries: dict[Account, _Entry] = {}
         self._lock = threading.Lock()
 
-    def register(self, account: Account, budget: PureDP | ApproxDP) -> None:
-        """Open an account with a budget that is fixed from now on. Registering it again may only lower the budget.
+    def register(self, account: Account, budget: PureDP | ApproxDP, rule: Rule = "basic") -> None:
+        """Open an account with a budget and a rule, fixed from now on. Registering it again may only lower the budget.
+
+        Args:
+            account: whose budget.
+            budget: the limit.
+            rule: "basic" adds the epsilons and deltas of the charges; "zcdp" adds up concentrated privacy and converts
+                once, which is better for many small charges and needs a delta in the budget.
 
         Raises:
-            InvalidInput: the account exists with a smaller epsilon or delta.
+            InvalidInput: the account exists with a smaller epsilon or delta, or with the other rule.
         """
+        one_of("rule", rule, ("basic", "zcdp"))
+        new = _pair(budget)
+        if rule == "zcdp" and new[1] == 0:
+            raise InvalidInput("budget", f"{budget} has no delta", "the rule 'zcdp' needs a delta above 0")
         with self._lock:
             entry = self._entries.get(account)
             if entry is None:
-                self._entries[account] = _Entry(budget)
+                self._entries[account] = _Entry(budget, rule)
                 return
+            if entry.rule != rule:
+                raise InvalidInput("rule", f"{rule!r} differs from the registered {entry.rule!r}",
+                                   "the rule of an account is fixed when it is opened")
             old = _pair(entry.budget)
-            new = _pair(budget)
             if new[0] > old[0] or new[1] > old[1]:
                 raise InvalidInput("budget", f"{budget} exceeds the registered {entry.budget}",
                                    "a campaign may lower a budget, never raise it")
             entry.budget = budget
 
-    def charge(self, account: Account, *events: Event) -> None:
-        """Debit events, all or none, before the data is touched.
+    def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
+        """Debit the events of one release, all or none, before the data is touched.
+
+        Args:
+            account: whose budget.
+            events: a list that was fixed before the release.
+            delta: under the rule "basic", the delta at which the list's concentrated events are turned into an epsilon.
 
         Raises:
-            InvalidInput: unknown account, or an event of another neighbouring relation.
+            InvalidInput: unknown account, an event of another neighbouring relation, or one that the rule cannot add.
             BudgetExceeded: the events do not fit; nothing was debited.
         """
         with self._lock:
@@ -87,25 +129,25 @@ class Ledger:
                 if event.neighbours is not account.neighbours:
                     raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
                                        "relations are converted only by proved rules")
-            if not _admits(entry.budget, totals([*entry.events, *events])):
-                raise BudgetExceeded(str(account), _say(totals(events)), self._remaining_text(entry))
-            entry.events.extend(events)
+            asked = _price(entry.rule, events, fraction("delta", delta, zero=True))
+            if not _admits(entry, entry.total(asked)):
+                raise BudgetExceeded(str(account), _say(entry, asked), _left(entry))
+            entry.charges.append(asked)
 
     def spent(self, account: Account) -> PureDP | ZCDP | ApproxDP:
-        """What was debited so far, in the tightest single notion that all events share."""
+        """What was debited so far, by the account's rule."""
         with self._lock:
-            sums = totals(self._entry(account).events)
-        if sums.epsilon is not None:
-            epsilon = float_up(sums.epsilon)
-            return ApproxDP(epsilon, float_up(sums.delta)) if sums.delta else PureDP(epsilon)
-        if sums.rho is not None:
-            return ZCDP(float_up(sums.rho))
-        raise InvalidInput("account", f"{account} holds zCDP and approximate events", "no single notion covers both")
+            entry = self._entry(account)
+            total = entry.total()
+        if entry.rule == "zcdp":
+            return ZCDP(float_up(total.rho))
+        epsilon = written_up(total.epsilon)
+        return ApproxDP(epsilon, written_up(total.delta)) if total.delta else PureDP(epsilon)
 
     def events(self, account: Account) -> tuple[Event, ...]:
         """The debited events, in order."""
         with self._lock:
-            return tuple(self._entry(account).events)
+            return self._entry(account).total().events
 
     def _entry(self, account: Account) -> _Entry:
         try:
@@ -113,35 +155,51 @@ class Ledger:
         except KeyError:
             raise InvalidInput("account", f"{account} is not registered", "register it with a budget first") from None
 
-    @staticmethod
-    def _remaining_text(entry: _Entry) -> str:
-        sums = totals(entry.events)
-        epsilon, delta = _pair(entry.budget)
-        if sums.epsilon is not None:
-            left = max(Fraction(0), epsilon - sums.epsilon)
-            return f"epsilon {float(left):.6g} of {float(epsilon):g}"
-        return f"{_say(sums)} is spent of epsilon {float(epsilon):g}, delta {float(delta):g}"
+
+def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Charge:
+    """What one fixed list of events costs by a rule."""
+    sums: Totals = totals(events)
+    if rule == "zcdp":
+        if sums.rho is None:
+            raise InvalidInput("events", "an approximate event has no zCDP cost",
+                               "charge it to an account with the rule 'basic'")
+        return _Charge(events, Fraction(0), Fraction(0), sums.rho)
+    epsilon, spent = sums.pure + sums.approx, sums.delta
+    if sums.concentrated:
+        converted = ZCDP(float_up(sums.concentrated)).epsilon_at(delta)
+        if not math.isfinite(converted):
+            raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0")
+        epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
+    return _Charge(events, epsilon, spent, Fraction(0))
 
 
 def _pair(budget: PureDP | ApproxDP) -> tuple[Fraction, Fraction]:
     if budget.vacuous:
         raise InvalidInput("budget", f"{budget} is unlimited", "must be finite")
-    return Fraction(budget.epsilon), Fraction(budget.delta if isinstance(budget, ApproxDP) else 0)
+    return written(budget.epsilon), written(budget.delta if isinstance(budget, ApproxDP) else 0.0)
 
 
-def _admits(budget: PureDP | ApproxDP, sums: Totals) -> bool:
-    epsilon, delta = _pair(budget)
-    if sums.epsilon is not None and sums.epsilon <= epsilon and sums.delta <= delta:
-        return True
-    return sums.rho is not None and Fraction(ZCDP(float_up(sums.rho)).delta_at(float(epsilon))) <= delta
+def _admits(entry: _Entry, total: _Charge) -> bool:
+    epsilon, delta = _pair(entry.budget)
+    if entry.rule == "basic":
+        return total.epsilon <= epsilon and total.delta <= delta
+    return Fraction(ZCDP(float_up(total.rho)).delta_at(entry.budget.epsilon)) <= delta
 
 
-def _say(sums: Totals) -> str:
-    parts = []
-    if sums.epsilon is not None:
-        parts.append(f"epsilon {float(sums.epsilon):.6g}")
-        if sums.delta:
-            parts.append(f"delta {float(sums.delta):.3g}")
-    elif sums.rho is not None:
-        parts.append(f"rho {float(sums.rho):.6g}")
-    return ", ".join(parts) or "these events"
+def _say(entry: _Entry, charge: _Charge) -> str:
+    if entry.rule == "zcdp":
+        return f"rho {float(charge.rho):.6g}"
+    return f"epsilon {float(charge.epsilon):.6g}" + (f", delta {float(charge.delta):.3g}" if charge.delta else "")
+
+
+def _left(entry: _Entry) -> str:
+    total = entry.total()
+    epsilon, delta = _pair(entry.budget)
+    if entry.rule == "zcdp":
+        allowed = ZCDP.within(float(epsilon), float(delta)).rho
+        left = max(0.0, allowed - float(total.rho))
+        return f"rho {left:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
+    text = f"epsilon {float(max(Fraction(0), epsilon - total.epsilon)):.6g} of {float(epsilon):g}"
+    if delta:
+        text += f", delta {float(max(Fraction(0), delta - total.delta)):.3g} of {float(delta):g}"
+    return text

@@ -27,7 +27,7 @@ from confide.regression import bounds
 from confide.regression.costs import threshold
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import ProvedError
-from confide.regression.release.output_perturbation import RidgeRelease, ridge_bounds
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease, ridge_bounds
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
@@ -39,6 +39,11 @@ PAYMENT_FAILURE = 1e-6
 """Probability with which some payment may leave its stated range where predictions are not clipped."""
 
 
+CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M): no "
+       "theorem covers that; widen the bounds, or lower parameter_bound and noise_bound")
+"""Why truth and accuracy are not promised where honest answers may not be given."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """The numbers behind the guarantees. Money is in the currency's unit.
@@ -46,7 +51,8 @@ class Figures:
     Args:
         loss: everything that is spent, towards everybody else together.
         threshold: tau, players with a cost coefficient up to it are covered.
-        privacy_cost: tau epsilon^2 and the smallest coin: what a covered player may give up for a lie.
+        privacy_cost: tau epsilon^2, the largest privacy cost that a covered player bears.
+        coin: the smallest coin; rounding to it can reward a lie with one coin, and cost a participant half of one.
         peer_error: e, how far the payment's target is off.
         gain: eta, no lie gains more.
         truth_radius: rho, no lie that moves her prediction further can pay.
@@ -63,6 +69,7 @@ class Figures:
     loss: PureDP | ApproxDP
     threshold: float
     privacy_cost: float
+    coin: float
     peer_error: float
     gain: float
     truth_radius: float
@@ -105,7 +112,6 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
     rule, coin = payment.rule, 1.0 / payment.minor_units
     loss = total_loss(mechanism)
     tau = threshold(setting.people, behaviour.misreports, behaviour.failure, behaviour.costs)
-    # Rounding to coins moves each payment by at most half a coin: a lie can gain one, taking part can lose a half.
     cost = tau * loss.epsilon**2
     error = peer_error(mechanism)
     rho = bounds.truth_radius(rule.b, error, cost + coin)
@@ -116,17 +122,22 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
         low, high = bounds.clipped_payment_range(rule, mechanism.noise_scale, setting.ball, setting.parameter_bound,
                                                  payment.clip)
     spectrum = setting.spectrum(setting.people).quantised()
+    # Where honest answers are cut off, nobody knows what peers predict on average: only the sure range bounds the
+    # total.
+    expected = bounds.expected_budget(setting.people, rule, error, setting.parameter_bound)
+    if setting.cuts:
+        expected = setting.people * max(0.0, high)
     return Figures(
         loss=loss,
         threshold=tau,
-        privacy_cost=cost + coin,
+        privacy_cost=cost,
+        coin=coin,
         peer_error=error,
         gain=bounds.incentive_bound(rule.b, error, cost + coin),
         truth_radius=rho,
         least_constant=bounds.participation_constant(rule.b, error, setting.parameter_bound, cost + coin / 2,
                                                      centred=rule.centred),
-        expected_total=bounds.expected_budget(setting.people, rule, error, setting.parameter_bound)
-        + setting.people * coin / 2,
+        expected_total=expected + setting.people * coin / 2,
         lowest=low - coin / 2,
         highest=high + coin / 2,
         range_failure=0.0 if payment.clip is not None else PAYMENT_FAILURE,
@@ -144,7 +155,9 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
     setting, release = mechanism.setting, mechanism.release
     if not (setting.uniform_ball and setting.noise.log_concave):
         return math.nan
-    ridge = release.ridge if isinstance(release, RidgeRelease) else mechanism.payment.ridge
+    # Estimates from released moments are shrunk by their noise alone, which public numbers bound from below by 0.
+    ridge = release.ridge if isinstance(release, RidgeRelease) else 0.0
+    ridge = release.ridge_payment if isinstance(release, Averaged) else ridge
     return bounds.lie_bias(mechanism.posterior, truth_radius, setting.spectrum(setting.people), ridge)
 
 
@@ -156,6 +169,11 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
     bounded = Source(document=DOCUMENT, statement="Theorem 2 and Lemmas 5, 6", spec="truthful_regression 4.2, 4.5",
                      erratum="estimates constrained to a ball; the printed sensitivity is false without it")
+    cut = setting.cuts
+
+    def noted(note: str) -> str:
+        return CUT if cut else note
+
     items: list[Guarantee] = [
         Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=bounded,
                 part="the billboard and everybody else's payments",
@@ -165,24 +183,24 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         Truthfulness(
             gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
             radius=f.truth_radius, radius_trivial=2 * setting.parameter_bound, unit_of_gain=currency,
-            failure_probability=f.failure,
+            failure_probability=f.failure, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
                           erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
-            note="on average over everybody else's data, split and noise, given one's own record; a small move of the "
-            "prediction can be a large lie where the prediction is flat in the answer",
+            note=noted("on average over everybody else's data, split and noise, given one's own record; a small move "
+                       "of the prediction can be a large lie where the prediction is flat in the answer"),
         ),
         Participation(
-            utility=rule.a - f.least_constant, who=covered,
+            utility=rule.a - f.least_constant, who=covered, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 5", spec="truthful_regression 7.1",
                           erratum="in expectation only, with the corrected peer error"),
-            note="on average; a single payment can be negative" if f.lowest < 0 else "on average",
+            note=noted("on average; a single payment can be negative" if f.lowest < 0 else "on average"),
         ),
         Accuracy(
             bound=min(f.accuracy.bound, 4 * setting.parameter_bound**2), trivial=setting.parameter_bound**2,
             measure=f"the {'expected ' if f.accuracy.expected else ''}squared error of the coefficients (scaled)",
-            failure_probability=min(1.0, f.failure + f.accuracy.failure), source=f.accuracy.source,
-            note="" if f.accuracy.bound < setting.parameter_bound**2 else
-            "nothing useful is proved beforehand at these sizes; read the intervals of the result",
+            failure_probability=min(1.0, f.failure + f.accuracy.failure), source=f.accuracy.source, vacuous=cut,
+            note=noted("" if f.accuracy.bound < setting.parameter_bound**2 else
+                       "nothing useful is proved beforehand at these sizes; read the intervals of the result"),
         ),
         Budget(
             expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,

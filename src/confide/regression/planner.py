@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +25,7 @@ from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Picture
 from confide.regression import bounds
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
-from confide.regression.guarantees import Figures, lie_bias, peer_error
+from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
@@ -83,6 +84,8 @@ class RegressionPlan:
         """What a careful buyer should know before she goes on."""
         f, out = self.figures, []
         bound = self.mechanism.setting.parameter_bound
+        if self.mechanism.setting.cuts:
+            out.append(CUT)
         if self.informativeness < 0.1:
             out.append(f"payments hardly depend on the answers (informativeness {self.informativeness:.2g} < 0.1): "
                        "the noise bound is large compared with the parameter bound")
@@ -205,6 +208,7 @@ def plan(
     release: str = "auto",
     radius: float | None = None,
     response_bound: float | None = None,
+    answers_cut: bool = False,
     smallest_eigenvalue: float | None = None,
     largest_eigenvalue: float | None = None,
     spectrum_tolerance: float = 0.2,
@@ -234,7 +238,8 @@ def plan(
         delta: of the release; 0 admits only pure releases.
         release: one of `RELEASES`; "auto" takes the least predicted error.
         radius: R; default 1.25 R0.
-        response_bound: Y, where it is known to be below R0 + M.
+        response_bound: Y, what answers are clipped to; default R0 + M.
+        answers_cut: True where answers within R0 + M are cut off or refused before they arrive.
         smallest_eigenvalue: mu of E[x x'], from public knowledge; None for x uniform in the unit ball.
         largest_eigenvalue: its largest eigenvalue, where known.
         spectrum_tolerance: xi.
@@ -276,7 +281,7 @@ def plan(
     prior, noise = _laws(features, parameter_bound, noise_bound, prior, noise)
     setting = Setting(
         people=people, features=features, prior=prior, noise=noise, radius=radius, response_bound=response_bound,
-        smallest_eigenvalue=smallest_eigenvalue, largest_eigenvalue=largest_eigenvalue,
+        answers_cut=answers_cut, smallest_eigenvalue=smallest_eigenvalue, largest_eigenvalue=largest_eigenvalue,
         spectrum_tolerance=spectrum_tolerance,
     )
     if misreports * people < 1:
@@ -321,8 +326,10 @@ def _split(
         raise InvalidInput("epsilon", "must be given either in total or in parts", "epsilon, or both of its parts")
     if epsilon is not None:
         positive("epsilon", epsilon)
-        epsilon_payment = PAYMENT_SHARE * epsilon
-        epsilon_release = epsilon - epsilon_payment
+        # In decimals, so that the two parts add up to the total as it was written.
+        total = Decimal(repr(float(epsilon)))
+        paid = total * Decimal(repr(PAYMENT_SHARE))
+        epsilon_payment, epsilon_release = float(paid), float(total - paid)
     if release == "averaged" and epsilon_release is None:
         epsilon_release = epsilon_payment
     if epsilon_release is None or epsilon_payment is None:
@@ -365,7 +372,7 @@ def _for_radius(draft: PrivateTruthfulRegression, rho: float) -> PrivateTruthful
             f"and it must exceed 2e = {2 * error:.4g}",
             "ask for a larger radius, invite more people, tolerate fewer misreports, or lower ridge_payment",
         )
-    return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost))
+    return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost + draft.figures.coin))
 
 
 def _for_budget(draft: PrivateTruthfulRegression, budget: float) -> PrivateTruthfulRegression:

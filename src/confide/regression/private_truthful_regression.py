@@ -10,7 +10,7 @@ Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from confide.privacy.noise import Noise
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
 from confide.regression.guarantees import Figures, figures, regression_guarantees
 from confide.regression.posterior import PosteriorMean
-from confide.regression.records import Batch, as_batches, moments, ordered_dot
+from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Released
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
@@ -179,6 +179,11 @@ class PrivateTruthfulRegression(Mechanism):
         """q(x, y) of the public model."""
         return self._posterior
 
+    @property
+    def record_map(self) -> RecordMap:
+        """The total per-record map; every record passes through it before anything else sees it."""
+        return self.setting.record_map
+
     # ---- promises
 
     def events(self) -> tuple[Event, ...]:
@@ -206,8 +211,9 @@ class PrivateTruthfulRegression(Mechanism):
         """The whole mechanism.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice; a slot without a row, and
-                a row that is not finite, is the null record and is paid 0.
+            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
+                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
+                participant the first counts.
             noise: `Noise.secure()` for a release.
 
         Returns:
@@ -222,7 +228,7 @@ class PrivateTruthfulRegression(Mechanism):
         if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) and len(data[0]) > n:
             raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {n} invited slots")
         split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
-        groups = moments(as_batches(data, d), setting.record_map, split, d)
+        groups = moments(as_batches(data, d), self.record_map, split, d)
         peers = np.stack([
             perturbed_ridge(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j))
             for j, sums in enumerate(groups)
@@ -245,13 +251,13 @@ class PrivateTruthfulRegression(Mechanism):
         def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
             return batch.index, self._payments(batch, split[batch.index], peers)
 
-        for index, amounts in map_blocks(pay, batches):
+        for index, amounts in map_blocks(pay, one_each(batches, self.setting.people)):
             shares[index] = amounts
         return shares
 
     def _payments(self, batch: Batch, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """Whole coins for some rows."""
-        X, y, null = self.setting.record_map.clip(batch)
+        X, y, null = self.record_map.clip(batch)
         coins = np.rint(self.exact_payments(X, y, group, peers) * self.payment.minor_units)
         coins = np.clip(coins, -_LARGEST_PAYMENT, _LARGEST_PAYMENT).astype(np.int64)
         return np.where(null, 0, coins)
@@ -295,19 +301,25 @@ class PrivateTruthfulRegression(Mechanism):
         if record is None:
             return {"payment": 0}
         x, y = record
-        batch = Batch(np.array([index]), np.array([x], dtype=np.float64), np.array([y], dtype=np.float64))
+        (batch,) = as_batches(([x], [y]), self.setting.features)
         group = np.array([bool(billboard.group(index))])
         return {"payment": int(self._payments(batch, group, billboard.peers)[0])}
 
     def interval(self, billboard: RegressionBillboard, direction: np.ndarray, level: float = 0.95) -> Interval:
-        """How far direction'theta may be off, part by part, from the billboard alone (free post-processing).
+        """How far direction'coef may be from direction'theta, part by part, from the billboard alone (free).
 
         Args:
             billboard: the run's billboard.
             direction: (d,), for instance a unit vector for one coefficient.
             level: coverage of the noise part and of the sampling part.
+
+        Raises:
+            InvalidInput: a direction that is not d finite numbers.
         """
-        return self.release.interval(
-            self.setting, billboard.released, np.asarray(direction, dtype=np.float64), fraction("level", level)
-        )
+        along = np.asarray(direction, dtype=np.float64)
+        if along.shape != (self.setting.features,) or not np.isfinite(along).all():
+            raise InvalidInput("direction", f"shape {along.shape}", f"must be {self.setting.features} finite numbers")
+        found = self.release.interval(self.setting, billboard.released, along, fraction("level", level))
+        value = float(along @ billboard.coef)
+        return replace(found, value=value, projection=abs(value - found.value))
 

@@ -7,6 +7,7 @@ model allows is clipped. Quantisation towards zero then makes all moments exact 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -17,7 +18,17 @@ import numpy as np
 from confide.contract.errors import InvalidInput
 from confide.numerics import IntegerCross, block_rows, map_blocks, threads
 
-__all__ = ["GRID_BITS", "Batch", "Moments", "RecordMap", "as_batches", "moments", "ordered_dot", "row_norms"]
+__all__ = [
+    "GRID_BITS",
+    "Batch",
+    "Moments",
+    "RecordMap",
+    "as_batches",
+    "moments",
+    "one_each",
+    "ordered_dot",
+    "row_norms",
+]
 
 GRID_BITS = 16
 """Features and responses are quantised to multiples of 2^-16; moments are then integers in units of 2^-32."""
@@ -68,8 +79,8 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
 
     Args:
-        data: a pair (X, y) with shapes (n, d) and (n,); row i belongs to index i; a row that is not finite is null. Or
-            an iterable of batches that can be iterated again.
+        data: a pair (X, y) with shapes (n, d) and (n,); row i belongs to index i; a row with a cell that is no finite
+            number is null. Or an iterable of batches that can be iterated again.
         features: d.
         rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
 
@@ -79,6 +90,9 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     rows = block_rows(features) if rows is None else rows
     if not isinstance(data, tuple):
         for batch in data:
+            if not all(hasattr(batch, part) for part in ("index", "X", "y")):
+                raise InvalidInput("data", f"{type(batch).__name__} is no batch",
+                                   "must be (X, y), or batches with index, X and y")
             if batch.X.ndim != 2 or batch.X.shape[1] != features:
                 raise InvalidInput("X", f"shape {batch.X.shape}", f"must have {features} columns")
             for start in range(0, len(batch.y), rows):
@@ -87,7 +101,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
-    X, y = (np.asarray(part, dtype=np.float64) for part in data)
+    X, y = _numbers(data[0]), _numbers(data[1])
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
     if y.shape != (len(X),):
@@ -95,6 +109,52 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     for start in range(0, len(X), rows):
         stop = min(start + rows, len(X))
         yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """An array of doubles; a cell that is no number is nan, so that one person's cell never stops everybody's run."""
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(values.astype(object), None)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "fiub":
+            with np.errstate(over="ignore"):  # a wider float becomes infinite, and its record null
+                return array.astype(np.float64, copy=False)
+        array = np.asarray(values, dtype=object)  # cell by cell: numpy would turn every number into text beside a text
+    except ValueError:  # rows of different lengths; the message of numpy would count cells
+        raise InvalidInput("data", "rows of different lengths", "must be one array") from None
+    flat = np.fromiter((_number(cell) for cell in array.reshape(-1)), dtype=np.float64, count=array.size)
+    return flat.reshape(array.shape)
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def one_each(batches: Iterable[Batch], people: int) -> Iterator[Batch]:
+    """The first row of each participant; further rows, and rows of nobody who was invited, count for nothing.
+
+    The privacy claim is about one record per participant: whoever hands in two must not count twice.
+
+    Args:
+        batches: the submissions, in a fixed order.
+        people: n; indices are 0 to n - 1.
+    """
+    seen = np.zeros(people, dtype=bool)
+    last = np.zeros(people, dtype=np.int64)  # where a batch has each index for the first time
+    for batch in batches:
+        place = np.asarray(batch.index, dtype=np.int64)
+        inside = (place >= 0) & (place < people)
+        place = np.where(inside, place, 0)
+        row = np.arange(len(place))
+        backwards = np.flatnonzero(inside)[::-1]
+        last[place[backwards]] = row[backwards]
+        keep = inside & ~seen[place] & (last[place] == row)
+        seen[place[keep]] = True
+        yield batch if keep.all() else Batch(batch.index[keep], batch.X[keep], batch.y[keep])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +231,7 @@ def moments(
     """One pass over the records: the exact moments of both groups.
 
     Args:
-        batches: the submissions; nothing of them is kept.
+        batches: the submissions; the first row of each participant counts, and nothing of them is kept.
         record_map: the per-record map.
         split: (n,) bool, the group of each index.
         features: d.
@@ -199,7 +259,7 @@ def moments(
         pair[1].add(rows[group], responses[group])
         free.put(pair)
 
-    for _ in map_blocks(add, batches):
+    for _ in map_blocks(add, one_each(batches, len(split))):
         pass
     total = free.get()
     while not free.empty():

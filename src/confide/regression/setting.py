@@ -24,7 +24,9 @@ class Setting:
         prior: law F of the parameter, inside a ball of radius R0.
         noise: law G of the residuals, inside [-M, M], mean zero.
         radius: R, the ball of the ridge estimates; default 1.25 R0.
-        response_bound: Y, hard bound on |y| that is public knowledge; default R0 + M.
+        response_bound: Y, hard bound on |y| that records are clipped to; default R0 + M.
+        answers_cut: whether answers that the model allows are cut off, or refused, before they arrive. A Y below
+            R0 + M cuts them too. Truth and accuracy are then promised by no theorem: their guarantees are vacuous.
         smallest_eigenvalue: mu, public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball.
         largest_eigenvalue: public upper bound on that spectrum; None where nothing is known.
         spectrum_tolerance: xi, relative deviation of the sample spectrum that the guarantees allow for.
@@ -43,6 +45,7 @@ class Setting:
     noise: NoiseLaw
     radius: float | None = None
     response_bound: float | None = None
+    answers_cut: bool = False
     smallest_eigenvalue: float | None = None
     largest_eigenvalue: float | None = None
     spectrum_tolerance: float = 0.2
@@ -78,6 +81,11 @@ class Setting:
         """Y, bound on |y|."""
         natural = self.parameter_bound + self.noise_bound
         return natural if self.response_bound is None else min(natural, self.response_bound)
+
+    @property
+    def cuts(self) -> bool:
+        """Whether some honest answers do not count as given, so that what the model says of them does not hold."""
+        return self.answers_cut or self.response < self.parameter_bound + self.noise_bound
 
     @property
     def ball(self) -> float:

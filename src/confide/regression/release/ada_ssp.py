@@ -23,7 +23,7 @@ from confide.privacy.noise import Noise
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.intervals import normal_quantile
 from confide.regression.records import GRID_BITS, Moments
-from confide.regression.release.base import Interval, ProvedError, Release, Released
+from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.release.released_moments import (
     FAILURE,
     moment_error_bound,
@@ -62,7 +62,7 @@ class AdaSSP(Release):
 
     def deviation(self, sensitivity: float) -> float:
         """Noise for a third of the budget, rounded up."""
-        return math.nextafter(sensitivity / math.sqrt(2 * self.rho / 3), math.inf)
+        return sensitivity / math.sqrt(2 * self.rho / 3) * ROOM
 
     @property
     def gram_deviation(self) -> float:

@@ -17,7 +17,11 @@ from confide.privacy.noise import Noise
 from confide.regression.records import Moments
 from confide.regression.setting import Setting
 
-__all__ = ["Interval", "ProvedError", "Release", "Released"]
+__all__ = ["ROOM", "Interval", "ProvedError", "Release", "Released"]
+
+
+ROOM = 1.0 + 2.0**-49
+"""Factor on every noise scale: more than the rounding of its computation and of a decimal epsilon, both upwards."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +67,9 @@ class Interval:
         noise: half-width that covers the privacy noise with probability `level`.
         sampling: half-width that covers the participants' own residuals, of the public variance, at `level` (normal).
         bias: largest shrinkage bias over all parameters that the public bound allows; deterministic.
+        projection: how far the projection to the ball moved the number; the other parts are about where it was before.
         level: coverage of `noise` and of `sampling`, each alone.
-        total_level: coverage of all three parts together.
+        total_level: coverage of all parts together.
         exact: False where the noise part is a first-order approximation (its coverage is measured in the tests).
     """
 
@@ -74,11 +79,12 @@ class Interval:
     bias: float
     level: float
     exact: bool
+    projection: float = 0.0
 
     @property
     def total(self) -> float:
-        """Half-width that covers all three with probability at least 2*level - 1 (union bound)."""
-        return self.noise + self.sampling + self.bias
+        """Half-width that covers all parts with probability at least 2*level - 1 (union bound)."""
+        return self.noise + self.sampling + self.bias + self.projection
 
     @property
     def total_level(self) -> float:

@@ -19,7 +19,7 @@ from confide.regression.bounds import RidgeBounds, typical_release_error
 from confide.regression.constrained_ridge import certified_ridge
 from confide.regression.intervals import laplace_marginal_quantile, mean_of_two_quantile, normal_quantile
 from confide.regression.records import Moments
-from confide.regression.release.base import Interval, ProvedError, Release, Released
+from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.setting import Setting
 
 __all__ = ["Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge", "ridge_bounds"]
@@ -33,8 +33,8 @@ _SOLVER_SHARE = 2.0**-16
 
 def noise_scale(setting: Setting, ridge: float, epsilon: float) -> float:
     """Scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), with room for two certified solutions, rounded up."""
-    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * _SOLVER_SHARE) * (1.0 + 2.0**-50)
-    return math.nextafter(sensitivity / epsilon, math.inf)
+    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * _SOLVER_SHARE)
+    return sensitivity / epsilon * ROOM
 
 
 def perturbed_ridge(

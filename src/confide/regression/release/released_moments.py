@@ -114,9 +114,9 @@ def moment_error_bound(
 
     Let w = lo - |noise in A| - absences be what the smallest eigenvalue of A~ still reaches. A linear estimate with
     filters f(w) <= 1/w that shrinks by 1 - w f(w) is off by at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)), and
-    |u~ - A~ theta| <= noise in u + R0 noise in A + |X'z| + 2Y misreports + truncation. |X'z| by Bernstein's inequality
-    in Hilbert space (Pinelis 1994): at most u with 2 exp(-u^2/(2(n sigma^2 + M u/3))) = failure. The projection to the
-    ball never adds error.
+    |u~ - A~ theta| <= noise in u + R0 noise in A + |X'z| + max(2Y, M) misreports + truncation. |X'z| by Bernstein's
+    inequality in Hilbert space (Pinelis 1994): at most u with 2 exp(-u^2/(2(n sigma^2 + M u/3))) = failure. The
+    projection to the ball never adds error.
 
     Args:
         setting: the public facts.
@@ -135,7 +135,8 @@ def moment_error_bound(
     linear = setting.noise_bound * level / 3.0
     residuals = linear + math.sqrt(linear**2 + 2.0 * n * setting.noise.variance * level)
     truncation = n * (1.0 + bound * math.sqrt(setting.features)) * 2.0**-GRID_BITS
-    off = cross_noise + bound * gram_noise + residuals + 2.0 * setting.response * lost + truncation
+    moved = max(2.0 * setting.response, setting.noise_bound)  # by a lie, by an absence
+    off = cross_noise + bound * gram_noise + residuals + moved * lost + truncation
     spectrum = setting.spectrum(n).quantised()
     reach = spectrum.lower - gram_noise - lost
     if reach <= 0:

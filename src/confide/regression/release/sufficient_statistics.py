@@ -20,7 +20,7 @@ from confide.privacy.events import Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.regression.intervals import laplace_marginal_quantile
 from confide.regression.records import Moments
-from confide.regression.release.base import Interval, ProvedError, Release, Released
+from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.release.released_moments import (
     FAILURE,
     exact_moments,
@@ -54,7 +54,7 @@ class SufficientStatistics(Release):
     @property
     def scale(self) -> float:
         """Scale of the vector Laplace noise, rounded up."""
-        return math.nextafter(SENSITIVITY / self.epsilon, math.inf)
+        return SENSITIVITY / self.epsilon * ROOM
 
     def deviation(self, features: int) -> float:
         """Standard deviation of one coordinate of that noise."""

@@ -1,0 +1,44 @@
+"""The audit of a regression campaign, and its parts for researchers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows, own_score_row
+    from confide.regression.audit.neighbours import neighbours
+    from confide.regression.audit.population import StandIn, stand_in
+    from confide.regression.audit.printed import printed_audit, printed_loss, printed_samples
+    from confide.regression.audit.privacy import claims_of, privacy_controls, privacy_rows
+    from confide.regression.audit.whole import audit_plan
+
+
+__all__ = [
+    "StandIn",
+    "audit_plan",
+    "behaviour_controls",
+    "behaviour_rows",
+    "claims_of",
+    "neighbours",
+    "own_score_row",
+    "printed_audit",
+    "printed_loss",
+    "printed_samples",
+    "privacy_controls",
+    "privacy_rows",
+    "stand_in",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "behaviour": ("behaviour_controls", "behaviour_rows", "own_score_row"),
+        "neighbours": ("neighbours",),
+        "population": ("StandIn", "stand_in"),
+        "printed": ("printed_audit", "printed_loss", "printed_samples"),
+        "privacy": ("claims_of", "privacy_controls", "privacy_rows"),
+        "whole": ("audit_plan",),
+    },
+)

@@ -1,0 +1,190 @@
+"""Truth, accuracy and money, measured on people drawn from the public model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from confide.audit import AuditRow, Control, Verdict, best_response
+from confide.contract.guarantees import Accuracy, Budget, Truthfulness
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.regression.audit.population import stand_in
+from confide.regression.guarantees import CUT
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
+from confide.regression.records import row_norms
+
+__all__ = ["behaviour_controls", "behaviour_rows", "own_score_row"]
+
+_FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
+_PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Runs:
+    """Simulated runs on fresh populations.
+
+    Args:
+        errors: squared error of the coefficients, one per run.
+        totals: paid in all, one per run.
+        lowest: least payment of all.
+        highest: largest payment of all.
+        shrinkage: g, by how much peers' estimates fall short of theta without their noise: P = (1 - g) q.
+    """
+
+    errors: np.ndarray
+    totals: np.ndarray
+    lowest: float
+    highest: float
+    shrinkage: float
+
+
+def _simulate(mechanism: PrivateTruthfulRegression, seed: int, runs: int, step: Callable[[], None]) -> _Runs:
+    setting = mechanism.setting
+    errors, totals, low, high, along, size = [], [], [], [], 0.0, 0.0
+    for run in range(runs):
+        history = RecordingNoise(Noise.simulated(seed * 1009 + run))
+        people = stand_in(setting, Noise.simulated(seed * 1009 + run), run)
+        outcome = mechanism.run((people.X, people.y), history)
+        paid = outcome.shares["payment"].to_numpy() / mechanism.payment.minor_units
+        errors.append(float(np.sum((_billboard(outcome).coef - people.theta) ** 2)))
+        totals.append(float(paid.sum()))
+        low.append(float(paid.min()))
+        high.append(float(paid.max()))
+        for draw in history.draws:
+            if draw.stream[0] == "payment":  # its center is the estimate before the noise
+                along += float(np.array(draw.center, dtype=np.float64) @ people.theta)
+                size += float(people.theta @ people.theta)
+        step()
+    return _Runs(errors=np.array(errors), totals=np.array(totals), lowest=min(low), highest=max(high),
+                 shrinkage=1.0 - along / size if size > 0 else 0.0)
+
+
+def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
+    if not isinstance(outcome.billboard, RegressionBillboard):
+        raise TypeError("not a regression's billboard")
+    return outcome.billboard
+
+
+def _best_lie(
+    mechanism: PrivateTruthfulRegression, shrinkage: float, seed: int, types: int, step: Callable[[], None]
+) -> tuple[float, float]:
+    """Largest expected gain of a lie over drawn people, and the least expected payment of a truthful one.
+
+    Peers predict P = (1 - g) q on average, with g as measured; the best answer is found on a grid of the whole interval
+    of possible answers and refined.
+    """
+    setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
+    people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))
+    worst, least = 0.0, math.inf
+    for k in range(types):
+        x, y = people.X[k : k + 1], float(people.y[k])
+        reach = min(setting.parameter_bound * float(row_norms(x)[0]) + setting.noise_bound, setting.response)
+        y = min(max(y, -reach), reach)
+        peers = (1.0 - shrinkage) * float(law(x, np.array([y]))[0])
+
+        def utility(reports: np.ndarray, x: np.ndarray = x, peers: float = peers) -> np.ndarray:
+            return rule(peers, law(np.repeat(x, len(reports), axis=0), reports))
+
+        found = best_response(utility, truth=y, low=-reach, high=reach, points=401, refine=4)
+        worst, least = max(worst, found.gain), min(least, found.truthful_utility)
+        step()
+    return worst, least
+
+
+def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
+    """Whether an answer moves its owner's payment through the score of that answer alone.
+
+    The run is repeated with one answer changed, on equal split and without noise that could hide anything. Her new
+    payment must be what the old billboard gives for the new answer: the peers who predict her must not contain her.
+    """
+    setting = replace(mechanism.setting, people=min(mechanism.setting.people, _PEOPLE))
+    # A coin so small that rounding hides nothing.
+    fine = replace(mechanism, setting=setting, payment=replace(mechanism.payment, minor_units=10**9))
+    people = stand_in(setting, Noise.simulated(seed))
+    y = np.clip(people.y, -setting.response, setting.response)
+    truth = fine.run((people.X, y), ForcedNoise([]))
+    worst = 0.0
+    for index in (0, 1, setting.people - 2, setting.people - 1):
+        lie = y.copy()
+        lie[index] = -math.copysign(setting.response, y[index])
+        paid = fine.run((people.X, lie), ForcedNoise([])).shares["payment"][index].as_py()
+        due = fine.decode((people.X[index], lie[index]), index, truth.billboard)["payment"]
+        worst = max(worst, abs(paid - due) / fine.payment.minor_units)
+    return AuditRow.at_most(
+        f"her answer moves her payment only through its own score ({mechanism.payment.currency})", 0.0, worst,
+        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's")
+
+
+class _PaidByHerOwnGroup(PrivateTruthfulRegression):
+    """A control: the estimate that predicts her contains her own answer."""
+
+    def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        return super().exact_payments(X, y, ~group, peers)
+
+
+def _mean_row(
+    promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = ""
+) -> AuditRow:
+    """A bound on an expectation: broken where the runs' mean is above it beyond what so few runs can say."""
+    mean, runs = float(samples.mean()), len(samples)
+    spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
+    row = AuditRow.at_most(promise, bound, mean - spread, evidence, vacuous=vacuous, note=note,
+                           false_alarm=_FALSE_ALARM)
+    return replace(row, measured=mean)
+
+
+def behaviour_rows(
+    mechanism: PrivateTruthfulRegression, seed: int, runs: int, types: int, step: Callable[[], None] = lambda: None
+) -> list[AuditRow]:
+    """Promised against measured: truth, participation, accuracy and money.
+
+    Args:
+        mechanism: as it will run.
+        seed: of everything that is drawn.
+        runs: simulated runs, at least 2.
+        types: people whose best lie is looked for.
+        step: called after each run and each of them.
+    """
+    f, setting = mechanism.figures, mechanism.setting
+    cut, note = setting.cuts, CUT if setting.cuts else ""
+    measured = _simulate(mechanism, seed, runs, step)
+    gain, least = _best_lie(mechanism, measured.shrinkage, seed, types, step)
+    currency = mechanism.payment.currency
+    people = f"{runs} simulated runs, fresh truthful populations of this size drawn from the model"
+    promises = {type(promise): promise for promise in mechanism.guarantees()}
+    truth, accuracy, budget = promises[Truthfulness], promises[Accuracy], promises[Budget]
+    if not (isinstance(truth, Truthfulness) and isinstance(accuracy, Accuracy) and isinstance(budget, Budget)):
+        raise TypeError("a regression promises truth, accuracy and a budget")
+    due = f.privacy_cost + f.coin / 2  # rounding to coins can take half of one
+    return [
+        own_score_row(mechanism, seed),
+        AuditRow.at_most(
+            f"no lie gains more ({currency})", truth.gain, gain,
+            f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
+            vacuous=truth.vacuous, note=note or truth.note),
+        AuditRow(
+            f"taking part pays: expected payment at least ({currency})", due, least,
+            f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
+            Verdict.VACUOUS if cut else Verdict.KEPT if least >= due * (1 - 1e-9) else Verdict.BROKEN, note),
+        _mean_row(
+            "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
+            vacuous=accuracy.vacuous,
+            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}"),
+        _mean_row(f"expected total ({currency})", budget.expected, measured.totals, people),
+        AuditRow.at_most(f"largest payment ({currency})", budget.highest, measured.highest, people,
+                         false_alarm=min(0.5, budget.failure_probability * runs)),
+        AuditRow.at_most(f"smallest payment, sign turned ({currency})", -budget.lowest, -measured.lowest, people,
+                         false_alarm=min(0.5, budget.failure_probability * runs)),
+    ]
+
+
+def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
+    """Mechanisms whose incentives were broken on purpose."""
+    own = _PaidByHerOwnGroup(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
+                             behaviour=mechanism.behaviour)
+    return [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]

@@ -1,0 +1,126 @@
+"""Privacy, attacked through the door: the mechanism's own run on neighbouring submissions, and the noise it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from confide.audit import (
+    AuditRow,
+    Control,
+    DampedNoise,
+    Loss,
+    Neighbours,
+    RepeatedNoise,
+    door_audit,
+    sampler_audit,
+)
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.losses import ZCDP, PureDP
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.regression.audit.neighbours import neighbours
+from confide.regression.audit.printed import printed_audit
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+from confide.regression.records import RecordMap
+from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.release.output_perturbation import Averaged
+
+__all__ = ["FALSE_ALARM", "claims_of", "privacy_controls", "privacy_rows"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
+_HARDEST = 4  # pairs that a control is shown: the worst ones come first
+
+Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
+
+
+def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
+    """What is promised of each part of the noise, by the first word of its streams; "" is everything together."""
+    release = mechanism.release
+    claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
+    if isinstance(release, AdaSSP):
+        claims["release"] = ZCDP(release.rho)
+    elif not isinstance(release, Averaged):
+        claims["release"] = PureDP(release.epsilon)
+    return claims
+
+
+def privacy_rows(
+    mechanism: PrivateTruthfulRegression, seed: int, step: Callable[[], None] = lambda: None
+) -> list[AuditRow]:
+    """One row per promised loss, and one per kind of secure noise.
+
+    Args:
+        mechanism: as it will run.
+        seed: of the histories.
+        step: called after each pair.
+    """
+
+    def source(pair: int) -> Noise:
+        return Noise.simulated(seed * 1009 + pair)
+
+    heard: dict[tuple[str, str], Draw] = {}
+
+    def run(data: Any, noise: Noise) -> Outcome | SimulatedOutcome:
+        outcome = mechanism.run(data, noise)
+        if isinstance(noise, RecordingNoise):
+            for draw in noise.draws:
+                if draw.law != "split":
+                    heard.setdefault((str(draw.stream[0]), draw.law), draw)
+            step()
+        return outcome
+
+    found = door_audit(run, neighbours(mechanism, source), claims_of(mechanism), source)
+    names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
+    rows = [audit.row(f"privacy loss: {names[part]}") for part, audit in found.items()]
+    secure = Noise.secure()
+    rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
+    return rows
+
+
+def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
+    """The same walk over mechanisms that were broken on purpose: each must be flagged."""
+
+    def source(pair: int) -> Noise:
+        return Noise.simulated(seed * 1009 + pair)
+
+    def pairs() -> list[Neighbours]:
+        return list(islice(neighbours(mechanism, source), _HARDEST))
+
+    part = 1.0 / max(2, mechanism.setting.features)
+    unclipped = _Unclipped(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
+                           behaviour=mechanism.behaviour)
+    wide = list(neighbours(mechanism, source))
+    broken: list[tuple[str, Run, list[Neighbours]]] = [
+        ("no noise at all", lambda data, _: mechanism.run(data, ForcedNoise([])), pairs()),
+        (f"noise multiplied by {part:.2g}", lambda data, noise: mechanism.run(data, DampedNoise(noise, part)), pairs()),
+        ("the same noise in both payment estimates", lambda data, noise: mechanism.run(data, RepeatedNoise(noise)),
+         pairs()),
+        ("answers beyond the bound count sixteen times", unclipped.run, wide),
+    ]
+    claims = {"": claims_of(mechanism)[""]}
+    out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
+           for bug, run, shown in broken]
+    printed = printed_audit(1.0, Noise.simulated(seed))
+    out.append(Control("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10): "
+                       f"{printed.measured:.2f} times the claim", printed.flagged))
+    heard = RecordingNoise(Noise.simulated(seed))
+    mechanism.run([], heard)
+    draw = next(draw for draw in heard.draws if draw.law != "split")
+    for bug, noise in (("a source that adds nothing", ForcedNoise([])),
+                       ("a source with half the scale", DampedNoise(Noise.simulated(seed), 0.5))):
+        out.append(Control("law of the noise", bug, sampler_audit(noise, draw, _DRAWS, FALSE_ALARM).flagged))
+    return out
+
+
+class _Unclipped(PrivateTruthfulRegression):
+    """A control: its records may be sixteen times as large as its noise allows for."""
+
+    @property
+    def record_map(self) -> RecordMap:
+        sound = self.setting.record_map
+        return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)

@@ -1,0 +1,133 @@
+"""The audit through the door: exact losses along common histories, leaks past the noise, and the law of the sampler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from confide.audit import DampedNoise, Neighbours, RepeatedNoise, Verdict, door_audit, sampler_audit
+from confide.privacy import ZCDP, ApproxDP, Noise, PureDP
+from confide.privacy.noise import ForcedNoise, RecordingNoise
+
+from false_alarms import alpha
+
+PAIR = Neighbours([0.0, 1.0], [1.0, 1.0], lambda out: np.asarray(out).tobytes())
+Mechanism = Callable[[list[float], Noise], Any]
+
+
+def _audit(run: Mechanism, claim: Any = PureDP(1.0), pair: Neighbours = PAIR) -> Any:  # noqa: B008
+    return door_audit(run, [pair], {"": claim}, Noise.simulated)[""]
+
+
+def _mean(values: list[float], noise: Noise) -> np.ndarray:
+    return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
+
+
+def test_loss_is_exact_for_every_law() -> None:
+    def lattice(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.discrete_laplace(4, 1, stream="sum", center=[round(sum(values))])
+
+    def vector(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.vector_laplace(2.0, 2, stream="sum", center=[sum(values), 0.0], stretch=[0.5, 1.0])
+
+    def gaussian(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.gaussian(2.0, 1, stream="sum", center=[sum(values)])
+
+    def normal_lattice(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.discrete_gaussian(2.0, 1, stream="sum", center=[round(sum(values))])
+
+    assert _audit(_mean).measured == 1.0
+    assert not _audit(_mean).flagged
+    assert _audit(_mean, PureDP(0.99)).flagged
+    assert _audit(lattice).measured == 0.25
+    assert _audit(vector).measured == 1.0
+    for run in (gaussian, normal_lattice):
+        assert _audit(run, ZCDP(0.125)).measured == 0.125
+        assert not _audit(run, ZCDP(0.125)).flagged
+        assert _audit(run, ZCDP(0.12)).flagged
+        claim = ApproxDP(ZCDP(0.125).epsilon_at(1e-6), 1e-6)
+        assert _audit(run, claim).measured == pytest.approx(claim.epsilon)
+        assert math.isinf(_audit(run, PureDP(3.0)).measured)  # Gaussian noise has no pure loss
+
+
+def test_parts_are_told_apart_by_their_streams() -> None:
+    def two(values: list[float], noise: Noise) -> np.ndarray:
+        first = noise.laplace(1.0, 1, stream=("a", 0), center=[values[0]])
+        return np.concatenate([first, noise.laplace(4.0, 1, stream=("b",), center=[values[0]])])
+
+    found = door_audit(two, [PAIR], {"": PureDP(1.25), "a": PureDP(1.0), "b": PureDP(0.2)}, Noise.simulated)
+    assert {part: audit.measured for part, audit in found.items()} == {"": 1.25, "a": 1.0, "b": 0.25}
+    assert [audit.flagged for audit in found.values()] == [False, False, True]
+    assert found["b"].row("b").verdict is Verdict.BROKEN
+
+
+LEAKS: dict[str, tuple[Mechanism, str]] = {
+    "past the noise": (lambda values, noise: np.concatenate([_mean(values, noise), [values[0] > 0.5]]), "published"),
+    "in the scale": (lambda values, noise: noise.laplace(1.0 + values[0], 1, stream="x", center=[0.0]), "asked for"),
+    "in the number of draws": (
+        lambda values, noise: [noise.laplace(1.0, 1, stream=("x", k)) for k in range(int(sum(values)))][:1],
+        "asked for"),
+    "in a size": (lambda values, noise: noise.laplace(1.0, 1 + int(sum(values)), stream="x"), "asked for"),
+    "no noise": (lambda values, noise: np.array(values), "no noise"),
+    "a second reading": (lambda values, noise: _mean(values, noise) + 1e-12 * values[0], "published"),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_leaks_are_flagged(name: str) -> None:
+    run, reason = LEAKS[name]
+    found = _audit(run)
+    assert found.flagged
+    assert any(reason in leak for leak in found.leaks), found.leaks
+    row = found.row()
+    assert row.verdict is Verdict.BROKEN
+    assert row.measured == math.inf
+
+
+def test_nothing_walked_proves_nothing() -> None:
+    assert door_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)[""].flagged
+
+
+def test_broken_sources_are_heard() -> None:
+    assert _audit(lambda values, noise: _mean(values, DampedNoise(noise, 0.5))).measured == 2.0
+    assert _audit(lambda values, _: _mean(values, ForcedNoise([]))).flagged
+
+    def two(values: list[float], noise: Noise) -> np.ndarray:
+        return np.concatenate([noise.vector_laplace(2.0, 1, stream=("a", k), center=[v * 2])
+                               for k, v in enumerate(values)])
+
+    other = Neighbours([0.0, 0.0], [0.0, 1.0], PAIR.published)
+    assert not _audit(two, pair=other).flagged
+    assert _audit(lambda values, noise: two(values, RepeatedNoise(noise)), pair=other).flagged
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian"])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_sampler(law: str, dimension: int) -> None:
+    """Secure draws follow the law that was asked for; sources that add nothing, or too little, do not."""
+    heard = RecordingNoise(Noise.simulated(0))
+    center = [2**40 + 1, -5, 7][:dimension] if law.startswith("discrete") else [2.5, -1e6, 0.0][:dimension]
+    scale = 2.0**30 if law.startswith("discrete") else 1.5
+    getattr(heard, law)(scale, dimension, stream=("part", 1), center=center)
+    share = alpha("audit.sampler", cases=10)
+    assert not sampler_audit(Noise.secure(), heard.draws[0], 400, share).flagged
+    assert sampler_audit(ForcedNoise([]), heard.draws[0], 400, share).flagged
+    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 400, share).flagged
+
+
+def test_sampler_sees_a_direction_that_is_not_uniform() -> None:
+    heard = RecordingNoise(Noise.simulated(0))
+    heard.vector_laplace(1.0, 3, stream="x")
+
+    class OneWay(DampedNoise):
+        """The right length, always along the first axis."""
+
+        def _vector(self, scale: Any, points: Any, stretch: Any, grid: int, stream: Any) -> np.ndarray:
+            drawn = super()._vector(scale, points, stretch, grid, stream)
+            return np.array([np.linalg.norm(drawn), 0.0, 0.0])
+
+    assert sampler_audit(OneWay(Noise.simulated(5), 1.0), heard.draws[0], 400, 1e-9).flagged
