@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pandas
+import polars
 import pytest
 
 from campaign.small import TEXT, write
 from confide.campaign import Campaign, load, schema
-from confide.contract import InvalidInput, digest, kind, kind_names
+from confide.contract import InvalidInput, kind, kind_names
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -25,21 +27,58 @@ def test_a_right_file(tmp_path: Path) -> None:
     assert file.kind is kind("regression")
     assert (file.budget.data_set, file.budget.epsilon, file.budget.delta) == ("pay survey", 7.0, 0.0)
     assert file.config.people.count == 2000
-    assert file.digest == digest(path.read_bytes())
+    assert file.document["people"] == {"count": 2000, "id": "id"}
     assert load(str(path)).digest == file.digest
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("format = 1\n", "# a comment\nformat    =   1  # another\n\n"), ("count = 2000", "count = 2_000"),
+    ("upper = 60", "upper = 60.0"), ("center = 40\nunit = \"euro\"", "unit = 'euro'\ncenter = 40"),
+    ("[costs]\nscale = 0.001", "[costs]\nscale = 1e-3"),
+], ids=range(5))
+def test_what_says_the_same_is_the_same(old: str, new: str, tmp_path: Path) -> None:
+    assert load(write(tmp_path / "b", (old, new))).digest == load(write(tmp_path / "a")).digest
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("count = 2000", "count = 2001"), ("upper = 60", "upper = 60.5"), ('["female", "male"]', '["male", "female"]'),
+    ('unit = "euro"', 'unit = "Euro"'), ("epsilon = 7.0", "epsilon = 7.0\ndelta = 1e-9"),
+], ids=range(5))
+def test_what_says_something_else_is_another(old: str, new: str, tmp_path: Path) -> None:
+    assert load(write(tmp_path / "b", (old, new))).digest != load(write(tmp_path / "a")).digest
 
 
 # ---- what is not a campaign
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"^campaign: .*nowhere.toml cannot be read \(FileNotFoundError\)"):
-        load(tmp_path / "nowhere.toml")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+def test_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("nowhere.toml", tmp_path / "nowhere.toml"):
+        with pytest.raises(InvalidInput) as caught:
+            load(path)
+        assert str(caught.value) == (f"campaign: {tmp_path}/nowhere.toml does not exist; `confide init "
+                                     f"{kind_names()[0]}` writes a file to start from")
+    with pytest.raises(InvalidInput, match="is a folder; name the campaign file in it"):
         load(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["format = ", "[a\nb = 1", "x = 1\nx = 2", "{}"])
+def test_what_is_no_path(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"age": [40]})
+    for given in (frame, polars.DataFrame({"age": [40]}), None, 3):
+        with pytest.raises(InvalidInput, match=r"^campaign: .* is no path; pass a path"):
+            Campaign.load(given)  # type: ignore[arg-type]
+    campaign = Campaign.load(str(write(tmp_path)))
+    for call in (campaign.settle, campaign.settled, campaign.tables):
+        with pytest.raises(InvalidInput, match=r"^folder: pandas.*DataFrame is no path"):
+            call(frame)
+    with pytest.raises(InvalidInput, match=r"^folder: .*DataFrame is no path"):
+        campaign.study(3, frame)
+    with pytest.raises(InvalidInput, match=r"^record: DataFrame is no record; pass a mapping of column to value"):
+        campaign.share("7", record=frame)
+
+
+@pytest.mark.parametrize("text", ["format = ", "[a\nb = 1", "x = 1\nx = 2", "{}", "a = " + "[" * 5000 + "]" * 5000,
+                                  "a = " + "9" * 5000, "a = 0x" + "f" * 9000], ids=range(7))
 def test_not_toml(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text)
@@ -50,7 +89,7 @@ def test_not_toml(tmp_path: Path, text: str) -> None:
 def test_not_text(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InvalidInput, match="UnicodeDecodeError"):
+    with pytest.raises(InvalidInput, match="is not UTF-8 text"):
         load(path)
 
 
@@ -81,12 +120,12 @@ UNKNOWN = [
     ("noise_bound =", "noise_bond =", "model.noise_bond", "did you mean 'noise_bound'"),
     ("epsilon_release", "epsilon_relaese", "privacy.epsilon_relaese", "did you mean 'epsilon_release'"),
     ("misreports =", "misreport =", "costs.misreport", "did you mean 'misreports'"),
-    # inside [[features]]: the kind of column that fits best is meant
-    ("upper = 60", "uper = 60", "features.0.uper", "did you mean 'upper'"),
-    ("upper = 60", "upper = 60\nuints = 'years'", "features.0.uints", "did you mean 'unit'"),
-    ("levels =", "level =", "features.1.level", "did you mean 'levels'"),
-    ("levels =", "lvels =", "features.1.lvels", "did you mean 'levels'"),
-    ('column = "sex"', 'colunm = "sex"', "features.1.colunm", "did you mean 'column'"),
+    # inside [[features]]: places count from 1, and the kind of column that fits best is meant
+    ("upper = 60", "uper = 60", "features[1].uper", "did you mean 'upper'"),
+    ("upper = 60", "upper = 60\nuints = 'years'", "features[1].uints", "did you mean 'unit'"),
+    ("levels =", "level =", "features[2].level", "did you mean 'levels'"),
+    ("levels =", "lvels =", "features[2].lvels", "did you mean 'levels'"),
+    ('column = "sex"', 'colunm = "sex"', "features[2].colunm", "did you mean 'column'"),
 ]
 
 WRONG = [
@@ -102,9 +141,9 @@ WRONG = [
     ("epsilon = 7.0", 'epsilon = "7"', "budget.epsilon", "valid number"),
     ("epsilon = 7.0", "epsilon = true", "budget.epsilon", "valid number"),
     ("epsilon_release = 4.0", "epsilon_release = [4.0]", "privacy.epsilon_release", "valid number"),
-    ("upper = 60", 'upper = "60"', "features.0.upper", "valid number (got '60')"),
-    ('levels = ["female", "male"]', "levels = 'female'", "features.1.levels", "valid"),
-    ('levels = ["female", "male"]', "levels = [1.5, 2.5]", "features.1.levels.0", "got 1.5"),
+    ("upper = 60", 'upper = "60"', "features[1].upper", "valid number (got '60')"),
+    ('levels = ["female", "male"]', "levels = 'female'", "features[2].levels", "valid"),
+    ('levels = ["female", "male"]', "levels = [1.5, 2.5]", "features[2].levels[1]", "got 1.5"),
     ("[people]\ncount = 2000\nid = \"id\"", "[[people]]\ncount = 2000", "people", "should be a table"),
     ('unit = "euro"', "unit = 3", "response.unit", "valid string"),
     # ranges
@@ -120,11 +159,11 @@ WRONG = [
     ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "rigde"', "privacy.release", "'ridge'"),
     ("misreports = 0.0005", "misreports = 1.0", "costs.misreports", "less than 1"),
     ("scale = 0.001", "scale = 0.001\nexponent = 1", "costs.exponent", "greater than 1"),
-    ('levels = ["female", "male"]', 'levels = ["female"]', "features.1.levels", "at least 2"),
+    ('levels = ["female", "male"]', 'levels = ["female"]', "features[2].levels", "at least 2"),
     ('column = "pay"', 'column = ""', "response.column", "at least 1 character"),
     # what is missing, and what belongs together
     ('data_set = "pay survey"', "", "budget.data_set", "field required"),
-    ("upper = 60", "", "features.0.upper", "field required"),
+    ("upper = 60", "", "features[1].upper", "field required"),
     ('currency = "EUR"', "", "payment.currency", "field required"),
     ("truth_radius = 0.4", "truth_radius = 0.4\nbudget = 100.0", "payment", "exactly one of truth_radius and budget"),
     ("truth_radius = 0.4", "", "payment", "exactly one of truth_radius and budget"),

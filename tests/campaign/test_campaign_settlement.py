@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+import shutil
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from confide.contract import (
     SimulatedOutcome,
     Unit,
     canonical,
+    digest,
 )
 from confide.privacy import Account, Ledger, PureDP
 from confide.privacy.noise import Noise
@@ -172,10 +176,12 @@ def test_a_second_settlement_returns_the_stored_outcome(tmp_path: Path) -> None:
 def test_what_is_stored(settled: tuple[Campaign, Settled]) -> None:
     campaign, done = settled
     names = {path.name for path in done.folder.iterdir()}
-    assert names == {"manifest.json", "columns", "shares", "operator", "campaign.toml", "campaign.json"}
+    assert names == {"manifest.json", "columns", "shares", "operator", "campaign.toml", "campaign.json",
+                     "coefficients.csv"}
     assert (done.folder / "campaign.toml").read_text() == campaign.file.text
-    for private in ("shares", "operator"):
-        assert stat.S_IMODE((done.folder / private).stat().st_mode) == 0o700
+    note = json.loads((done.folder / "campaign.json").read_bytes())
+    assert note["content"] == campaign.file.digest
+    assert note["manifest"] == digest((done.folder / "manifest.json").read_bytes())
     assert isinstance(done.outcome, Outcome)
     assert done.outcome.provenance.noise == "secure"
     assert campaign.settled(done.folder).shares.equals(done.outcome.shares)
@@ -185,22 +191,46 @@ def test_a_folder_of_another_campaign_is_refused(settled: tuple[Campaign, Settle
     folder = settled[1].folder
     before = tree(folder)
     other = Campaign.load(write(tmp_path, ("epsilon_release = 4.0", "epsilon_release = 3.0"), name="other"))
-    edited = Campaign.load(write(tmp_path, ("format = 1\n", "format = 1 \n"), name="edited"))
+    foreign = Campaign.load(write(tmp_path, ("What do age", "What does age"), name="foreign"))
     ledger = Ledger()
-    for wrong in (other, edited):
-        with pytest.raises(InvalidInput, match="another campaign or of an earlier text") as caught:
-            wrong.settle(folder, ledger=ledger)
-        assert caught.value.field == "out"
-        with pytest.raises(InvalidInput, match="another campaign"):
-            wrong.settled(folder)
-        with pytest.raises(InvalidInput, match="another campaign"):
-            wrong.share("7", folder)
+    record = {"age": "40", "sex": "male", "pay": "41.5"}
+    for wrong, says in ((other, r"settled with another privacy\.epsilon_release; the settled file is .*campaign\.toml"),
+                        (foreign, "the outcome of a campaign with another file, 'What do age and sex say about pay")):
+        for call in (partial(wrong.settle, ledger=ledger), wrong.settled, wrong.tables, partial(wrong.share, "7"),
+                     partial(wrong.share, "7", record=record)):
+            with pytest.raises(InvalidInput, match=says) as caught:
+                call(folder)
+            assert caught.value.field == "out"
+            assert "a second release of the same records and costs epsilon again" in str(caught.value)
+            assert "choose another" not in str(caught.value)
     with pytest.raises(InvalidInput, match="not registered"):
         ledger.spent(ACCOUNT)  # nothing was even opened
     assert tree(folder) == before
 
 
-@pytest.mark.parametrize("note", ["", "not json", "[]", '"text"', "{}", '{"sha256": 3}'])
+def test_a_comment_changes_nothing(settled: tuple[Campaign, Settled], tmp_path: Path) -> None:
+    """What counts is what a file says."""
+    edited = Campaign.load(write(tmp_path, ("format = 1\n", "# settled last week\nformat  =  1\n")))
+    assert edited.settle(str(settled[1].folder)).fresh is False
+    assert edited.share(7, str(settled[1].folder))
+
+
+def test_an_altered_manifest_is_not_this_campaigns(settled: tuple[Campaign, Settled], tmp_path: Path) -> None:
+    """Also one that is whole and well-formed: another outcome of the same mechanism."""
+    campaign, done = settled
+    other, folder = campaign.settle(tmp_path / "other"), tmp_path / "out"
+    shutil.copytree(done.folder, folder)
+    shutil.copytree(other.folder / "columns", folder / "columns", dirs_exist_ok=True)
+    shutil.copy(other.folder / "manifest.json", folder / "manifest.json")
+    assert Outcome.load(folder)
+    for call in (campaign.settle, campaign.settled, campaign.tables, lambda place: campaign.share("7", place),
+                 lambda place: campaign.share("7", place, record={"age": "40", "sex": "male", "pay": "41.5"})):
+        with pytest.raises(InvalidInput, match=r"manifest\.json was altered"):
+            call(folder)
+
+
+@pytest.mark.parametrize("note", ["", "not json", "[]", '"text"', "{}", '{"sha256": 3}', "[" * 100_000,
+                                  '{"content": [], "manifest": {}, "title": 1}', "9" * 9999], ids=range(9))
 def test_a_broken_note_is_not_taken_for_a_settlement(
     note: str, settled: tuple[Campaign, Settled], tmp_path: Path
 ) -> None:
@@ -208,6 +238,7 @@ def test_a_broken_note_is_not_taken_for_a_settlement(
     with pytest.raises(InvalidInput) as caught:
         settled[0].settle(tmp_path)
     assert caught.value.field == "out"
+    assert str(tmp_path / "campaign.json") in str(caught.value)
 
 
 def test_a_place_that_will_not_do_costs_nothing(
@@ -278,7 +309,7 @@ def test_of_two_settlements_at_once_one_wins(
             campaign.settle(tmp_path / "out")  # another process was faster
 
     monkeypatch.setattr(Outcome, "save", meanwhile)
-    with pytest.raises(OSError):  # noqa: PT011 - the system's own refusal to replace a folder that is not empty
+    with pytest.raises(InvalidInput, match="not empty"):
         campaign.settle(tmp_path / "out")
     assert Outcome.load(tmp_path / "out")
     _alone(tmp_path, {"pay.toml", "answers.csv", "out"})
@@ -303,6 +334,9 @@ def test_a_study_is_no_release_and_costs_nothing(campaign: Campaign, tmp_path: P
     assert outcome.release_safe is False
     assert all(section.study for section in sections)
     assert not (folder / "campaign.json").exists()
+    assert (folder / "coefficients.csv").exists()
+    for path in (folder, *folder.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
     with pytest.raises(InvalidInput, match="not empty"):  # it cannot be turned into a settlement
         campaign.settle(folder)
     with pytest.raises(Refused, match="not settled"):
@@ -311,8 +345,10 @@ def test_a_study_is_no_release_and_costs_nothing(campaign: Campaign, tmp_path: P
     (folder / "report.html").write_text("page")
     campaign.study(3, folder)  # an earlier study is replaced
     assert tree(folder) == first
+    folder.chmod(0o755)
     campaign.study(4, folder)
     assert tree(folder) != first
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_study_never_replaces_anything_else(settled: tuple[Campaign, Settled], tmp_path: Path) -> None:
@@ -330,9 +366,12 @@ def test_a_study_never_replaces_anything_else(settled: tuple[Campaign, Settled],
     extra = tmp_path / "extra"
     campaign.study(3, extra)
     (extra / "notes.txt").write_text("mine")
+    numbers = tmp_path / "numbers"
+    campaign.study(3, numbers)
+    (numbers / "mine.csv").write_text("1,2")
     home = write(tmp_path / "home").parent  # --out . where campaign and answers lie
     (home / "manifest.json").write_text("[]")
-    for folder in (released, website, extra, home):
+    for folder in (released, website, extra, numbers, home):
         kept = tree(folder)
         with pytest.raises(InvalidInput, match="not a study's") as caught:
             campaign.study(3, folder)
@@ -409,7 +448,9 @@ def test_rejected_ids_are_the_operators_alone(tmp_path: Path) -> None:
     campaign = Campaign.load(write(tmp_path, lines=_bad()))
     done = campaign.settle(tmp_path / "out")
     operator = done.folder / "operator"
+    assert done.rejected == operator / "rejected.csv"
     assert stat.S_IMODE(operator.stat().st_mode) == 0o700
+    assert stat.S_IMODE(done.rejected.stat().st_mode) == 0o600
     with (operator / "rejected.csv").open(newline="") as file:
         listed = {row["id"]: row["reason"] for row in csv.DictReader(file)}
     hers = {str(i) for i in BAD}
@@ -458,7 +499,22 @@ def test_plan_and_offer_read_nothing(tmp_path: Path) -> None:
 def test_before_the_settlement_there_is_no_share(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(Refused, match="not settled") as caught:
         campaign.share("7", tmp_path / "out")
-    assert "confide run" in caught.value.remedy
+    assert f"only if it never was, run `confide run {campaign.file.path}` first" in caught.value.remedy
+    assert "a second release of the same records and costs epsilon again" in caught.value.remedy
+    with pytest.raises(Refused, match="not settled"):
+        campaign.share("7", tmp_path / "out", record={"age": "40", "sex": "male", "pay": "41.5"})
+
+
+def test_an_outcome_that_lies_elsewhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    campaign = Campaign.load(write(tmp_path / "deep"))
+    campaign.settle()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    with pytest.raises(Refused) as caught:
+        campaign.share("7")
+    assert caught.value.remedy == f"it is settled in {tmp_path / 'out' / 'pay'}: name that folder with --out"
+    assert campaign.share("7", tmp_path / "out" / "pay")
 
 
 @pytest.mark.parametrize("identity", ["0", "2001", "-1", "7.5", "", "seven", "07", "7 7"])
@@ -486,11 +542,23 @@ def test_a_hopeless_plan_is_refused_before_anything_is_opened(tmp_path: Path) ->
     _alone(tmp_path, {"pay.toml"})
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[int] = []
-    campaign = Campaign.load(write(tmp_path))
-    campaign.settle(tmp_path / "out", progress=lambda done, _: told.append(done))
-    assert told.count(2000) == 2  # both passes of the run come to their end
+@pytest.mark.parametrize("people", [150, 2000])
+def test_progress_tells_of_slots_alone(people: int, tmp_path: Path) -> None:
+    """Whoever came: the bar is the same."""
+    told: list[tuple[int, int | None]] = []
+    campaign = Campaign.load(write(tmp_path, lines=rows()[:people]))
+    campaign.settle(tmp_path / "out", progress=lambda done, total: told.append((done, total)))
+    campaign.check(progress=lambda done, total: told.append((done, total)))
+    assert set(told) == {(0, 2000)}
+    assert len(told) == 3  # both passes of the run, and the check's
+
+
+def test_progress_is_one_batch_late() -> None:
+    told: list[tuple[int, int | None]] = []
+    tell = regression_kind._by_slots(lambda done, total: told.append((done, total)), 100)
+    for rows_read in (40, 80, 117, 40, 80, 117, 117):
+        tell(rows_read, 117)
+    assert told == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
 
 
 def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) -> None:

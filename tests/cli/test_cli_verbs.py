@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
 import re
+import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +27,7 @@ from confide.campaign import Campaign
 from confide.cli import output, render
 from confide.cli.app import app
 from confide.cli.failures import guarded
+from confide.cli.typed import values
 from confide.contract import ConfideError, Outcome, Picture, Section, SolverFailed, Table, Text
 
 SCHEMA = Path(output.__file__).with_name("schema.json")
@@ -127,8 +131,11 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = run("run", path)
     assert (first.code, first.err) == (0, "")
     assert first.out.rstrip().endswith("wrote out/pay; open out/pay/report.html")
-    for words in ("Released coefficients", "What is promised, and to whom"):
-        assert words in first.out
+    order = ("Released coefficients", "(intercept)", "What is promised, and to whom", "Files of the outcome",
+             "coefficients.csv")
+    places = [first.out.index(words) for words in order]
+    assert places == sorted(places)
+    assert "Estimators compared" not in first.out  # that is the plan's, and on the page
     assert "STUDY" not in first.out
     assert "settled before" not in first.out
     before = tree(tmp_path / "out")
@@ -149,6 +156,9 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
     assert (found.json["command"], found.json["noise"], found.json["release_safe"], found.json["stored"]) == (
         "run", "secure", True, False)
     assert found.json["out"] == str(tmp_path / "out")
+    assert set(found.json["files"]) == {"report.html", "coefficients.csv", "manifest.json", "campaign.json",
+                                        "campaign.toml", "shares", "operator/rejected.csv"}
+    assert all(Path(path).exists() for path in found.json["files"].values())
     assert not any(part["study"] or part["private"] for part in found.json["sections"])
     (values,) = [part["blocks"][0]["rows"] for part in found.json["sections"]
                  if part["title"] == "Released coefficients"]
@@ -156,6 +166,19 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
     campaign = Campaign.load(path)
     natural = campaign.plan.design.natural(outcome.billboard.coef, campaign.plan.response)
     assert [row[1] for row in values] == natural.coefficients.tolist()
+    with (tmp_path / "out" / "coefficients.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["name"] for row in written] == [row[0] for row in values]
+    assert [float(row["value"]) for row in written] == natural.coefficients.tolist()
+    for row, shown in zip(written, values, strict=True):
+        reach = shown[2] + shown[3] + shown[4]
+        assert float(row["upper"]) == pytest.approx(shown[1] + reach)
+        assert float(row["lower"]) == pytest.approx(shown[1] - reach)
+        assert row["unit"] == shown[5]
+    table = campaign.tables(str(tmp_path / "out"))["coefficients"]
+    assert table.column_names == ["name", "value", "lower", "upper", "unit"]
+    assert table["value"].to_pylist() == natural.coefficients.tolist()
+    assert campaign.settle(tmp_path / "out").tables["coefficients"].equals(table)
 
 
 def test_a_study(run: Run, path: Path, tmp_path: Path) -> None:
@@ -163,7 +186,8 @@ def test_a_study(run: Run, path: Path, tmp_path: Path) -> None:
     found = run(*arguments, tmp_path / "study")
     assert (found.code, found.err) == (0, "")
     titles = [line for line in found.out.splitlines() if "STUDY: simulated noise" in line]
-    assert len(titles) == 4  # what a seed made is no release either
+    assert len(titles) == 5  # what a seed made is no release either
+    assert "public" not in found.out.partition("Files of the outcome")[2]
     first = run(*arguments, tmp_path / "study", "--json").json
     assert (first["noise"], first["release_safe"], first["stored"]) == ("simulated", False, False)
     assert all(part["study"] for part in first["sections"])
@@ -200,21 +224,41 @@ def test_noise_and_seed(arguments: list[str], says: str, run: Run, path: Path, t
 PLANTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
 
 
+def _outline(text: str, folder: Path) -> str:
+    """What a run says, without its numbers, its place and the widths of its columns."""
+    return re.sub(r"[-+]?\d[\d.,e+-]*", "#", re.sub(r"\s+", " ", text.replace(str(folder), "HERE")))
+
+
 def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
     lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
-    path = write(tmp_path, lines=lines)
-    spoken = [run("run", path, "--out", tmp_path / "out"), run("run", path, "--out", tmp_path / "out", "--json"),
+    path, clean = write(tmp_path / "bad", lines=lines), write(tmp_path / "clean")
+    said = {each: run("run", each, "--out", each.parent / "out") for each in (path, clean)}
+    assert _outline(said[path].out, path.parent) == _outline(said[clean].out, clean.parent)
+    assert "operator/rejected.csv" in said[path].out  # whatever it holds
+    spoken = [said[path], run("run", path, "--out", path.parent / "out", "--json"),
               run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study")]
     assert [found.code for found in spoken] == [0, 0, 0]
-    pages = [(tmp_path / name / "report.html").read_text() for name in ("out", "study")]
+    pages = [(folder / "report.html").read_text() for folder in (path.parent / "out", tmp_path / "study")]
     for text in [*(found.out + found.err for found in spoken), *pages]:
+        rest = text.replace("rejected.csv", "").replace("whose records were rejected, and why", "")
         for word in ("sentinel", "987654", "reject", "out of bounds", "a later row", "is not a level"):
-            assert word not in text
+            assert word not in rest
         assert not re.search(r"(?<![\d.,])(1997|1,997)(?![\d.])", text)  # nor how many were left
-    assert "zzsentinel" not in (tmp_path / "out" / "operator" / "rejected.csv").read_text()  # public terms, even there
-    private = run("share", path, "--id", 163, "--out", tmp_path / "out")
+    listed = path.parent / "out" / "operator" / "rejected.csv"
+    assert "zzsentinel" not in listed.read_text()  # public terms, even there
+    assert stat.S_IMODE(listed.stat().st_mode) == 0o600
+    private = run("share", path, "--id", 163, "--out", path.parent / "out")
     assert private.code == 0
     assert "No usable record arrived under this id" in private.out
+
+
+def test_a_study_is_for_its_owner_alone(run: Run, path: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run("run", path, "--noise", "simulated", "--seed", 98713, "--out", tmp_path / "study").code == 0
+        for each in (tmp_path / "study", *(tmp_path / "study").rglob("*")):
+            assert stat.S_IMODE(each.stat().st_mode) == (0o700 if each.is_dir() else 0o600), each
+        for text in tree(tmp_path / "study").values():
+            assert b"98713" not in text  # with the seed, the noise could be taken off
 
 
 def test_totals_are_not_published(run: Run, settled: tuple[Path, Path]) -> None:
@@ -249,11 +293,71 @@ def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) ->
     assert "not on the public list" in found.err
 
 
+HERS = "7,31.5,female,37.25"
+
+
+def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
+    """A participant needs the campaign file, the manifest and its columns; neither the records nor the shares."""
+    path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
+    assert run("run", path, "--out", tmp_path / "operator" / "out").code == 0
+    stored = run("share", path, "--id", 7, "--out", tmp_path / "operator" / "out")
+    hers = tmp_path / "hers"
+    hers.mkdir()
+    shutil.copy(path, hers)
+    shutil.copytree(tmp_path / "operator" / "out" / "columns", hers / "out" / "columns")
+    shutil.copy(tmp_path / "operator" / "out" / "manifest.json", hers / "out")
+    ways = [["--record", "age=31.5,sex=female,pay=37.25"], ["--record", "age=31.5", "--record", "pay=37.25,sex=female"],
+            ["--record", " pay = 37.25 , age=31.5, sex = female"]]
+    for way in ways:
+        found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
+        assert found == stored
+    with_note = hers / "out" / "campaign.json"
+    shutil.copy(tmp_path / "operator" / "out" / "campaign.json", with_note)
+    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == stored
+    with_note.unlink()
+    other = write(tmp_path / "else", ("epsilon_release = 4.0", "epsilon_release = 3.0"))
+    found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])
+    assert found.code == 2
+    assert "has other parameters than" in found.err
+
+
+def test_a_record_from_the_input(
+    run: Run, settled: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it stands in no history and in no list of processes."""
+    typed = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("age=40\n\nsex=male\npay=41.5\n"))
+    assert run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "-") == typed
+    assert typed.code == 0
+
+
+@pytest.mark.parametrize(("record", "says"), [
+    ("age=40,sex=male", "pay missing; must give age, sex, pay"),
+    ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
+    ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
+    ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),
+    ("age=40,sex=else,pay=41.5", "must be one of female, male; such a record counts as empty and is paid nothing"),
+    ("age=40,sex=male,pay=lots", "'lots' is not a number"),
+    ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
+    ("40", "'40' is no column=value"), ("=40", "no column=value"), ("", "age, sex, pay missing"),
+])
+def test_a_record_that_will_not_do(record: str, says: str, run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", record)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("confide: record: ")
+    assert says in found.err
+
+
+def test_values_with_commas() -> None:
+    assert values(["level=a,b,age=4", "note=x=y"]) == {"level": "a,b", "age": "4", "note": "x=y"}
+
+
 def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
     found = run("share", path, "--id", 7, "--out", tmp_path / "out")
     assert (found.code, found.out) == (3, "")
     assert "is not settled" in found.err
-    assert f"run `confide run {path}` first" in found.err
+    assert f"only if it never was, run `confide run {path}` first" in found.err
+    assert "costs epsilon again" in found.err
 
 
 def test_share_without_an_id(run: Run, path: Path) -> None:
@@ -309,9 +413,89 @@ def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytes
     assert (found.code, found.err) == (1, "")
     assert found.json["passed"] is False
     broken = [row for row in found.json["report"]["rows"] if row["verdict"] == "broken"]
-    assert [row["promised"] for row in broken if "payment estimates" in row["promise"]] == [2.0, 2.0]
+    assert {row["promised"] for row in broken if "payment estimates" in row["promise"]} == {2.0}
     assert all(row["measured"] > row["promised"] for row in broken)
     assert all(control["flagged"] for control in found.json["report"]["controls"])
+
+
+# ---- offer
+
+
+def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
+    path.with_name("answers.csv").unlink()
+    found = run("offer", path)
+    assert (found.code, found.err) == (0, "")
+    assert "What you report: pay (must be in [0, 80] euro)" in found.out
+    assert "Guarantees" not in found.out
+    spoken = run("offer", path, "--json").json
+    assert spoken["sections"] == run("plan", path, "--json").json["offer"]
+    written = run("offer", path, "--html", tmp_path / "offer.html")
+    assert written.out == f"{found.out}\nwrote {tmp_path / 'offer.html'}\n"
+    words = self_contained((tmp_path / "offer.html").read_text()).words
+    assert "What you report: pay" in words
+    again = run("offer", path, "--html", tmp_path / "offer.html")
+    assert (again.code, again.out) == (2, "")
+    assert "offer.html exists; choose another file with --html" in again.err
+
+
+def test_the_page_of_a_run_holds_the_offer(run: Run, settled: tuple[Path, Path]) -> None:
+    offered = Campaign.load(settled[0]).offer()[0]
+    words = self_contained((settled[1] / "report.html").read_text()).words
+    assert offered.title in words
+    assert all(paragraph in words for paragraph in offered.blocks[0].paragraphs)
+
+
+# ---- check
+
+
+def test_check(run: Run, tmp_path: Path) -> None:
+    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
+    path = write(tmp_path, lines=lines)
+    before = tree(tmp_path)
+    found = run("check", path)
+    assert (found.code, found.err) == (0, "")
+    assert tree(tmp_path) == before  # it writes nothing
+    assert found.out.count("private: for the operator alone") == found.out.count(" PRIVATE ") == 2
+    for line in (r"rows read +2,001", r"usable records +1,997", r"rejected rows +4",
+                 r"slots without a usable record.* 3", r"age: is out of bounds; must be in \[20, 60\] year +1",
+                 r"41 +sex: is not a level", r"41 \(row 2001\) +a later row of the same id"):
+        assert re.search(line, found.out), line
+    assert "sentinel" not in found.out
+    assert "987654" not in found.out
+    spoken = run("check", path, "--json").json
+    assert (spoken["private"], spoken["rows"], spoken["usable"], spoken["rejected"]) == (True, 2001, 1997, 4)
+    assert sum(spoken["reasons"].values()) == 4
+    assert [each["id"] for each in spoken["first"]] == ["17", "41", "163", "41 (row 2001)"]
+    assert spoken["written"] is None
+
+
+def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, lines=[f"{line.split(',')[0]},99,male,41" if i % 50 == 0 else line
+                                  for i, line in enumerate(rows())])
+    assert "The first 10 of 40; --write lists them all." in run("check", path).out
+    found = run("check", path, "--write")
+    assert found.out.endswith("wrote out/pay/operator/rejected.csv (private: for the operator alone)\n")
+    listed = tmp_path / "out" / "pay" / "operator" / "rejected.csv"
+    assert len(listed.read_text().splitlines()) == 41
+    assert stat.S_IMODE(listed.stat().st_mode) == 0o600
+    assert stat.S_IMODE(listed.parent.stat().st_mode) == 0o700
+    assert run("check", path, "--write").code == 0  # and again
+    assert run("run", path, "--json").json["stored"] is False  # a check's list is in nobody's way
+    kept = tree(tmp_path / "out")
+    refused = run("check", path, "--write")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is not empty" in refused.err
+    assert tree(tmp_path / "out") == kept
+    assert run("check", path, "--write", "--out", tmp_path / "study").code == 0
+    assert run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study").code == 0
+
+
+def test_check_of_clean_records(run: Run, path: Path) -> None:
+    found = run("check", path)
+    assert "Rejected rows" not in found.out
+    assert re.search(r"rejected rows +0\b", found.out)
+    assert run("check", path, "--json").json["first"] == []
 
 
 # ---- init and kinds
@@ -352,13 +536,14 @@ def test_help_texts(run: Run) -> None:
     assert listed.code == 0
     assert run("-h").out == listed.out
     verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
-    assert set(verbs) >= {"init", "kinds", "plan", "run", "share", "audit"}
+    assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")
         assert "Usage: " in found.out
         options = found.out.partition("Options:")[2]
         assert all(re.search(r"\w.*  +\w", line) for line in options.strip().splitlines() if line.startswith("  -"))
+    assert "Exit codes: 0 done, 2 bad input, 3 refused" in listed.out
     assert run("--version").out == f"confide {confide.__version__}\n"
 
 
@@ -393,7 +578,16 @@ def test_exit_codes(edit: tuple[str, str], code: int, says: str, run: Run, tmp_p
 def test_no_campaign(run: Run, tmp_path: Path) -> None:
     found = run("plan", tmp_path / "nowhere.toml")
     assert (found.code, found.out) == (2, "")
-    assert "cannot be read" in found.err
+    assert f"{tmp_path / 'nowhere.toml'} does not exist; `confide init regression` writes a file" in found.err
+    assert "is a folder; name the campaign file in it" in run("plan", tmp_path).err
+
+
+def test_a_strangers_file_does_not_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('format = 1\nkind = "regression"\n"\\u001b[2J\\nconfide: all is well" = 3\n')
+    found = run("plan", path)
+    assert found.code == 2
+    assert found.err.rstrip("\n").isprintable()
 
 
 @pytest.mark.parametrize(("error", "code"), [
@@ -500,7 +694,8 @@ def test_the_page_of_a_study(run: Run, path: Path, tmp_path: Path) -> None:
     found = self_contained((tmp_path / "study" / "report.html").read_text())
     sections = [value for tag, name, value in found.attributes if (tag, name) == ("section", "class")]
     assert sections == ["study"] * 4
-    assert "simulated noise (seed 7)" in found.words
+    assert "A study with simulated noise. It uses private data" in found.words
+    assert "seed" not in found.words
     assert "Everything on this page is public" not in found.words
 
 
@@ -522,9 +717,13 @@ def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setenv("TERM", "xterm")
     with render.progress("settling") as bar:
         assert bar is not None
-        bar(1, 2)
-        bar(2, 2)
+        bar(1, None)
+        bar(61_395, 122_790)
+        bar(122_790, 122_790)
+        bar(200_000, 122_790)
     assert "settling" in terminal.getvalue()
+    for count in ("61395", "61,395", "122790", "122,790", "200000"):
+        assert count not in terminal.getvalue()
     assert capsys.readouterr().out == ""
 
 

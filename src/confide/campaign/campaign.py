@@ -1,17 +1,23 @@
-"""A campaign from its file: plan, offer, collect, settle, share, study, audit."""
+"""A campaign from its file: plan, offer, check, collect, settle, share, study, audit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from confide.campaign import settlement
 from confide.campaign.file import CampaignFile, load
-from confide.contract.errors import Refused
-from confide.contract.kinds import Collection, Plan, Progress
+from confide.campaign.folder import check_place, leftovers, write_rejected
+from confide.campaign.stored import public, stored, unsettled
+from confide.contract.errors import InvalidInput
+from confide.contract.files import as_path
+from confide.contract.kinds import Check, Collection, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.ledger import Ledger
@@ -40,7 +46,7 @@ class Campaign:
     file: CampaignFile
 
     @classmethod
-    def load(cls, path: str | Path) -> Campaign:
+    def load(cls, path: str | os.PathLike[str]) -> Campaign:
         """Read a campaign file; errors name the key."""
         return cls(load(path))
 
@@ -48,6 +54,11 @@ class Campaign:
     def default_folder(self) -> Path:
         """`out/NAME` in the working directory."""
         return Path("out") / self.file.name
+
+    @property
+    def study_folder(self) -> Path:
+        """`out/NAME-study` in the working directory."""
+        return self.default_folder.with_name(f"{self.file.name}-study")
 
     @cached_property
     def plan(self) -> Plan:
@@ -68,42 +79,111 @@ class Campaign:
         """Read the records that the file names, one per participant."""
         return self.file.kind.collect(self.file.config, self.plan, self.file.folder, progress)
 
+    def check(self, progress: Progress | None = None) -> Check:
+        """The operator's look at the records before a run; private, whatever it shows. Nothing is charged or written.
+
+        What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
+        """
+        return self.file.kind.check(self.file.config, self.plan, self.file.folder, progress)
+
+    def list_rejected(self, found: Check, folder: str | os.PathLike[str] | None = None) -> Path:
+        """Write a check's list of rejected records to `operator/rejected.csv`, which its owner alone may read.
+
+        Args:
+            found: what `check` returned.
+            folder: where the campaign will be settled; the settlement writes a list of its own in its place.
+
+        Raises:
+            InvalidInput: the folder holds something else.
+        """
+        place = self._place(folder)
+        check_place(place)
+        leftovers(place)
+        return write_rejected(place, found.rejected)
+
     def settle(
-        self, folder: Path | None = None, *, ledger: Ledger | None = None, progress: Progress | None = None
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        ledger: Ledger | None = None,
+        progress: Progress | None = None,
     ) -> settlement.Settled:
-        """Charge, run with secure noise, publish; once. A settled campaign returns its stored outcome."""
-        folder = folder or self.default_folder
-        before = settlement.stored(self.file, folder)
+        """Charge, run with secure noise, publish; once per folder. A settled campaign returns its stored outcome.
+
+        Args:
+            folder: where the outcome goes; default `out/NAME` in the working directory. Another folder is a second
+                release of the same records, and costs epsilon again.
+            ledger: charged before any record is read; default a new one, which knows no other campaign or run.
+            progress: told how far it is.
+        """
+        place = self._place(folder)
+        before = stored(self.file, place)
         if before is not None:
-            return settlement.Settled(outcome=before, folder=folder, fresh=False)
-        return settlement.settle(self.file, self.plan, self.collect(progress), folder, ledger or Ledger())
+            tables = self.file.kind.tables(self.plan, before)
+            return settlement.Settled(outcome=before, tables=tables, folder=place, fresh=False)
+        return settlement.settle(self.file, self.plan, self.collect(progress), place, ledger or Ledger())
 
     def study(
-        self, seed: int, folder: Path | None = None, *, progress: Progress | None = None
+        self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-        """The same run under simulated noise, beside what it would be without privacy. Never a release."""
+        """The same run under simulated noise, beside what it would be without privacy. Never a release.
+
+        It uses private data, and so does everything that it writes: its folder is readable by its owner alone.
+        """
         collection = self.collect(progress)
-        folder = folder or self.default_folder.with_name(f"{self.file.name}-study")
-        outcome = settlement.simulate(self.plan, collection, folder, seed)
+        place = self.study_folder if folder is None else as_path("folder", folder)
+        outcome = settlement.simulate(self.file, self.plan, collection, place, seed)
         return outcome, self.file.kind.study(self.plan, collection, outcome)
 
-    def settled(self, folder: Path | None = None) -> Outcome:
+    def settled(self, folder: str | os.PathLike[str] | None = None) -> Outcome:
         """The stored outcome.
 
         Raises:
             Refused: the campaign has not been settled there.
         """
-        folder = folder or self.default_folder
-        outcome = settlement.stored(self.file, folder)
+        place = self._place(folder)
+        outcome = stored(self.file, place)
         if outcome is None:
-            raise Refused(f"{self.file.name} is not settled in {folder}", f"run `confide run {self.file.path}` first")
+            raise unsettled(self.file, place)
         return outcome
 
-    def share(self, identity: str, folder: Path | None = None) -> Sequence[Section]:
-        """What one participant gets and why, decoded from her record and the billboard."""
-        outcome = self.settled(folder)
-        record, index = self.file.kind.record(self.file.config, self.plan, self.file.folder, identity)
-        return self.file.kind.explain(self.plan, outcome, record, index)
+    def tables(self, folder: str | os.PathLike[str] | None = None) -> Mapping[str, pa.Table]:
+        """The public result of the settled campaign in natural units, such as `tables()["coefficients"]`.
+
+        Raises:
+            Refused: the campaign has not been settled there.
+        """
+        return self.file.kind.tables(self.plan, self.settled(folder))
+
+    def share(
+        self,
+        identity: str | int,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        record: Mapping[str, str] | None = None,
+    ) -> Sequence[Section]:
+        """What one participant gets and why, decoded from her record and the billboard.
+
+        Args:
+            identity: her id.
+            folder: where the campaign was settled; default `out/NAME` in the working directory.
+            record: her record, column -> value. With it, nothing but the campaign file and the public files of the
+                folder is read; without it, her record is looked up in the file that the campaign names.
+
+        Raises:
+            Refused: the campaign has not been settled there.
+        """
+        place, kind, config = self._place(folder), self.file.kind, self.file.config
+        if record is None:
+            outcome = self.settled(place)
+            return kind.explain(self.plan, outcome, *kind.record(config, self.plan, self.file.folder, str(identity)))
+        if not isinstance(record, Mapping):
+            raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
+        shown = public(self.file, self.plan, place)
+        return kind.explain(self.plan, shown, *kind.parse_record(config, self.plan, str(identity), record))
+
+    def _place(self, folder: str | os.PathLike[str] | None) -> Path:
+        return self.default_folder if folder is None else as_path("folder", folder)
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
         """Promised against measured, with planted-bug controls; uses no participant's record."""

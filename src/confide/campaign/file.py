@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from confide.contract.encoding import digest
+from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Kind, kind
+from confide.contract.files import as_path, read_bytes
+from confide.contract.kinds import Kind, kind, kind_names
 from confide.contract.outcome import FORMAT
 
 __all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
 
+_LARGEST = 1 << 24  # bytes of a campaign file
+
 
 class BudgetTable(BaseModel):
-    """`[budget]`: what the ledger admits for this data set over all campaigns; fixed at the first of them."""
+    """`[budget]`: the most that one run of this campaign may spend on the data set; earlier runs are not remembered."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data_set: str = Field(min_length=1, description="name of the data set in the ledger")
+    data_set: str = Field(min_length=1, description="name of the data set in the run's ledger")
     epsilon: float = Field(gt=0, allow_inf_nan=False, description="total epsilon, in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="total delta")
 
@@ -54,6 +59,7 @@ class CampaignFile:
         budget: the ledger's budget for the data set.
         config: the kind's own tables, validated.
         text: the file's text.
+        document: what the text says: tables, keys and values.
     """
 
     path: Path
@@ -62,6 +68,7 @@ class CampaignFile:
     budget: BudgetTable
     config: Any
     text: str
+    document: Mapping[str, Any]
 
     @property
     def name(self) -> str:
@@ -75,26 +82,34 @@ class CampaignFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file's text."""
-        return digest(self.text.encode())
+        """SHA-256 of what the file says; comments, white space and the order of keys change nothing."""
+        return digest(canonical(encode(json.loads(json.dumps(self.document, default=_plain)), {})))
 
 
-def load(path: str | Path) -> CampaignFile:
+def load(path: str | os.PathLike[str]) -> CampaignFile:
     """Read and validate a campaign file.
 
     Raises:
         InvalidInput: unreadable, not TOML, another format, an unknown kind or key, a value out of range; the message
             names the key.
     """
-    path = Path(path)
+    path = as_path("campaign", path)
+    there = path.absolute()
+    if there.is_dir():
+        raise InvalidInput("campaign", f"{there} is a folder", "name the campaign file in it")
+    if not there.exists():
+        raise InvalidInput("campaign", f"{there} does not exist",
+                           f"`confide init {kind_names()[0]}` writes a file to start from")
+    data = read_bytes("campaign", there, _LARGEST)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput("campaign", f"{path} cannot be read ({type(error).__name__})") from None
-    try:
+        text = data.decode("utf-8")
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput("campaign", f"{path} is not TOML: {error}") from None
+        json.dumps(document, default=_plain)  # everything below reads it as JSON
+    except UnicodeDecodeError:
+        raise InvalidInput("campaign", f"{there} is not UTF-8 text") from None
+    except (ValueError, RecursionError) as error:  # also numbers and nestings that no reader can hold
+        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else type(error).__name__
+        raise InvalidInput("campaign", f"{there} is not TOML: {problem}") from None
     if type(document.get("format")) is not int or document["format"] != FORMAT:
         raise InvalidInput("format", f"{document.get('format')!r} is unknown", f"this version reads format = {FORMAT}")
     if not isinstance(document.get("kind"), str):
@@ -107,7 +122,8 @@ def load(path: str | Path) -> CampaignFile:
             raise InvalidInput(key, "is not a known key", _nearest(key, own | theirs))
     head = _validated(_Head, {k: v for k, v in document.items() if k in own})
     config = _validated(implementation.config, {k: v for k, v in document.items() if k in theirs})
-    return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text)
+    return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
+                        document=document)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -196,7 +212,9 @@ class _Problem:
 
     def error(self) -> InvalidInput:
         """What the reader of the file is told."""
-        where = ".".join(str(part) for part in self.path)
+        # Places in a list count from 1, as people do.
+        steps = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        where = "".join(steps).removeprefix(".")
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
         return InvalidInput(where, self.text)

@@ -1,4 +1,4 @@
-"""The verbs: init, kinds, plan, run, share, audit."""
+"""The verbs: kinds, init, plan, offer, check, run, share, audit."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ __all__ = ["app"]
 app = typer.Typer(
     name="confide",
     help="Run private-data campaigns: plan, offer, collect, settle and audit.",
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused (hopeless or over budget), 1 a broken promise or our own fault.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -107,17 +108,23 @@ def init(
     path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write it [KIND.toml].")] = None,
 ) -> None:
     """Write a commented campaign file to start from."""
-    from confide.contract import InvalidInput, kind
+    from confide.contract import kind
 
     target = path or Path(f"{kind_name}.toml")
-    template = kind(kind_name).template
-    if target.exists():
-        raise InvalidInput("out", f"{target} exists", "choose another file with --out")
-    try:
-        target.write_text(template, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput("out", f"{target} cannot be written ({type(error).__name__})") from None
+    _write_new("out", target, kind(kind_name).template)
     print(f"wrote {target}; next: confide plan {target}")
+
+
+def _write_new(option: str, target: Path, text: str) -> None:
+    """Write a public file where none is."""
+    from confide.contract import InvalidInput
+
+    if target.exists():
+        raise InvalidInput(option, f"{target} exists", f"choose another file with --{option}")
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(option, f"{target} cannot be written ({type(error).__name__})") from None
 
 
 @app.command()
@@ -136,6 +143,60 @@ def plan(campaign: CampaignPath, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def offer(
+    campaign: CampaignPath,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the plan as a participant reads it: what she reports, who sees what, what she gets, why truth pays."""
+    from confide.campaign.report import page
+    from confide.cli import output
+    from confide.cli.render import show, show_title
+
+    it = _load(campaign)
+    parts = it.offer()
+    if html is not None:
+        lead = "What taking part means. Everything on this page is public."
+        _write_new("html", html, page(it.file.title, lead, parts))
+    if as_json:
+        _emit(output.OfferOutput(**_head(it), sections=output.sections(parts)))
+        return
+    show_title(it.file.title)
+    show(parts)
+    if html is not None:
+        print(f"\nwrote {html}")
+
+
+@app.command()
+def check(
+    campaign: CampaignPath,
+    write: Annotated[bool, typer.Option("--write", help="List them all in DIR/operator/rejected.csv.")] = False,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
+    from confide.campaign.check import SHOWN, check_sections, reasons
+    from confide.cli import output
+    from confide.cli.render import progress, show, show_title
+
+    it = _load(campaign)
+    it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
+    with progress("checking") as bar:
+        found = it.check(bar)
+    listed = it.list_rejected(found, out) if write else None
+    if as_json:
+        first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
+        _emit(output.CheckOutput(**_head(it), slots=found.slots, rows=found.rows, usable=found.usable,
+                                 rejected=len(found.rejected), reasons=reasons(found), first=first,
+                                 written=None if listed is None else str(listed)))
+        return
+    show_title(it.file.title)
+    show(check_sections(found))
+    if listed is not None:
+        print(f"\nwrote {listed} (private: for the operator alone)")
+
+
+@app.command()
 def run(
     campaign: CampaignPath,
     noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
@@ -143,11 +204,14 @@ def run(
     out: OutFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Collect from the named file, settle, and print the public result."""
+    """Collect from the named file, settle, and print the public result; once per folder."""
+    from confide.campaign.folder import REPORT
     from confide.campaign.report import page
     from confide.cli import output
+    from confide.cli.places import places, where
     from confide.cli.render import progress, show, show_title
     from confide.contract import InvalidInput
+    from confide.contract.files import write_private
 
     it = _load(campaign)
     if noise is NoiseKind.secure and seed is not None:
@@ -159,30 +223,35 @@ def run(
         folder = out or it.default_folder
         with progress("settling") as bar:
             settled = it.settle(folder, progress=bar)
-        result, background = it.file.kind.result(it.plan, settled.outcome), it.plan.sections()
+        result = it.file.kind.result(it.plan, settled.outcome)
+        background = [*it.plan.sections(), *it.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
         lead = "Settled with secure noise. Everything on this page is public."
     else:
-        folder = out or it.default_folder.with_name(f"{it.file.name}-study")
+        folder = out or it.study_folder
         with progress("studying") as bar:
             outcome, study = it.study(int(seed or 0), folder, progress=bar)
         # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
         marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
         result, background = [*marked, *study], []
         fresh, safe, guarantees = True, False, outcome.guarantees
-        lead = f"A study with simulated noise (seed {seed}). It uses private data: do not publish it."
-    report = folder / "report.html"
+        lead = "A study with simulated noise. It uses private data: do not publish it."
+    report = folder / REPORT
     if fresh or not report.exists():
-        report.write_text(page(it.file.title, lead, [*result, *background]), encoding="utf-8")
-    parts = [*background, *result]
+        text = page(it.file.title, lead, [*result, *background])
+        if safe:
+            report.write_text(text, encoding="utf-8")
+        else:
+            write_private(report, text)
     if as_json:
         _emit(output.RunOutput(**_head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
-                               guarantees=_guarantees(guarantees), sections=output.sections(parts)))
+                               files=places(folder), guarantees=_guarantees(guarantees),
+                               sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)
     if not fresh:
         print(f"settled before: this is the stored outcome in {folder}; nothing was spent")
-    show(parts)
+    show([*result, where(folder, study=not safe)])
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {report}")
 
 
@@ -191,14 +260,18 @@ def share(
     campaign: CampaignPath,
     identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
     out: OutFolder = None,
+    record: Annotated[list[str] | None, typer.Option(
+        metavar="COLUMN=VALUE,...", help="Her own record; then only public files are read. - reads it from the input."
+    )] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
     from confide.cli import output
     from confide.cli.render import show
+    from confide.cli.typed import values
 
     it = _load(campaign)
-    parts = it.share(identity, out)
+    parts = it.share(identity, out, record=None if record is None else values(record))
     if as_json:
         _emit(output.ShareOutput(**_head(it), id=identity, sections=output.sections(parts)))
         return

@@ -28,7 +28,7 @@ def guarded(app: Callable[..., Any]) -> int:
         result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
-        print(f"confide: {error}", file=sys.stderr)
+        print(f"confide: {_printable(str(error))}", file=sys.stderr)
         return error.exit_code
     except typer.Exit as error:
         return int(error.exit_code)
@@ -56,6 +56,11 @@ def guarded(app: Callable[..., Any]) -> int:
             )
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _printable(text: str) -> str:
+    """One line: names out of a stranger's file do not steer the terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _reader_left() -> int:

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AuditOutput", "KindsOutput", "Output", "PlanOutput", "RunOutput", "ShareOutput", "schema"]
+__all__ = ["AuditOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "Rejected", "RunOutput",
+           "ShareOutput", "schema"]
 
 
 class _Model(BaseModel):
@@ -63,6 +64,34 @@ class PlanOutput(_Campaign):
     offer: list[SectionModel]
 
 
+class OfferOutput(_Campaign):
+    """`confide offer --json`."""
+
+    command: Literal["offer"] = "offer"
+    sections: list[SectionModel]
+
+
+class Rejected(_Model):
+    """A row that gives no record."""
+
+    id: str
+    reason: str
+
+
+class CheckOutput(_Campaign):
+    """`confide check --json`: for the operator alone."""
+
+    command: Literal["check"] = "check"
+    private: Literal[True] = Field(default=True, description="follows from private records: for the operator alone")
+    slots: int = Field(description="invited slots; public")
+    rows: int = Field(description="rows that were read")
+    usable: int = Field(description="records that a run would use")
+    rejected: int = Field(description="all other rows")
+    reasons: dict[str, int] = Field(description="rejected rows by reason")
+    first: list[Rejected] = Field(description="the first rejected rows")
+    written: str | None = Field(description="file that lists all of them, where --write asked for it")
+
+
 class RunOutput(_Campaign):
     """`confide run --json`."""
 
@@ -71,6 +100,7 @@ class RunOutput(_Campaign):
     release_safe: bool
     stored: bool = Field(description="true when the campaign was settled before and the stored outcome is shown")
     out: str = Field(description="folder of the outcome")
+    files: dict[str, str] = Field(description="what lies there: name -> path")
     guarantees: list[dict[str, Any]]
     sections: list[SectionModel]
 
@@ -98,7 +128,7 @@ class KindsOutput(_Model):
     kinds: dict[str, str]
 
 
-Output = PlanOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput
+Output = PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -59,18 +59,19 @@ def _table(block: Table) -> RichTable:
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress | None]:
-    """A progress bar on a terminal, nothing in a pipe."""
+    """A progress bar on a terminal, nothing in a pipe. It shows a share of something public, never a count."""
     if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    with Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+    with Bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
              console=_errors, transient=True) as bar:
         task = bar.add_task(label, total=None)
 
         def advance(done: int, total: int | None) -> None:
-            bar.update(task, completed=done, total=total)
+            if total:
+                bar.update(task, completed=min(100, 100 * done // total), total=100)
 
         yield advance

@@ -13,16 +13,19 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import pyarrow as pa
+
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 
-__all__ = ["Collection", "Kind", "Plan", "Progress", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "Kind", "Plan", "Progress", "kind", "kind_names", "types_of"]
 
 Progress = Callable[[int, int | None], None]
-"""Called with (units done, units in all or None) while long work runs."""
+"""Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
+or the invited slots; how many rows were read, or are there, is not."""
 
 
 class Plan(Protocol):
@@ -56,9 +59,32 @@ class Collection:
     rejected: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """The operator's look at the records before a run. All of it is private: never published, logged or printed for
+    anybody else.
+
+    Args:
+        slots: invited slots.
+        rows: rows that were read.
+        usable: records among them that the run would use.
+        rejected: id -> reason of every other row.
+    """
+
+    slots: int
+    rows: int
+    usable: int
+    rejected: Mapping[str, str]
+
+
 @runtime_checkable
 class Kind(Protocol):
-    """One kind of campaign. Everything that needs no private data comes before `collect`."""
+    """One kind of campaign. Everything that needs no private data comes before `collect`.
+
+    `check` is the operator's look at the records before a run. `record` finds a participant's record in the file that
+    the campaign names, `parse_record` makes one of what she types (column -> text), exactly as the file's row would be
+    coded; both give the record and her index. `tables` is the public result as tables in natural units, by name.
+    """
 
     name: str
     summary: str
@@ -70,12 +96,18 @@ class Kind(Protocol):
 
     def collect(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Collection: ...
 
+    def check(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Check: ...
+
     def record(self, config: Any, plan: Plan, folder: Path, identity: str) -> tuple[Any, int]: ...
+
+    def parse_record(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> tuple[Any, int]: ...
 
     def result(self, plan: Plan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]: ...
 
+    def tables(self, plan: Plan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]: ...
+
     def explain(
-        self, plan: Plan, outcome: Outcome | SimulatedOutcome, record: Any, index: int
+        self, plan: Plan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]: ...
 
     def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from confide.audit import AuditReport
 from confide.contract.guarantees import Guarantees
-from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.kinds import Check, Collection, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.regression import planner
 from confide.regression.audit import audit_plan
@@ -22,6 +23,7 @@ from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
 from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.submissions import Submissions
+from confide.regression.campaign.typed import parse_record
 from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
 from confide.regression.priors import (
     Atoms,
@@ -97,6 +99,7 @@ class RegressionKind:
         """Calibrate from the file's public parameters."""
         design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
         response = config.response_role()
+        reach = model.parameter_bound + model.noise_bound
         found = planner.plan(
             people=config.people.count,
             features=design.dimension,
@@ -107,7 +110,8 @@ class RegressionKind:
             delta=privacy.delta,
             release=privacy.release,
             radius=model.radius,
-            response_bound=min(1.0, model.parameter_bound + model.noise_bound),  # scaled responses lie in [-1, 1]
+            response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
+            answers_cut=_cut(response, reach),
             smallest_eigenvalue=model.smallest_eigenvalue,
             largest_eigenvalue=model.largest_eigenvalue,
             spectrum_tolerance=model.spectrum_tolerance,
@@ -137,11 +141,19 @@ class RegressionKind:
     ) -> Submissions:
         source = open_table(config.data.source, folder=folder)
         if progress is not None:
-            source = source.watched(progress)
+            source = source.watched(_by_slots(progress, config.people.count))
         data = Submissions(source=source, design=plan.design, response=plan.response,
                            roster=Roster(config.people.count), identity=config.people.id)
         data.check()
         return data
+
+    def check(
+        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass over the file, for the operator alone."""
+        data = self._submissions(config, plan, folder, progress)
+        usable = sum(len(batch.y) for batch in data)
+        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected)
 
     def record(
         self, config: RegressionConfig, plan: CampaignPlan, folder: Path, identity: str
@@ -154,13 +166,35 @@ class RegressionKind:
                 return (np.array(batch.X[found[0]]), float(batch.y[found[0]])), index
         return None, index
 
+    def parse_record(
+        self, config: RegressionConfig, plan: CampaignPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[tuple[np.ndarray, float], int]:
+        """A record as its owner types it, coded as the file's row would be, and her index."""
+        return parse_record(plan.design, plan.response, values), Roster(config.people.count).rank(identity)
+
     def result(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)
 
+    def tables(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`coefficients`: each with the interval of noise, sampling and largest bias together."""
+        mechanism, billboard = _as_settled(plan, outcome).mechanism, _billboard(outcome)
+        natural = plan.design.natural(billboard.coef, plan.response)
+        reach = np.array([mechanism.interval(billboard, row, pages.LEVEL).total for row in natural.matrix])
+        return {"coefficients": pa.table({
+            "name": list(plan.design.natural_names()),
+            "value": natural.coefficients,
+            "lower": natural.coefficients - reach,
+            "upper": natural.coefficients + reach,
+            "unit": list(plan.design.natural_units(plan.response)),
+        })}
+
     def explain(
-        self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome, record: Any, index: int
+        self, plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        stored = int(outcome.shares["payment"][index].as_py())
+        if isinstance(outcome, PublicOutcome):  # nothing is known of what was settled but what follows in public
+            stored = int(outcome.mechanism.decode(record, index, outcome.billboard)["payment"])
+        else:
+            stored = int(outcome.shares["payment"][index].as_py())
         return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
                              plan.response, stored)
 
@@ -172,14 +206,34 @@ class RegressionKind:
         return audit_plan(plan.regression, seed, progress)
 
 
-def _as_settled(plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> planner.RegressionPlan:
+def _cut(response: Numeric, reach: float) -> bool:
+    """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
+    ends = (response.middle - response.lower, response.upper - response.middle)
+    return min(ends) / response.scale < reach * (1 - 1e-9)
+
+
+def _by_slots(progress: Progress, slots: int) -> Progress:
+    """Progress against the invited slots, one batch late: the size of the last would tell how many people came."""
+    before = 0
+
+    def tell(rows: int, _total: int | None) -> None:
+        nonlocal before
+        if rows <= before:  # another pass
+            before = 0
+        progress(min(before, slots), slots)
+        before = rows
+
+    return tell
+
+
+def _as_settled(plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> planner.RegressionPlan:
     """The plan with the mechanism that really ran, whatever this version would calibrate today."""
     if not isinstance(outcome.mechanism, PrivateTruthfulRegression):
         raise TypeError("the outcome is not a regression's")
     return replace(plan.regression, mechanism=outcome.mechanism)
 
 
-def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
+def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> RegressionBillboard:
     if not isinstance(outcome.billboard, RegressionBillboard):
         raise TypeError("the outcome is not a regression's")
     return outcome.billboard

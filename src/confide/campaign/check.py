@@ -1,0 +1,42 @@
+"""The operator's view of the records before a run. All of it is private: for the operator alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from confide.contract.kinds import Check
+from confide.contract.presentation import Section, Table, Text
+
+__all__ = ["SHOWN", "check_sections", "reasons"]
+
+SHOWN = 10
+"""Rejected records that are shown; the file of the operator has them all."""
+
+
+def reasons(found: Check) -> dict[str, int]:
+    """How many rows were rejected for each reason, most frequent first."""
+    return dict(Counter(found.rejected.values()).most_common())
+
+
+def check_sections(found: Check) -> list[Section]:
+    """What a check found, for the operator alone."""
+    counts = Table(columns=("records", "number"), rows=(
+        ("invited slots", found.slots),
+        ("rows read", found.rows),
+        ("usable records", found.usable),
+        ("rejected rows", len(found.rejected)),
+        ("slots without a usable record (they count as empty)", found.slots - found.usable),
+    ))
+    parts = [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
+        "Nothing was charged. These numbers follow from private records: keep them to yourself.",
+        "A rejected participant may hand in a better record. Do not change the campaign file because of what stands "
+        "here: bounds and levels that follow from records are not covered by its promises.",
+    ))))]
+    if found.rejected:
+        first = tuple(found.rejected.items())[:SHOWN]
+        parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(
+            Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
+            Table(columns=("id", "reason"), rows=first,
+                  note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
+        )))
+    return parts

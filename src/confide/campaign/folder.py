@@ -1,0 +1,147 @@
+"""The folder of an outcome: whether it may be used, and writing it in one step: a reader sees nothing or all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.contract.files import private_folder, read_json, write_private
+from confide.contract.outcome import FORMAT, Outcome, SimulatedOutcome
+
+__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_place", "earlier_study", "fill", "leftovers",
+           "replace", "write_rejected"]
+
+NOTE = "campaign.json"
+OPERATOR = "operator"
+REJECTED = "rejected.csv"
+REPORT = "report.html"
+
+_STUDY_FILES = {"manifest.json", "columns", "shares", OPERATOR, REPORT}
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a place that cannot hold an outcome."""
+    there = folder.absolute()
+    if there.is_symlink() or (there.exists() and not there.is_dir()):
+        raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
+    if there.exists() and there.samefile(Path.cwd()):
+        raise InvalidInput("out", f"{folder} is the working directory", "choose another folder with --out")
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InvalidInput("out", f"{folder} cannot be written", "choose another folder with --out")
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """What a settlement may replace in its folder: nothing, or the list that a check has left.
+
+    Raises:
+        InvalidInput: the folder holds anything else.
+    """
+    found = _names(folder)
+    if found and not _only_a_list(folder):
+        raise InvalidInput("out", f"{folder} is not empty", "choose another folder with --out")
+    return [folder / name for name in found]
+
+
+def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[Path]:
+    """What a study may replace in its folder: the files of an earlier study, or the list that a check has left.
+
+    Args:
+        folder: where the study goes.
+        tables: names of the tables that a study writes; None while they are not known.
+
+    Raises:
+        InvalidInput: the folder holds anything else.
+    """
+    if (folder / NOTE).exists():
+        raise InvalidInput("out", f"{folder} holds a settled campaign", "choose another folder for a study")
+    found = _names(folder)
+    if not found or _only_a_list(folder):
+        return [folder / name for name in found]
+    try:
+        manifest, _ = read_json("out", folder / "manifest.json")
+    except InvalidInput:
+        manifest = None
+    study = isinstance(manifest, dict) and manifest.get("format") == FORMAT and manifest.get("release_safe") is False
+    others = [name for name in found if name not in _STUDY_FILES
+              and not (name.endswith(".csv") and (tables is None or name[: -len(".csv")] in tables))]
+    if not study or others:
+        raise InvalidInput("out", f"{folder} holds files that are not a study's", "choose another folder with --out")
+    return [folder / name for name in found]
+
+
+def fill(
+    folder: Path, outcome: Outcome | SimulatedOutcome, tables: Mapping[str, pa.Table], rejected: Mapping[str, str]
+) -> None:
+    """Write an outcome, its tables and the operator's list of rejected records."""
+    outcome.save(folder)
+    for name, table in tables.items():
+        path, text = folder / f"{name}.csv", as_csv(table)
+        if outcome.release_safe:
+            path.write_text(text, encoding="utf-8", newline="")
+        else:
+            write_private(path, text)
+    write_rejected(folder, rejected)
+
+
+def write_rejected(folder: Path, rejected: Mapping[str, str]) -> Path:
+    """Write who was rejected and why: a function of private records, the operator's own, never published."""
+    path = private_folder(folder / OPERATOR) / REJECTED
+    write_private(path, _lines([("id", "reason"), *rejected.items()]))
+    return path
+
+
+def as_csv(table: pa.Table) -> str:
+    """A small table as CSV; numbers are written so that they read back exactly."""
+    return _lines([tuple(table.column_names), *(tuple(row.values()) for row in table.to_pylist())])
+
+
+def replace(
+    folder: Path, write: Callable[[Path], None], replaceable: Callable[[], Sequence[Path]], *, private: bool
+) -> None:
+    """Write a new directory beside the folder, then move it into the folder's place.
+
+    Args:
+        folder: what it becomes.
+        write: fills the new directory.
+        replaceable: what may go from the folder, asked for at the last moment; anything else in it stops the move.
+        private: whether only its owner may look into it.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    hidden = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))  # for its owner alone until moved
+    try:
+        draft = hidden / folder.name
+        draft.mkdir(mode=0o700 if private else 0o777)
+        write(draft)
+        for path in replaceable():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        os.replace(draft, folder)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def _only_a_list(folder: Path) -> bool:
+    operator = folder / OPERATOR
+    return _names(folder) == [OPERATOR] and operator.is_dir() and set(_names(operator)) <= {REJECTED}
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

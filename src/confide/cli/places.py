@@ -1,0 +1,38 @@
+"""Where a run leaves what, and for whom. The list is the same whatever the records were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from confide.campaign.folder import NOTE, OPERATOR, REJECTED, REPORT
+from confide.contract.presentation import Section, Table
+
+__all__ = ["places", "where"]
+
+_HOLDS = {
+    REPORT: ("this result as a page", True),
+    "manifest.json": ("parameters, billboard, guarantees; its arrays are in columns/", True),
+    NOTE: ("digests of the campaign file's content and of the manifest", True),
+    "campaign.toml": ("the campaign file", True),
+    "shares": ("what each participant gets", False),
+    f"{OPERATOR}/{REJECTED}": ("whose records were rejected, and why", False),
+}
+
+
+def _found(folder: Path) -> dict[str, tuple[str, bool]]:
+    tables = {path.name: ("the result as a table, in natural units", True) for path in sorted(folder.glob("*.csv"))}
+    held = {name: entry for name, entry in _HOLDS.items() if (folder / name).exists()}
+    return {REPORT: _HOLDS[REPORT], **tables, **held}
+
+
+def places(folder: Path) -> dict[str, str]:
+    """Name -> path of what lies in an outcome's folder."""
+    return {name: str(folder / name) for name in _found(folder)}
+
+
+def where(folder: Path, *, study: bool) -> Section:
+    """What lies in an outcome's folder, and who may read it."""
+    rows = tuple((name, holds, "public" if public and not study else "the operator alone")
+                 for name, (holds, public) in _found(folder).items())
+    table = Table(columns=("file", "what it holds", "for"), rows=rows)
+    return Section(title="Files of the outcome", study=study, blocks=(table,))
