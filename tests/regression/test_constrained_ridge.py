@@ -135,3 +135,32 @@ def test_neighbours_stay_within_the_proved_distance(seed: int) -> None:
         b, _ = constrained_ridge(gram + np.outer(second, second), cross + second * signs[1], gamma, radius)
         worst = max(worst, float(np.linalg.norm(a - b)) * gamma / diameter(radius, response))
     assert 0.5 < worst <= 1 + 1e-9
+
+
+def test_no_symmetric_matrix_is_refused() -> None:
+    """Noisy moments can be indefinite, singular, huge or tiny; the answer is finite, inside the ball, and optimal."""
+    rng = np.random.default_rng(0)
+    for _ in range(4000):
+        d = int(rng.integers(1, 6))
+        gram = rng.standard_normal((d, d)) * 10.0 ** rng.uniform(-8, 8)
+        gram = (gram + gram.T) / 2
+        if rng.random() < 0.3:
+            gram = np.diag(rng.choice([-1.0, 1.0, 0.0], d)) * 10.0 ** rng.uniform(-8, 8)
+        cross = rng.standard_normal(d) * 10.0 ** rng.uniform(-320, 8) * (rng.random(d) < 0.7)
+        radius, ridge = 10.0 ** rng.uniform(-8, 8), float(rng.choice([0.0, 1e-3, 1.0, 100.0]))
+        theta, multiplier = constrained_ridge(gram, cross, ridge, radius)
+        assert np.isfinite(theta).all()
+        assert math.isfinite(multiplier)
+        assert np.linalg.norm(theta) <= radius * (1 + 1e-9)
+
+
+def test_an_indefinite_matrix_has_its_minimum_on_the_sphere() -> None:
+    """Also where the pull has no part along the most negative direction: the answer is below a fine circle of others."""
+    gram = np.diag([-2.0, 1.0])
+    angles = np.linspace(0, 2 * math.pi, 100_001)
+    circle = 3.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for cross in (np.array([0.0, 0.5]), np.array([0.3, -4.0]), np.zeros(2)):
+        theta, _ = constrained_ridge(gram, cross, 0.5, 3.0)
+        values = np.einsum("ij,jk,ik->i", circle, gram + 0.5 * np.eye(2), circle) - 2 * circle @ cross
+        mine = theta @ (gram + 0.5 * np.eye(2)) @ theta - 2 * cross @ theta
+        assert mine <= values.min() + 1e-9

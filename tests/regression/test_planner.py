@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from confide.contract import InvalidInput, Refused
+from confide.privacy import Noise
 from confide.regression import (
     AdaSSP,
     Averaged,
@@ -17,6 +19,8 @@ from confide.regression import (
     UniformBall,
     plan,
 )
+from confide.regression.planner import best_ridge_release
+from confide.regression.records import as_batches, moments
 
 GOLDEN = {
     "people": 1_000_000, "features": 5, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon_release": 0.01,
@@ -158,6 +162,36 @@ def test_a_plan_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("confide.charts.shapes.available", lambda: False)
     with pytest.raises(InvalidInput, match="plots"):
         found.plot()
+
+
+def test_releases_are_compared_by_the_error_of_a_prediction() -> None:
+    """With correlated features, a direction in which people hardly differ must not decide which release is best."""
+    found = plan(people=20_190, features=11, parameter_bound=0.4, noise_bound=0.6, smallest_eigenvalue=0.0005,
+                 largest_eigenvalue=0.35, epsilon_release=1.0, epsilon_payment=0.5, budget=1e6, misreports=2e-4,
+                 misreports_failure=1e-3)
+    setting = found.mechanism.setting
+    assert setting.eigenvalues[0] == pytest.approx(0.0005)
+    assert setting.eigenvalues[-1] == pytest.approx(0.35)
+    assert isinstance(found.mechanism.release, SufficientStatistics)
+    ridge = RidgeRelease(epsilon=1.0, ridge=best_ridge_release(setting, 1.0))
+    flat = replace(setting, largest_eigenvalue=None)  # as if every direction were the worst
+    other = RidgeRelease(epsilon=1.0, ridge=best_ridge_release(flat, 1.0))
+    assert other.prediction_error(flat) < found.mechanism.release.prediction_error(flat)
+    for release in (ridge, found.mechanism.release):
+        errors = release.expected_errors(setting)
+        assert release.expected_error(setting) == pytest.approx(errors.sum())
+        assert release.prediction_error(setting) == pytest.approx(errors @ setting.eigenvalues)
+        # simulated on a population with that spectrum
+        rng = np.random.default_rng(0)
+        theta = np.full(11, 0.4 / math.sqrt(11))
+        got = []
+        for run in range(8):
+            X = rng.choice([-1.0, 1.0], (20_190, 11)) * np.sqrt(setting.eigenvalues)
+            y = X @ theta + rng.uniform(-0.6, 0.6, len(X))
+            first, second = moments(as_batches((X, y), 11), setting.record_map, np.arange(len(X)) % 2 == 0, 11)
+            out = release.run(setting, first + second, np.zeros((2, 11)), Noise.simulated(run))
+            got.append(float(np.sum(setting.eigenvalues * (out.estimate - theta) ** 2)))
+        assert np.mean(got) == pytest.approx(release.prediction_error(setting), rel=0.7)
 
 
 def test_predicted_error_is_what_happens() -> None:

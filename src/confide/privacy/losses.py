@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from confide.contract.checks import fraction, non_negative, positive
@@ -153,6 +152,8 @@ class ZCDP:
         low = high - 8.0
         while slope(low) > 0:
             low -= 8.0
+        from scipy.optimize import brentq  # slow to import, and most losses never need it
+
         excess = math.exp(float(brentq(slope, low, high, xtol=1e-12)))
         order = 1.0 + excess
         log_delta = excess * (order * self.rho - epsilon) - math.log(excess) - order * math.log1p(1.0 / excess)

@@ -8,11 +8,11 @@ returns exact dyadic numbers with a proved distance of at most `tolerance` from 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from flint import arb, arb_mat, fmpz, fmpz_mat
-from scipy.optimize import brentq
 
 from confide.contract.checks import positive
 from confide.privacy.noise.balls import precision
@@ -44,27 +44,44 @@ def constrained_ridge(gram: np.ndarray, cross: np.ndarray, ridge: float, radius:
         ([0.6, 0.8], 4.0)
     """
     values, vectors = np.linalg.eigh(gram)
-    coordinates = vectors.T @ cross
-    size = float(np.linalg.norm(coordinates))
-    if size == 0.0:
-        return np.zeros(len(cross)), max(0.0, -float(values[0]) - ridge)
+    # In units of the largest pull, so that no square underflows.
+    unit = float(np.max(np.abs(cross))) or 1.0
+    coordinates = vectors.T @ (cross / unit)
+    reach = min(radius / unit, 1e300)
     shifted = values + ridge
+    if shifted[0] > 0.0:
+        theta = coordinates / shifted
+        if float(np.linalg.norm(theta)) <= reach:
+            return vectors @ theta * unit, 0.0
+    # From here on the multiplier is floor + t with t >= 0, and the curvatures are gap + t: a large floor, where the
+    # matrix is indefinite, must not swallow a small t.
+    floor = max(0.0, -float(shifted[0]))
+    gap = shifted - shifted[0] if floor > 0.0 else np.maximum(shifted, 0.0)
 
-    def norm(multiplier: float) -> float:
-        with np.errstate(over="ignore", divide="ignore"):
-            return float(np.linalg.norm(coordinates / (shifted + multiplier)))
+    def norm(t: float) -> float:
+        return float(np.linalg.norm(coordinates / (gap + t)))
 
-    floor = float(max(0.0, -shifted[0]))
-    if floor == 0.0 and shifted[0] > 0.0 and (math.isinf(radius) or norm(0.0) <= radius):
-        return vectors @ (coordinates / shifted), 0.0
-    # ||theta(m)|| decreases in m beyond the last pole, and 1/||theta(m)|| is nearly linear there.
-    low = floor * (1.0 + 1e-12) + np.finfo(float).tiny
-    high = floor + size / radius + np.finfo(float).tiny
-    multiplier = float(low)
-    if norm(low) > radius:
-        multiplier = float(brentq(lambda m: 1.0 / norm(m) - 1.0 / radius, low, high, xtol=1e-300, rtol=1e-15))
-    theta = vectors @ (coordinates / (shifted + multiplier))
-    return theta, multiplier
+    # ||theta|| decreases in t, and 1/||theta|| is nearly linear in it.
+    least = 1e-150
+    most = max(2.0 * least, float(np.linalg.norm(coordinates)) / reach * (1.0 + 1e-12))
+    t = least
+    if norm(least) > reach:
+        t = most * _root(lambda share: reach / norm(most * share) - 1.0, least / most)
+    theta = coordinates / (gap + t)
+    missing = reach**2 - float(theta @ theta) if reach < 1e150 else 0.0
+    if t == least and floor > 0.0 and missing > 0.0:
+        # The pull has no part along the most negative direction: the minimiser goes to the boundary along it.
+        theta[0] = math.copysign(math.sqrt(missing + theta[0] ** 2), theta[0])
+    return vectors @ theta * unit, floor + t
+
+
+def _root(function: Callable[[float], float], low: float) -> float:
+    """The root of an increasing function on [low, 1], to the last bits; an end where rounding hides the sign."""
+    from scipy.optimize import brentq
+
+    if function(1.0) <= 0.0:
+        return 1.0
+    return float(brentq(function, low, 1.0, xtol=1e-300, rtol=1e-15))
 
 
 def _norm(vector: arb_mat) -> arb:

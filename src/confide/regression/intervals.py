@@ -10,9 +10,7 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import betaincc, gammainccinv, gammaincinv, roots_legendre
-from scipy.stats import norm
+from scipy.special import betaincc, gammainccinv, gammaincinv, ndtri, roots_legendre
 
 from confide.contract.checks import fraction, whole
 
@@ -55,6 +53,8 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
         >>> round(laplace_marginal_quantile(0.95, 1), 6)  # one dimension: ln 20
         2.995732
     """
+    from scipy.optimize import brentq
+
     fraction("level", level)
     high = float(gammaincinv(dimension, 1 - (1 - level) / 4)) + 1.0
     return float(brentq(lambda x: laplace_marginal_tail(x, dimension) - (1 - level), 0.0, high, xtol=1e-12))
@@ -79,4 +79,4 @@ def mean_of_two_quantile(level: float, dimension: int) -> float:
 
 def normal_quantile(level: float) -> float:
     """The x with P[|Z| <= x] = level for a standard normal Z."""
-    return float(norm.ppf(0.5 + fraction("level", level) / 2))
+    return float(ndtri(0.5 + fraction("level", level) / 2))

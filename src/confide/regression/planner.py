@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
@@ -36,13 +35,13 @@ from confide.regression.release.sufficient_statistics import SufficientStatistic
 from confide.regression.scoring import ScoringRule
 from confide.regression.setting import Setting
 
-__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "best_ridge_release", "plan"]
+__all__ = ["RELEASES", "RegressionPlan", "best_ridge", "best_ridge_release", "knowing_nothing", "plan"]
 
 RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
 """Names of the release estimators in plans and campaign files."""
 
 HOPELESS = 0.95
-"""A plan whose predicted error exceeds this share of R0^2, the error of the zero vector, is refused."""
+"""A plan whose predicted error exceeds this share of that of the zero vector is refused."""
 
 PAYMENT_SHARE = 0.2
 """Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
@@ -54,7 +53,8 @@ class RegressionPlan:
 
     Args:
         mechanism: calibrated and ready to run.
-        compared: release estimator -> predicted E||estimate - theta||^2, for all that the privacy budget admits.
+        compared: release estimator -> predicted squared error of a prediction, E(x'estimate - x'theta)^2, for all that
+            the privacy budget admits.
     """
 
     mechanism: PrivateTruthfulRegression
@@ -120,13 +120,14 @@ class RegressionPlan:
             scaled: Release = replace(m.release, epsilon=epsilon)
             if isinstance(m.release, RidgeRelease):
                 scaled = RidgeRelease(epsilon=epsilon, ridge=best_ridge_release(m.setting, epsilon))
-            rows.append((epsilon, scaled.expected_error(m.setting), "predicted error"))
-        nothing = m.setting.parameter_bound**2
+            rows.append((epsilon, scaled.prediction_error(m.setting), "predicted error"))
+        nothing = knowing_nothing(m.setting)
         rows += [(rows[0][0], nothing, "knowing nothing"), (rows[-1][0], nothing, "knowing nothing")]
         return curves(
-            rows, title="Accuracy against privacy", x="epsilon of the release", y="expected squared error (scaled)",
-            alt="Predicted squared error of the coefficients falls as the release's epsilon grows; the plan is marked.",
-            marks=[(m.release.epsilon, self.figures.typical_error, "this plan")], log_x=True, log_y=True,
+            rows, title="Accuracy against privacy", x="epsilon of the release",
+            y="squared error of a prediction (scaled)",
+            alt="The expected squared error of a prediction falls as the release's epsilon grows; the plan is marked.",
+            marks=[(m.release.epsilon, m.release.prediction_error(m.setting), "this plan")], log_x=True, log_y=True,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,16 +157,22 @@ class RegressionPlan:
         }
 
 
+def knowing_nothing(setting: Setting) -> float:
+    """The squared error of a prediction for who publishes zeros: E(x'theta)^2 at a theta of length R0."""
+    return setting.parameter_bound**2 * float(setting.eigenvalues.mean())
+
+
 def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
-    """The ridge weight with the least predicted error, by one-dimensional search (spec section 8).
+    """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec section 8).
 
     Args:
         setting: the public facts.
         release: the estimator at a ridge weight.
     """
+    from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
 
     def error(log_ridge: float) -> float:
-        return release(math.exp(log_ridge)).expected_error(setting)
+        return release(math.exp(log_ridge)).prediction_error(setting)
 
     grid = np.log(np.geomspace(1e-4 * math.sqrt(setting.people), 10.0 * setting.people, 121))
     best = min(grid, key=error)
@@ -296,12 +303,13 @@ def plan(
         ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
     behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure)
     candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
-    compared = {name: estimator.expected_error(setting) for name, estimator in candidates.items()}
+    compared = {name: estimator.prediction_error(setting) for name, estimator in candidates.items()}
     chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release
-    if compared[chosen] >= HOPELESS * setting.parameter_bound**2:
+    nothing = knowing_nothing(setting)
+    if compared[chosen] >= HOPELESS * nothing:
         raise Refused(
-            f"the predicted error {compared[chosen]:.3g} is hardly better than knowing nothing "
-            f"({setting.parameter_bound**2:.3g})",
+            f"the predicted error of a prediction, {compared[chosen]:.3g}, is hardly better than knowing nothing "
+            f"({nothing:.3g})",
             f"invite more people than {people}, or raise epsilon_release above {epsilon_release:g}",
         )
     draft = PrivateTruthfulRegression(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.regression.priors import Atoms, NoiseLaw, SampledPrior, UniformBall
@@ -97,6 +99,16 @@ class Setting:
         """mu."""
         default = smallest_eigenvalue_ball(self.features)
         return default if self.smallest_eigenvalue is None else self.smallest_eigenvalue
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(d,) what is supposed of the spectrum of E[x x'] where a typical error is predicted; no promise rests on it.
+
+        From the smallest to the largest that are known, in equal ratios: real features are correlated. All alike for x
+        uniform in the ball, and where no largest one is known.
+        """
+        largest = self.eigenvalue if self.largest_eigenvalue is None else self.largest_eigenvalue
+        return np.geomspace(self.eigenvalue, max(self.eigenvalue, largest), self.features)
 
     @property
     def uniform_ball(self) -> bool:

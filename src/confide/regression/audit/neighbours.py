@@ -76,7 +76,8 @@ def _leaning(
 
     Records (c, 0, ...) with the largest answer that they may give push along the first axis to `length` times R while
     they add little curvature. The last record is (cos, sin) or (cos, -sin), with the answer that pulls back: the
-    estimate moves by nearly D(R,Y)/ridge. `lean` multiplies the best cosine; `huge` hands in the same record a million times too long.
+    estimate moves by nearly D(R,Y)/ridge. `lean` multiplies the best cosine; `huge` hands in the same record, a million
+    times too long.
     """
     setting = mechanism.setting
     d, radius, response = setting.features, setting.ball, setting.response

@@ -28,7 +28,7 @@ from confide.regression.release.released_moments import (
     FAILURE,
     moment_error_bound,
     moment_interval,
-    predicted_error,
+    predicted_errors,
     symmetric,
 )
 from confide.regression.setting import Setting
@@ -111,8 +111,8 @@ class AdaSSP(Release):
             cross_unit=self.cross_deviation(setting), quantile=normal_quantile(level),
         )
 
-    def expected_error(self, setting: Setting) -> float:
-        return predicted_error(
+    def expected_errors(self, setting: Setting) -> np.ndarray:
+        return predicted_errors(
             setting, gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting)
         )
 

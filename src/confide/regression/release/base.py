@@ -115,8 +115,22 @@ class Release(ABC):
         """The interval for direction'theta, from public values alone."""
 
     @abstractmethod
+    def expected_errors(self, setting: Setting) -> np.ndarray:
+        """(d,) predicted squared error along each eigenvector of E[x x'], for truthful people; typical, no bound.
+
+        In the order of `Setting.eigenvalues`, from public numbers alone.
+        """
+
     def expected_error(self, setting: Setting) -> float:
-        """Predicted E||estimate - theta||^2 for truthful people, from public numbers alone; typical, no bound."""
+        """Predicted E||estimate - theta||^2 for truthful people; typical, no bound."""
+        return float(self.expected_errors(setting).sum())
+
+    def prediction_error(self, setting: Setting) -> float:
+        """Predicted E(x'estimate - x'theta)^2 for somebody new; typical, no bound.
+
+        A direction in which people hardly differ counts for little: this is what releases are compared by.
+        """
+        return float(self.expected_errors(setting) @ setting.eigenvalues)
 
     @abstractmethod
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:

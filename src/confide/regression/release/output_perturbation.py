@@ -68,6 +68,16 @@ def _sampling(setting: Setting, rows: int, ridge: float) -> float:
     return math.sqrt(setting.noise.variance * w) / (ridge + w)
 
 
+def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, variance: float) -> np.ndarray:
+    """Noise, shrinkage of a theta with equal coordinates, and sampling, along each eigenvector (spec section 8)."""
+    d = setting.features
+    return np.array([
+        typical_release_error(rows, 1, float(mu), ridge, scale * math.sqrt((d + 1) / 2),
+                              setting.parameter_bound / math.sqrt(d), variance)
+        for mu in setting.eigenvalues
+    ])
+
+
 @dataclass(frozen=True, kw_only=True)
 class RidgeRelease(Release):
     """The constrained ridge estimate of all records, with its own noise.
@@ -103,11 +113,9 @@ class RidgeRelease(Release):
             exact=True,
         )
 
-    def expected_error(self, setting: Setting) -> float:
-        return typical_release_error(
-            setting.people, setting.features, setting.eigenvalue, self.ridge,
-            noise_scale(setting, self.ridge, self.epsilon), setting.parameter_bound, setting.noise.variance,
-        )
+    def expected_errors(self, setting: Setting) -> np.ndarray:
+        scale = noise_scale(setting, self.ridge, self.epsilon)
+        return _expected_errors(setting, setting.people, self.ridge, scale, setting.noise.variance)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         scale = noise_scale(setting, self.ridge, self.epsilon)
@@ -151,13 +159,11 @@ class Averaged(Release):
             exact=True,
         )
 
-    def expected_error(self, setting: Setting) -> float:
+    def expected_errors(self, setting: Setting) -> np.ndarray:
         scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)
         # Two independent halves: half the noise power and half the sampling variance of one of them.
-        return typical_release_error(
-            min(setting.groups), setting.features, setting.eigenvalue, self.ridge_payment, scale / math.sqrt(2),
-            setting.parameter_bound, setting.noise.variance / 2,
-        )
+        return _expected_errors(setting, min(setting.groups), self.ridge_payment, scale / math.sqrt(2),
+                                setting.noise.variance / 2)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         scale = noise_scale(setting, self.ridge_payment, self.epsilon_payment)

@@ -23,7 +23,7 @@ __all__ = [
     "exact_moments",
     "moment_error_bound",
     "moment_interval",
-    "predicted_error",
+    "predicted_errors",
     "shrink",
     "symmetric",
 ]
@@ -151,10 +151,10 @@ def moment_error_bound(
         document="confide", statement="moment error bound", spec="truthful_regression 6, 8"))
 
 
-def predicted_error(
+def predicted_errors(
     setting: Setting, *, gram_deviation: float, cross_deviation: float, draws: int = 24
-) -> float:
-    """E||estimate - theta||^2 in a public stand-in population: A = n mu I, theta of length R0, Gaussian noise.
+) -> np.ndarray:
+    """(d,) mean squared errors in a public stand-in population: A = n diag(mu), theta of length R0, Gaussian noise.
 
     Args:
         setting: the public facts.
@@ -163,9 +163,9 @@ def predicted_error(
         draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
     """
     d = setting.features
-    weight = setting.people * setting.eigenvalue
+    weights = setting.people * setting.eigenvalues
     public = Noise.simulated(0)
-    total = 0.0
+    total = np.zeros(d)
     theta = np.full(d, setting.parameter_bound / math.sqrt(d))
     for k in range(draws):
         z = public.gaussian(1.0, d * (d + 3) // 2, stream=("predicted error", k))
@@ -173,10 +173,10 @@ def predicted_error(
         gram_noise *= gram_deviation / math.sqrt(2)
         gram_noise[np.diag_indices(d)] *= math.sqrt(2)
         residuals = public.gaussian(1.0, d, stream=("predicted residuals", k))
-        cross = weight * theta + cross_deviation * cross_noise + math.sqrt(setting.noise.variance * weight) * residuals
-        gram = weight * np.eye(d) + gram_noise
-        linear = shrink(gram, setting, gram_deviation=gram_deviation, cross_deviation=cross_deviation)
+        cross = weights * theta + cross_deviation * cross_noise + np.sqrt(setting.noise.variance * weights) * residuals
+        linear = shrink(np.diag(weights) + gram_noise, setting, gram_deviation=gram_deviation,
+                        cross_deviation=cross_deviation)
         estimate = linear @ cross
         estimate *= min(1.0, setting.parameter_bound / max(float(np.linalg.norm(estimate)), 1e-300))
-        total += float(np.sum((estimate - theta) ** 2))
+        total += (estimate - theta) ** 2
     return total / draws

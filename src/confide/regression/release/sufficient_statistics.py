@@ -26,7 +26,7 @@ from confide.regression.release.released_moments import (
     exact_moments,
     moment_error_bound,
     moment_interval,
-    predicted_error,
+    predicted_errors,
     shrink,
     symmetric,
 )
@@ -89,9 +89,9 @@ class SufficientStatistics(Release):
             quantile=laplace_marginal_quantile(level, count),
         )
 
-    def expected_error(self, setting: Setting) -> float:
+    def expected_errors(self, setting: Setting) -> np.ndarray:
         deviation = self.deviation(setting.features)
-        return predicted_error(setting, gram_deviation=deviation, cross_deviation=deviation * setting.response)
+        return predicted_errors(setting, gram_deviation=deviation, cross_deviation=deviation * setting.response)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         deviation = self.deviation(setting.features)
