@@ -18,7 +18,8 @@ from scipy import special
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
-from confide.regression.priors import Atoms, NoiseLaw, Prior, UniformBall, UniformNoise
+from confide.regression._gaussian_ball import gaussian_ball_mean
+from confide.regression.priors import Atoms, NoiseLaw, Prior, TruncatedGaussianNoise, UniformBall, UniformNoise
 from confide.regression.records import row_norms
 
 __all__ = ["PosteriorMean", "informativeness", "truthful_reports"]
@@ -39,7 +40,8 @@ class PosteriorMean:
 
     Zero at x = 0 and for a record that is not finite; otherwise |q| <= radius ||x||, never nan, never an exception.
     A response that no theta can give is first moved to the nearest possible one. With log-concave noise q never falls
-    when y rises (up to rounding, some 1e-13). Uniform noise under a ball prior has a closed form.
+    when y rises (up to rounding, some 1e-13). Under a ball prior uniform noise has a closed form, and truncated
+    Gaussian noise a short quadrature of its own (`gaussian_ball_mean`), within 1e-13 radius ||x||.
 
     Args:
         prior: law of theta.
@@ -147,7 +149,8 @@ class PosteriorMean:
     @property
     def _block(self) -> int:
         if isinstance(self.prior, UniformBall):
-            return _CELLS // (8 if isinstance(self.noise, UniformNoise) else 128)
+            per_row = {UniformNoise: 8, TruncatedGaussianNoise: 16}
+            return _CELLS // per_row.get(type(self.noise), 128)
         return max(1, _CELLS // len(self.prior.points))
 
     def _predictor(self, rows: Array, part: NDArray[np.intp], reach: Array) -> Function:
@@ -194,6 +197,8 @@ def _ball_mean(dimension: int, noise: NoiseLaw, reach: Array, y: Array) -> Array
         low = np.minimum(np.maximum((size - noise.bound) / reach, -1.0), 1.0)
         high = np.maximum(np.minimum((size + noise.bound) / reach, 1.0), low)
         return np.copysign(_uniform_window_mean(dimension, low, high), y)
+    if isinstance(noise, TruncatedGaussianNoise):
+        return gaussian_ball_mean(dimension, noise.sigma, noise.bound, reach, y)
     ends = noise.breaks
     low = np.minimum(np.maximum((y - ends[-1]) / reach, -1.0), 1.0)
     high = np.maximum(np.minimum((y - ends[0]) / reach, 1.0), low)
