@@ -17,6 +17,10 @@ def column(path, name="b"):
     return [cell for batch in open_table(path).batches([name]) for cell in batch.column(0).to_pylist()]
 
 
+def rows(path):
+    return [row for batch in open_table(path).batches(["a", "b", "c"]) for row in batch.to_pylist()]
+
+
 def write(folder, lines, header=b"a,b,c"):
     path = folder / "t.csv"
     path.write_bytes(b"\n".join([header, *lines]))
@@ -46,12 +50,63 @@ def write(folder, lines, header=b"a,b,c"):
     (b"1,\xff,3", "\ufffd"),
     (b"1,\xe2\x82,3", "\ufffd"),
     (b"1,\x00,3", "\x00"),
+    (b'\xef\xbb\xbf1,2,3', "2"),
+    (b'\xef\xbb\xbf"1,2,3', "2"),
+    (b'\xef\xbb\xbf"1",2,3', "2"),
+    (b'1,\xef\xbb\xbf"2,3', '\ufeff"2'),
+    (b'\xef\xbb\xbf', None),
     (b"1," + b"x" * (1 << 20) + b",3", None),
     (b"1," + b"x" * ((1 << 20) - 4) + b",3", "x" * ((1 << 20) - 4)),
 ])
 def test_one_line_is_one_row(line, cell, tmp_path):
     lines = [b"1,u,3", line, b'1,"v",3', line, b"1,w,3"]
     assert column(write(tmp_path, lines)) == ["u", cell, "v", cell, "w"]
+
+
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("before", [b"", MARK])
+@pytest.mark.parametrize("block", [1, 1 << 22])
+def test_a_byte_order_mark_counts_at_the_start_of_the_file_alone(before, block, tmp_path, monkeypatch):
+    monkeypatch.setattr(_lines, "_BLOCK", block)
+    path = tmp_path / "t.csv"
+    path.write_bytes(before + b'a,b\n' + MARK + b'"1,x\n2,y\n' + MARK + b'"3",z\n' + MARK + b"4,w\n5,v\n")
+    assert column(path, "a") == ['\ufeff"1', "2", '\ufeff"3"', "\ufeff4", "5"]
+    assert column(path, "b") == ["x", "y", "z", "w", "v"]
+
+
+def test_a_parser_that_sees_other_rows_than_lines_gets_them_one_by_one():
+    header = ("a", "b")
+    block = b'"1,2\n3",4\n5,6\n"7,8\n9,10\n'
+    assert _lines._parse(block, header, header) is None
+    rows = _lines._rows(block, header, header)
+    assert rows.num_rows == block.count(b"\n")
+    assert rows.slice(2, 1).to_pylist() == [{"a": "5", "b": "6"}]
+    assert rows.slice(4, 1).to_pylist() == [{"a": "9", "b": "10"}]
+
+
+PIECES = [MARK, b'"', b'""', b",", b"\r", b"\x00", b"\xff", b"\xe2\x82", b"a", b"1", b" ", b"x" * 12, b'"2"', b";"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(lines=st.lists(st.lists(st.sampled_from(PIECES), max_size=7).map(b"".join), min_size=2, max_size=7),
+       garbage=st.lists(st.sampled_from([*PIECES, b"\n"]), max_size=9).map(b"".join), data=st.data(),
+       block=st.sampled_from([1, 7, 30, 1 << 22]))
+@example(lines=[b"1,2,3", b"4,5,6"], garbage=MARK + b'"', data=None, block=1 << 22)
+def test_one_line_of_garbage_changes_no_other_row(tmp_path_factory, lines, garbage, data, block):
+    folder = tmp_path_factory.getbasetemp()
+    place = data.draw(st.integers(0, len(lines) - 1)) if data else 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lines, "LONGEST", 24)
+        patch.setattr(_lines, "_BLOCK", block)
+        # A sentinel closes the last line, which would be none if it were empty.
+        before = rows(write(folder, [*lines, b"x,y,z"]))
+        after = rows(write(folder, [*lines[:place], garbage, *lines[place + 1:], b"x,y,z"]))
+    assert len(before) == len(lines) + 1
+    assert len(after) == len(before) + garbage.count(b"\n")
+    assert after[:place] == before[:place]
+    assert after[place + 1 + garbage.count(b"\n"):] == before[place + 1:]
 
 
 def test_no_values_at_all(tmp_path):

@@ -144,11 +144,17 @@ SEX = Category(column="sex", levels=("female", "male"))
     (AGE, np.datetime64("2020-01-01"), "age: 2020-01-01 is not a number; must be in [18, 1234567] years"),
     (AGE, "x" * 1000, "age: '" + "x" * 56 + "... is not a number; must be in [18, 1234567] years"),
     (SEX, "Male", "sex: 'Male' is not on the list; must be one of female, male"),
-    (SEX, 1, "sex: 1 is not a level; must be one of female, male"),
+    (SEX, 1, "sex: 1 is not on the list; must be one of female, male"),
+    (SEX, [1], "sex: [1] is not a level; must be one of female, male"),
+    (AGE, [[1], [2, 3]], "age: [[1], [2, 3]] is not a number; must be in [18, 1234567] years"),
     (SEX, None, "sex: no value is given; must be one of female, male"),
 ])
 def test_a_participant_reads_what_is_wrong(role, value, message):
     assert role.encode_one(value) == (0, message)
+
+
+def test_a_participant_reads_what_is_wrong_with_a_number_too_long_to_write():
+    assert AGE.encode_one(10**5000) == (0, "age: the value is not a number; must be in [18, 1234567] years")
 
 
 def test_a_participant_may_write_a_number_as_text():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,6 +80,20 @@ def test_an_id_is_compared_not_only_its_hash(monkeypatch):
     monkeypatch.setattr(module, "_hash", lambda texts: np.array([len(t.as_py()) for t in texts], np.uint64))
     roster = Roster.from_ids(["a", "bb", "ccc"])
     assert roster.index(["bb", "xx", None, "y", "ccc", "dddd"]).tolist() == [1, -1, -1, -1, 2, -1]
+
+
+def test_a_text_longer_than_every_id_is_not_hashed(monkeypatch):
+    lengths = []
+    hash_ = module._hash
+    monkeypatch.setattr(module, "_hash", lambda texts: lengths.append(pc.max(pc.binary_length(texts)).as_py())
+                        or hash_(texts))
+    assert Roster.from_ids(["ann", "bo"]).index(["bo", "x" * 10**6, "ann"]).tolist() == [1, -1, 0]
+    assert max(lengths) == 3
+
+
+def test_ids_must_be_utf8():
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        Roster.from_ids(pa.array([b"ann", b"\xff"]))
 
 
 def test_bad_counts_and_ranks():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 
 import numpy as np
@@ -160,7 +161,11 @@ def test_pandas_with_mixed_columns():
 
 @pytest.mark.parametrize(("source", "field", "words"), [
     ("people.xlsx", "source", "must end in .parquet, .csv"),
-    ("nowhere.csv", "source", "is not a file"),
+    ("semicolons.csv", "source", "has semicolons and no comma; the separator must be a comma"),
+    ("tabs.csv", "source", "has tabs and no comma; the separator must be a comma"),
+    ("zip.csv", "source", "zip.csv is a zip archive or an Excel workbook, not a CSV file; unpack it, or"),
+    ("gzip.csv", "source", "gzip.csv is compressed with gzip, not a CSV file; unpack it"),
+    ("xls.csv", "source", "an old Excel workbook"),
     ("broken.parquet", "source", "cannot be read"),
     ("broken.arrow", "source", "cannot be read"),
     ("empty.csv", "source", "has no header"),
@@ -186,11 +191,39 @@ def test_what_cannot_be_opened_says_why(source, field, words, tmp_path):
     (tmp_path / "utf16.csv").write_bytes("age,sex\n1,male\n".encode("utf-16"))
     (tmp_path / "open.csv").write_bytes(b'age,"sex\n1,male\n')
     (tmp_path / "long.csv").write_bytes(b"a," * 2_000_000)
+    (tmp_path / "semicolons.csv").write_bytes(b'\xef\xbb\xbf"age";sex\r\n1;male\r\n')
+    (tmp_path / "tabs.csv").write_bytes(b"age\tsex\n1\tmale\n")
+    (tmp_path / "zip.csv").write_bytes(b"PK\x03\x04secret" + b"\xff" * 50)
+    (tmp_path / "gzip.csv").write_bytes(gzip.compress(b"secret,age\n1,2\n"))
+    (tmp_path / "xls.csv").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1secret")
     with pytest.raises(InvalidInput) as caught:
         open_table(source, folder=tmp_path)
     assert caught.value.field == field
     assert words in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_missing_file_is_named_in_full(tmp_path, monkeypatch):
+    folder = tmp_path.resolve()
+    wanted = f"source: {folder}/data/nowhere.csv is not a file"
+    relative = "'../data/nowhere.csv' is looked up relative to"
+    with pytest.raises(InvalidInput) as caught:
+        open_table("../data/nowhere.csv", folder=folder / "campaign")
+    assert str(caught.value) == f"{wanted}; {relative} the campaign file's folder"
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    with pytest.raises(InvalidInput) as caught:
+        open_table("../data/nowhere.csv")
+    assert str(caught.value) == f"{wanted}; {relative} the current folder"
+    with pytest.raises(InvalidInput) as caught:
+        open_table(folder / "data" / "nowhere.csv", folder="campaign")
+    assert str(caught.value) == wanted
+
+
+@pytest.mark.parametrize("header", ["PK,age\n1,2\n", "a;b,age\n1,2\n", "age\n1;2\n"])
+def test_headers_that_only_look_like_something_else(header, tmp_path):
+    (tmp_path / "t.csv").write_text(header)
+    assert "age" in open_table(tmp_path / "t.csv").column_names
 
 
 def test_a_file_that_breaks_off_is_unreadable(tmp_path):
@@ -212,6 +245,11 @@ def test_missing_and_ambiguous_columns():
     with pytest.raises(InvalidInput, match="did you mean 'wage'") as caught:
         source.batches(["wages"])
     assert caught.value.field == "wages"
+    with pytest.raises(InvalidInput, match="did you mean 'age'"):
+        source.batches(["AGE"])
+    close = open_table({"wage_2019": [1], "wage_2020": [1], "sex": ["male"]})
+    with pytest.raises(InvalidInput, match=r"did you mean 'wage_20(19|20)' or 'wage_20(19|20)'\?$"):
+        close.batches(["wage_2021"])
     with pytest.raises(InvalidInput, match="columns: id, age"):
         source.batches(["zzzzzz"])
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])

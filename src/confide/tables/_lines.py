@@ -28,22 +28,38 @@ _FIELD = rb'(?>"(?:[^"\r\n]++|"")*+"|[^",\r\n][^,\r\n]*+|)'
 _LINE = re.compile(_FIELD + rb"(?:," + _FIELD + rb")*+")
 _NEWLINE, _RETURN, _QUOTE, _COMMA = b'\n\r",'
 _BOM = b"\xef\xbb\xbf"
+_OTHER = {
+    b"PK\x03\x04": ("a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
+    b"PK\x05\x06": ("an empty zip archive", "save the table as CSV"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "save the sheet as CSV"),
+    b"\x1f\x8b": ("compressed with gzip", "unpack it (gunzip)"),
+}
+"""How files begin that often bear the wrong name: what they are, and what to do."""
 
 
 def read_header(path: Path) -> tuple[tuple[str, ...], int]:
     """The names in the first line, and the byte at which the rows begin.
 
     Raises:
-        InvalidInput: no header, or not UTF-8.
+        InvalidInput: no header, not UTF-8, no commas, or no text at all.
     """
     with path.open("rb") as file:
         line = file.readline(LONGEST + 1)
+    for magic, (what, remedy) in _OTHER.items():
+        if line.startswith(magic):
+            raise InvalidInput("source", f"{path.name} is {what}, not a CSV file", remedy)
     if len(line) > LONGEST:
         raise InvalidInput("source", f"the first line of {path.name} is longer than {LONGEST} bytes")
     try:
-        names = next(csv.reader([line.removeprefix(_BOM).decode("utf-8").rstrip("\r\n")], strict=True), [])
+        text = line.removeprefix(_BOM).decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
         raise InvalidInput("source", f"the header of {path.name} is not UTF-8", "save the file as UTF-8") from None
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if separator in text.strip() and "," not in text:
+            problem = f"the header of {path.name} has {word} and no comma"
+            raise InvalidInput("source", problem, "the separator must be a comma: save the file with commas")
+    try:
+        names = next(csv.reader([text], strict=True), [])
     except csv.Error:
         raise InvalidInput("source", f"the header of {path.name} is malformed") from None
     if not any(name.strip() for name in names):
@@ -125,12 +141,31 @@ def read_blocks(path: Path, header: tuple[str, ...], start: int, columns: tuple[
         columns: the columns wanted.
     """
     for block in _blocks(path, start):
-        bad: list[int] = []
+        yield from _rows(block, header, columns).to_batches()
 
-        def skip(row: Any, bad: list[int] = bad) -> str:
-            bad.append(row.number - 1)
-            return "skip"
 
+def _rows(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table:
+    """As many rows as the block has lines: where the parser sees another number, it reads line by line."""
+    table = _parse(block, header, columns)
+    if table is not None:
+        return table
+    null = pa.table({column: pa.nulls(1, pa.string()) for column in columns})
+    lines = (_parse(line + b"\n", header, columns) for line in block.split(b"\n")[:-1])
+    return pa.concat_tables([null if line is None else line for line in lines]).combine_chunks()
+
+
+def _parse(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table | None:
+    """The rows of a block; None unless there is exactly one for each of its lines."""
+    bad: list[int] = []
+
+    def skip(row: Any) -> str:
+        bad.append(row.number - 2)
+        return "skip"
+
+    # The parser drops a byte order mark at its beginning, and with it would see a quote behind the mark as an opening
+    # one. A row of empty fields goes ahead, so that the mark is a character like any other.
+    block = b"," * (len(header) - 1) + b"\n" + block
+    try:
         table = pa.csv.read_csv(
             pa.BufferReader(block),
             read_options=pa.csv.ReadOptions(column_names=list(header), block_size=len(block) + 1, use_threads=False),
@@ -139,11 +174,16 @@ def read_blocks(path: Path, header: tuple[str, ...], start: int, columns: tuple[
                 column_types=dict.fromkeys(columns, pa.string()), include_columns=list(columns), null_values=[""],
                 strings_can_be_null=True, check_utf8=False,
             ),
-        ).combine_chunks()
-        if bad:
-            source = np.full(table.num_rows + len(bad), -1)
-            there = np.ones(len(source), np.bool_)
-            there[bad] = False
-            source[there] = np.arange(table.num_rows)
-            table = table.take(pa.array(source, mask=~there)).combine_chunks()
-        yield from table.to_batches()
+        )
+    except pa.ArrowInvalid:
+        return None
+    if table.num_rows + len(bad) != block.count(b"\n"):
+        return None
+    table = table.slice(1).combine_chunks()
+    if bad:
+        source = np.full(table.num_rows + len(bad), -1)
+        there = np.ones(len(source), np.bool_)
+        there[bad] = False
+        source[there] = np.arange(table.num_rows)
+        table = table.take(pa.array(source, mask=~there)).combine_chunks()
+    return table

