@@ -155,7 +155,7 @@ def test_no_symmetric_matrix_is_refused() -> None:
 
 
 def test_an_indefinite_matrix_has_its_minimum_on_the_sphere() -> None:
-    """Also where the pull has no part along the most negative direction: the answer is below a fine circle of others."""
+    """Also where the pull has no part along the most negative direction: it is below a fine circle of others."""
     gram = np.diag([-2.0, 1.0])
     angles = np.linspace(0, 2 * math.pi, 100_001)
     circle = 3.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)

@@ -66,7 +66,7 @@ class CampaignPlan:
         return self.regression.guarantees
 
     def sections(self) -> Sequence[Section]:
-        return pages.plan_sections(self.regression)
+        return pages.plan_sections(self.regression, self.design, self.response)
 
     def offer(self) -> Sequence[Section]:
         return pages.offer_sections(self.regression, self.design, self.response)

@@ -9,7 +9,8 @@ import numpy as np
 from confide.charts import curves, intervals
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
-from confide.regression.planner import RegressionPlan
+from confide.regression.campaign.stand_ins import stand_ins
+from confide.regression.planner import RegressionPlan, knowing_nothing
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import Batch, row_norms
 from confide.regression.release.output_perturbation import Averaged
@@ -19,16 +20,31 @@ __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
 LEVEL = 0.95
 
+FEW = 0.05
+"""A truth radius that rules out no answer for more than this share of people is warned of."""
+
 
 def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     digits = max(0, round(math.log10(mechanism.payment.minor_units)))
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
 
 
-def plan_sections(plan: RegressionPlan) -> list[Section]:
-    """What the buyer would get, from public parameters alone."""
+def plan_sections(plan: RegressionPlan, design: Design, response: Numeric) -> list[Section]:
+    """What the buyer would get, from public parameters alone.
+
+    Args:
+        plan: the calibrated plan.
+        design: coding of the features.
+        response: role of the answer; errors and lies are told in its unit.
+    """
     m, f = plan.mechanism, plan.figures
     s = m.setting
+    unit = response.unit or f"units of {response.column}"
+    made_up = stand_ins(m, design, response, f.truth_radius)
+
+    def spread(square: float) -> str:
+        return f"{number(math.sqrt(square) * response.scale)} {unit}"
+
     rows: list[tuple[str, str]] = [
         ("people invited (fixed and public)", number(s.people)),
         ("coefficients", number(s.features)),
@@ -36,43 +52,78 @@ def plan_sections(plan: RegressionPlan) -> list[Section]:
         ("  of which the release", _release_loss(m)),
         ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
-        ("expected squared error of the coefficients (typical, scaled)", number(f.typical_error)),
-        ("  proved bound", number(f.accuracy.bound)
-         if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals"),
-        (f"truth radius (predictions lie within +-{s.parameter_bound:g})", number(f.truth_radius)),
-        ("peers' estimates are off by at most", number(f.peer_error)),
-        ("no lie gains more than", _money(m, f.gain)),
-        ("covered: privacy cost up to", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}"),
-        ("tolerated lies and absences", f"{m.behaviour.misreports:.3%} of the invited"),
+        ("typical error of a prediction", spread(m.release.prediction_error(s))),
+        ("  for who publishes nothing", spread(knowing_nothing(s))),
+        ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
+         if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
         ("expected total, at most", _money(m, f.expected_total)),
-        ("one payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
+        ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
+        ("a typical payment; nine in ten lie between",
+         f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
+        ("every payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _money(m, f.deposit)),
+        ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
+        (f"truth radius: moves of the prediction that surely lose (of +-{s.parameter_bound:g})",
+         f"{number(f.truth_radius)}, that is {number(f.truth_radius * response.scale)} {unit}"),
+        ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
+        ("peers' estimates are off by at most (scaled)", number(f.peer_error)),
+        ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
+         f"that is {_money(m, f.privacy_cost)}"),
+        ("tolerated lies and absences", f"{m.behaviour.misreports:.3%} of the invited"),
     ]
     if not math.isnan(plan.lie_bias):
-        rows.append(("shift of the coefficients if all used their slack one way", number(plan.lie_bias)))
+        rows.append(("shift of the coefficients if all used their slack one way (scaled)", number(plan.lie_bias)))
     blocks: list[Block] = [Table(
         columns=("what", "planned"), rows=tuple(rows),
         note="Everything here follows from public parameters. Privacy holds for every data set; truth and accuracy "
-             "rest on the model in the campaign file.",
+             "rest on the model in the campaign file. What is typical is no promise.",
     )]
-    if plan.warnings():
-        blocks.append(Text(tuple(f"Warning: {w}." for w in plan.warnings())))
+    warnings = plan.warnings()
+    if made_up.any_ruled_out < FEW:
+        warnings += ("hardly any answer can move a prediction by the truth radius: what is promised of lies is only "
+                     "what they can gain; invite more people, or pay more (a smaller truth_radius)",)
+    if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
+        warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
+                     "choose it far smaller",)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {w}." for w in warnings)))
     compared = Table(
-        columns=("release estimator", "expected squared error (typical, scaled)"),
-        rows=tuple((name, error) for name, error in sorted(plan.compared.items(), key=lambda item: item[1])),
-        note="Predicted for a population with the public second moments; knowing nothing costs "
-             f"{number(s.parameter_bound**2)}.",
+        columns=("release estimator", f"typical error of a prediction ({unit})"),
+        rows=tuple((name, math.sqrt(error) * response.scale)
+                   for name, error in sorted(plan.compared.items(), key=lambda item: item[1])),
+        note="Predicted for a population with the public second moments.",
     )
     return [
         Section(title="Plan", blocks=tuple(blocks)),
-        Section(title="Estimators compared", blocks=(compared, *plan.trade_off())),
+        Section(title="Precision to expect", blocks=(_precision(plan, design, response), compared, *plan.trade_off())),
+        Section(title="What lies cost", blocks=(Table(
+            columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people for whom it surely loses"),
+            rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
+            note="Expected payment lost by who answers that much more or less than the truth: the median over "
+                 "made-up participants, with features anywhere between their public bounds, whose peers predict what "
+                 "the truth foretells. Small lies cost little: a quadratic score has no edge.",
+        ),)),
         Section(title="Guarantees", blocks=(Table(
             columns=("promise", "source", "says something"),
             rows=tuple((g.sentence(), str(g.source), "no: vacuous at these sizes" if g.vacuous else "yes")
                        for g in plan.guarantees),
         ),)),
     ]
+
+
+def _precision(plan: RegressionPlan, design: Design, response: Numeric) -> Table:
+    """What one standard error of each coefficient is about, noise, sampling and shrinkage together."""
+    m = plan.mechanism
+    deviation = math.sqrt(m.release.expected_error(m.setting) / m.setting.features)
+    natural = design.natural(np.zeros(m.setting.features), response)
+    sizes = np.linalg.norm(natural.matrix, axis=1) * deviation
+    return Table(
+        columns=("coefficient", "typical error", "unit"),
+        rows=tuple(zip(design.natural_names(), map(float, sizes), design.natural_units(response), strict=True)),
+        note="About one standard error of privacy noise, sampling and shrinkage together, as if the error were spread "
+             "evenly over all directions; coefficients of features that vary little come out worse, others better.",
+    )
 
 
 def _release_loss(m: PrivateTruthfulRegression) -> str:
@@ -85,28 +136,42 @@ def _release_loss(m: PrivateTruthfulRegression) -> str:
 def offer_sections(plan: RegressionPlan, design: Design, response: Numeric) -> list[Section]:
     """The plan as a participant reads it."""
     m, f = plan.mechanism, plan.figures
-    epsilon = f.loss.epsilon
-    worst = math.exp(epsilon) / (1 + math.exp(epsilon))
+    epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
+    right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
+    made_up = stand_ins(m, design, response, f.truth_radius)
+    unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
     deposit = (f" You leave {_money(m, f.deposit)} at the start and get it back together with your payment, so that "
                "you never owe anything." if f.deposit > 0 else "")
+    but = f", but for a probability of {delta:g}," if delta else ""
+    lies = "; ".join(f"{number(lie.size)} {unit}: about {lie.cost:.3g} {m.payment.currency}" for lie in made_up.lies)
+    truth = (
+        f"Why truth pays: on average over everybody else, no lie gains you more than {_money(m, f.gain)}, if your "
+        f"privacy is worth at most {_money(m, f.privacy_cost)} to you. What answering more or less than the truth "
+        f"typically loses you, on average: {lies}."
+    )
+    if m.setting.cuts:
+        truth = "No promise is made that truth pays: the bounds of the answer are too narrow for one."
     return [Section(title="The offer, as a participant reads it", blocks=(Text((
         f"What you report: {response.column} ({response.limit()}). What is checked, not asked: {asked}.",
         "Who sees what: the operator sees your record. The public, and all other participants together, see the "
-        "released coefficients, two noisy estimates that payments are computed from, and a random split of the "
+        "published coefficients, two noisy estimates that payments are computed from, and a random split of the "
         "participants into two groups. Only you (and whoever pays you) see your payment.",
-        f"How much it hides you: whatever others see, it is at most e^{epsilon:g} = {math.exp(epsilon):.3g} times as "
+        f"How much it hides you: whatever others see{but} is at most e^{epsilon:g} = {math.exp(epsilon):.3g} times as "
         "likely as if your record had been another one, or empty. A stranger who must guess between two records of "
-        f"yours, even money beforehand, is right at most {worst:.0%} of the time.",
+        f"yours, even money beforehand, is right at most {right:.0%} of the time.",
         "What you get: the other group's estimate predicts what people like you answer. You are paid more, the better "
-        "your own answer foretells that prediction: "
-        f"between {_money(m, f.lowest)} and {_money(m, f.highest)}.{deposit}",
-        f"Why truth pays: on average over everybody else, no lie gains you more than {_money(m, f.gain)}, and a lie "
-        f"that moves the prediction from your answer by more than {f.truth_radius:.3g} (of a range of "
-        f"+-{m.setting.parameter_bound:g}) loses, if your privacy is worth at most {_money(m, f.privacy_cost)} to you.",
+        f"your own answer foretells that prediction: typically {_money(m, made_up.payment)}, nine times in ten between "
+        f"{_money(m, made_up.low)} and {_money(m, made_up.high)}, and always between {_money(m, f.lowest)} and "
+        f"{_money(m, f.highest)}{_unless(f.range_failure)}.{deposit}",
+        truth,
         "Who is trusted: the operator, with your record; nobody else. If you stay away or withdraw before settlement, "
-        "an empty record takes your place, and nobody can tell.",
+        "an empty record takes your place. What others see then differs by no more than the odds above.",
     )),))]
+
+
+def _unless(failure: float) -> str:
+    return f" (but for a chance of {failure:g})" if failure else ""
 
 
 def result_sections(
@@ -115,22 +180,26 @@ def result_sections(
     """The public result: coefficients with labelled intervals, and what is promised to whom."""
     m, f = plan.mechanism, plan.figures
     natural = design.natural(billboard.coef, response)
-    rows, bars = [], []
+    rows: list[tuple[str | float, ...]] = []
+    bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
     names, units = design.natural_names(), design.natural_units(response)
     for k, name in enumerate(names):
         part = m.interval(billboard, natural.matrix[k], LEVEL)
         value = float(natural.coefficients[k])
-        rows.append((name, value, part.noise, part.sampling, part.bias, units[k]))
-        bars.append((name, "privacy noise", value, value - part.noise, value + part.noise))
-        bars.append((name, "noise, sampling and largest bias", value, value - part.total, value + part.total))
+        noise = part.noise + part.projection
+        rows.append((name, value, noise, part.sampling, part.bias, units[k]))
+        bars.setdefault(units[k], []).extend([
+            (name, "privacy noise", value, value - noise, value + noise),
+            (name, "noise, sampling and largest bias", value, value - part.total, value + part.total),
+        ])
     exact = m.interval(billboard, natural.matrix[0], LEVEL).exact
     center = ", ".join(f"{k} {number(v) if isinstance(v, int | float) else v}" for k, v in design.reference().items())
     note = (
         f"+- noise covers the privacy noise with probability {LEVEL:.0%} ({'exact law' if exact else 'first order'}; "
-        f"target: the same estimate without noise). +- sampling covers the participants' own residuals with "
-        f"{LEVEL:.0%} (normal, with the public variance of the model). bias is the largest shrinkage that the public "
-        f"bound on the coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. The intercept is the "
-        f"prediction at: {center}."
+        f"target: the same estimate without noise, before it is moved into the public bound). +- sampling covers the "
+        f"participants' own residuals with {LEVEL:.0%} (normal, with the public variance of the model). bias is the "
+        f"largest shrinkage that the public bound on the coefficients allows. All three together hold with "
+        f"{2 * LEVEL - 1:.0%}. The intercept is the prediction at: {center}."
     )
     loss = f.loss
     formula = (
@@ -144,10 +213,10 @@ def result_sections(
         Section(title="Released coefficients", blocks=(
             Table(columns=("coefficient", "value", "+- noise", "+- sampling", "bias at most", "unit"),
                   rows=tuple(rows), note=note),
-            *intervals([b for b in bars if b[0] != names[0]], title="Released coefficients with their intervals",
-                       axis=f"{response.unit or response.column} per unit, or difference to the reference level",
-                       alt="Each released coefficient with two intervals: privacy noise alone, and noise, sampling and "
-                           "the largest bias together. The intercept is left out of the picture."),
+            *(picture for unit, group in bars.items() for picture in intervals(
+                group, title="Released coefficients with their intervals", axis=unit,
+                alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, "
+                    "sampling and the largest bias together.")),
         )),
         Section(title="What is promised, and to whom", blocks=(Text((
             formula,

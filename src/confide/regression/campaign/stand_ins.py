@@ -1,0 +1,130 @@
+"""Made-up participants of a campaign, from its public columns and model: typical payments, and what lies cost.
+
+They answer what a reader of the plan asks in the answer's own unit. No record is read, and no promise rests on them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.privacy.noise import Noise
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+from confide.regression.records import Batch, ordered_dot
+from confide.tables import Category, Design, Numeric
+
+__all__ = ["Lie", "StandIns", "stand_ins"]
+
+_PEOPLE = 400
+_SHARES = (0.05, 0.1, 0.25, 0.5)  # sizes of lies, as shares of the answer's scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lie:
+    """What it is to answer this much more, or less, than the truth.
+
+    Args:
+        size: in the answer's unit.
+        cost: median of the expected payment lost, in the currency, when peers predict what the truth foretells.
+        ruled_out: share of people for whom it surely loses: it moves the prediction by more than the truth radius.
+    """
+
+    size: float
+    cost: float
+    ruled_out: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandIns:
+    """What made-up participants meet. Money is in the currency.
+
+    Args:
+        payment: mean payment of a truthful one.
+        low: one in twenty gets less.
+        high: one in twenty gets more.
+        lies: by size.
+        any_ruled_out: share of people for whom at least one answer surely loses.
+    """
+
+    payment: float
+    low: float
+    high: float
+    lies: tuple[Lie, ...]
+    any_ruled_out: float
+
+
+def _rows(design: Design, noise: Noise) -> np.ndarray:
+    """(m, d): numbers uniform between their bounds, levels equally often, independently."""
+    rows = []
+    uniform = np.arctan(noise.gaussian(1.0, (_PEOPLE, max(1, len(design.features))), stream="stand-in columns"))
+    uniform = np.clip(uniform / math.pi + 0.5, 0.0, 1.0 - 1e-12)
+    for k in range(_PEOPLE):
+        record: Mapping[str, object] = {
+            column.column: column.levels[int(u * len(column.levels))] if isinstance(column, Category)
+            else column.lower + float(u) * (column.upper - column.lower)
+            for column, u in zip(design.features, uniform[k], strict=False)
+        }
+        rows.append(design.encode_one(record)[0])
+    return np.array(rows)
+
+
+def stand_ins(
+    mechanism: PrivateTruthfulRegression, design: Design, response: Numeric, truth_radius: float
+) -> StandIns:
+    """Made-up participants, the same for everybody who asks.
+
+    Args:
+        mechanism: pays them.
+        design: columns that they are drawn from.
+        response: role of the answer.
+        truth_radius: rho, moves of the prediction beyond it lose.
+    """
+    setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
+    noise = Noise.simulated(0)
+    X = _rows(design, noise)
+    d, count = setting.features, len(X)
+    # One parameter each: what a participant expects is an average over the model.
+    directions = noise.gaussian(1.0, (count, d), stream="stand-in theta")
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    lengths = (np.arange(count) + 0.5)[:, None] / count
+    theta = setting.parameter_bound * directions * lengths ** (1.0 / d)
+    middle = (np.argsort(noise.gaussian(1.0, count, stream="stand-in order")) + 0.5) / count
+    y = np.einsum("ij,ij->i", X, theta) + setting.noise.from_uniforms(middle)
+    X, y, _ = mechanism.record_map.clip(Batch(np.arange(count), X, y))
+    own = law(X, y)
+    # What she is paid: peers with their noise, radius and direction drawn in bulk.
+    z = noise.gaussian(1.0, (count, d), stream="stand-in direction")
+    radius = np.abs(noise.laplace(mechanism.noise_scale, (count, d), stream="stand-in radius")).sum(axis=1)
+    predicted = own + ordered_dot(X * (z / np.linalg.norm(z, axis=1)[:, None]), np.ones(d)) * radius
+    if mechanism.prediction_bound is not None:
+        predicted = np.clip(predicted, -mechanism.prediction_bound, mechanism.prediction_bound)
+    paid = rule(predicted, own)
+
+    low, high = ((end - response.middle) / response.scale for end in (response.lower, response.upper))
+
+    def moved(by: float) -> np.ndarray:
+        answers = y + by
+        allowed = (answers >= low) & (answers <= high)
+        return np.where(allowed, np.abs(law(X, np.where(allowed, answers, y)) - own), np.nan)
+
+    lies = []
+    for share in _SHARES:
+        size = _round(share * response.scale)
+        moves = np.concatenate([moved(size / response.scale), moved(-size / response.scale)])
+        moves = moves[~np.isnan(moves)]
+        if moves.size:
+            lies.append(Lie(size=size, cost=rule.b * float(np.median(moves)) ** 2,
+                            ruled_out=float(np.mean(moves > truth_radius))))
+    reach = np.minimum(setting.parameter_bound * np.linalg.norm(X, axis=1) + setting.noise_bound, setting.response)
+    furthest = np.maximum(np.abs(law(X, np.minimum(reach, high)) - own), np.abs(law(X, np.maximum(-reach, low)) - own))
+    quantiles = np.quantile(paid, [0.05, 0.95])
+    return StandIns(payment=float(rule(own, own).mean()), low=float(quantiles[0]), high=float(quantiles[1]),
+                    lies=tuple(lies), any_ruled_out=float(np.mean(furthest > truth_radius)))
+
+
+def _round(value: float) -> float:
+    """One significant digit: sizes that people say."""
+    return float(f"{value:.1g}")

@@ -1,0 +1,165 @@
+"""Made-up participants: typical payments and what lies cost, against simulated runs of the same campaign."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confide.campaign import Campaign
+from confide.contract import InvalidInput
+from confide.contract.presentation import Section, Table, Text
+from confide.privacy import Noise
+from confide.regression import plan
+from confide.regression.campaign.stand_ins import stand_ins
+from confide.tables import Category, Design, Numeric
+
+DESIGN = Design(features=(Numeric(column="age", lower=20, upper=60), Category(column="sex", levels=("f", "m"))))
+HOURS = Numeric(column="hours", lower=0, upper=24)
+OPTIONS = {"people": 20_000, "features": 3, "parameter_bound": 0.5, "noise_bound": 0.5, "epsilon_release": 1.0,
+           "epsilon_payment": 1.0, "truth_radius": 0.45, "misreports": 1e-4, "misreports_failure": 1e-3, "clip": 12.0}
+
+
+def _words(sections: list[Section]) -> str:
+    out = []
+    for section in sections:
+        for block in section.blocks:
+            if isinstance(block, Text):
+                out += block.paragraphs
+            elif isinstance(block, Table):
+                out += [str(cell) for row in block.rows for cell in row]
+    return " ".join(out)
+
+
+def test_typical_payments_are_what_a_run_pays() -> None:
+    mechanism = plan(**OPTIONS).mechanism  # type: ignore[arg-type]
+    made_up = stand_ins(mechanism, DESIGN, HOURS, mechanism.figures.truth_radius)
+    rng = np.random.default_rng(0)
+    paid = []
+    for run in range(6):  # people of the same kind, a fresh parameter each time
+        n = OPTIONS["people"]
+        rows = [DESIGN.encode_one({"age": float(a), "sex": s})[0]
+                for a, s in zip(rng.uniform(20, 60, 500), rng.choice(["f", "m"], 500), strict=True)]
+        X = np.array(rows)[rng.integers(0, 500, n)]  # type: ignore[arg-type]
+        theta = rng.standard_normal(3)
+        theta *= 0.5 * ((run + 0.5) / 6) ** (1 / 3) / np.linalg.norm(theta)
+        y = X @ theta + rng.uniform(-0.5, 0.5, n)  # type: ignore[arg-type]
+        paid.append(mechanism.run((X, y), Noise.simulated(run)).shares["payment"].to_numpy() / 100)
+    everybody = np.concatenate(paid)
+    assert made_up.payment == pytest.approx(everybody.mean(), rel=0.2)
+    assert made_up.low < made_up.payment < made_up.high
+    inside = np.mean((everybody >= made_up.low) & (everybody <= made_up.high))
+    assert 0.6 < inside < 1.0
+
+
+def test_lies_cost_more_the_larger_they_are() -> None:
+    mechanism = plan(**OPTIONS).mechanism  # type: ignore[arg-type]
+    made_up = stand_ins(mechanism, DESIGN, HOURS, 0.2)
+    sizes, costs, shares = zip(*((lie.size, lie.cost, lie.ruled_out) for lie in made_up.lies), strict=True)
+    assert sizes == (0.6, 1.0, 3.0, 6.0)
+    assert list(costs) == sorted(costs)
+    assert list(shares) == sorted(shares)
+    assert all(cost > 0 for cost in costs)
+    assert 0 < made_up.any_ruled_out <= 1
+    nothing = stand_ins(mechanism, DESIGN, HOURS, 1.0)  # no answer moves a prediction that far
+    assert nothing.any_ruled_out == 0
+    assert stand_ins(mechanism, DESIGN, HOURS, 0.2) == made_up  # the same for everybody who asks
+
+
+TOML = """
+format = 1
+kind = "regression"
+title = "t"
+[budget]
+data_set = "t"
+epsilon = 3.0
+delta = {delta}
+[people]
+count = 40000
+id = "id"
+[data]
+source = "t.csv"
+[response]
+column = "hours"
+lower = {lower}
+upper = 24
+center = 12
+unit = "hours"
+[[features]]
+column = "{feature}"
+lower = 18
+upper = 90
+[model]
+parameter_bound = 0.5
+noise_bound = 0.5
+smallest_eigenvalue = 0.1
+[privacy]
+epsilon_release = 1.0
+epsilon_payment = 1.0
+delta = {delta}
+release = "{release}"
+[payment]
+currency = "EUR"
+truth_radius = 0.9
+clip = 12
+[costs]
+scale = 0.01
+misreports = 0.0001
+misreports_failure = 0.01
+"""
+
+
+def _campaign(folder: Path, **changes: object) -> Campaign:
+    values = {"delta": "0.0", "lower": 0, "feature": "age", "release": "auto", **changes}
+    path = folder / "t.toml"
+    path.write_text(TOML.format(**values))
+    return Campaign.load(path)
+
+
+def test_the_plan_speaks_in_the_unit_of_the_answer(tmp_path: Path) -> None:
+    plan = _campaign(tmp_path).plan
+    words = _words(list(plan.sections()))
+    assert "typical error of a prediction" in words
+    assert " hours" in words
+    assert "no lie gains more" in words
+    assert "cut off" not in words
+    titles = [section.title for section in plan.sections()]
+    assert titles == ["Plan", "Precision to expect", "What lies cost", "Guarantees"]
+
+
+def test_bounds_that_cut_off_answers_promise_no_truth_in_the_offer(tmp_path: Path) -> None:
+    campaign = _campaign(tmp_path, lower=6)
+    assert {g.name for g in campaign.plan.guarantees if g.vacuous} == {"truthfulness", "participation", "accuracy"}
+    assert "cut off answers that the model allows" in _words(list(campaign.plan.sections()))
+    offer = _words(list(campaign.plan.offer()))
+    assert "No promise is made that truth pays" in offer
+    assert "no lie gains you more" not in offer
+
+
+def test_the_offer_counts_delta(tmp_path: Path) -> None:
+    """(e^epsilon + delta)/(1 + e^epsilon) bounds a guess; a delta that could publish somebody is warned of."""
+    pure = _words(list(_campaign(tmp_path).plan.offer()))
+    assert "but for a probability" not in pure
+    assert "at most e^2 = 7.39" in pure
+    assert "right at most 88% of the time" in pure
+    campaign = _campaign(tmp_path, delta=0.01, release="adassp")
+    assert "but for a probability of 0.01" in _words(list(campaign.plan.offer()))
+    assert "somebody's record is published outright" in _words(list(campaign.plan.sections()))
+    fine = _campaign(tmp_path, delta=1e-6, release="adassp")
+    assert "published outright" not in _words(list(fine.plan.sections()))
+
+
+def test_a_response_cannot_explain_itself(tmp_path: Path) -> None:
+    for feature, problem in (("hours", "the response itself"), ("id", "the id column")):
+        with pytest.raises(InvalidInput, match=problem):
+            _ = _campaign(tmp_path, feature=feature).plan
+
+
+def test_payments_stay_within_what_the_offer_says() -> None:
+    mechanism = plan(**OPTIONS).mechanism  # type: ignore[arg-type]
+    made_up = stand_ins(mechanism, DESIGN, HOURS, 0.2)
+    assert mechanism.figures.lowest <= made_up.low <= made_up.high <= mechanism.figures.highest
+    unclipped = replace(mechanism, payment=replace(mechanism.payment, clip=None))
+    assert stand_ins(unclipped, DESIGN, HOURS, 0.2).payment == made_up.payment
