@@ -254,7 +254,8 @@ def test_a_place_that_will_not_do_costs_nothing(
     dangling.symlink_to(tmp_path / "nowhere")
     monkeypatch.chdir(here)
     for place, problem in ((full, "not empty"), (file, "not a folder"), (file / "out", "cannot be written"),
-                           (link, "not a folder"), (dangling, "not a folder"), (Path(), "working directory"),
+                           (link, "not a folder"), (tmp_path / "new" / "..", "no folder of its own"),
+                           (dangling, "not a folder"), (Path(), "working directory"),
                            (here, "working directory")):
         with pytest.raises(InvalidInput, match=problem) as caught:
             campaign.settle(place, ledger=ledger)
@@ -511,6 +512,7 @@ def test_an_outcome_that_lies_elsewhere_is_named(tmp_path: Path, monkeypatch: py
     campaign.settle()
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
+    campaign = Campaign.load("../deep/pay.toml")
     with pytest.raises(Refused) as caught:
         campaign.share("7")
     assert caught.value.remedy == f"it is settled in {tmp_path / 'out' / 'pay'}: name that folder with --out"

@@ -214,7 +214,7 @@ class _Problem:
         """What the reader of the file is told."""
         # Places in a list count from 1, as people do.
         steps = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
-        where = "".join(steps).removeprefix(".")
+        where = "".join(steps).removeprefix(".") or "campaign"  # what lies between tables is a fault of the whole
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
         return InvalidInput(where, self.text)

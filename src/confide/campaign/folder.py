@@ -30,6 +30,8 @@ _STUDY_FILES = {"manifest.json", "columns", "shares", OPERATOR, REPORT}
 def check_place(folder: Path) -> None:
     """Refuse a place that cannot hold an outcome."""
     there = folder.absolute()
+    if folder.name == "..":
+        raise InvalidInput("out", f"{folder} names no folder of its own", "choose another folder with --out")
     if there.is_symlink() or (there.exists() and not there.is_dir()):
         raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
     if there.exists() and there.samefile(Path.cwd()):

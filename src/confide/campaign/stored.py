@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +64,7 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
 
 def unsettled(file: CampaignFile, folder: Path) -> Refused:
     """Nothing is settled in the folder. Says what to do first: a second run would be a second release."""
-    places = [parent / "out" / file.name for parent in file.path.absolute().parents]
+    places = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents]
     found = next((place for place in places if (place / NOTE).exists() and place != folder.absolute()), None)
     if found is not None:
         remedy = f"it is settled in {found}: name that folder with --out"
