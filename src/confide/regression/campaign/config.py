@@ -144,18 +144,12 @@ class RegressionConfig(_Table):
     payment: PaymentTable
     costs: Costs = Costs()
 
-    @model_validator(mode="after")
-    def _apart(self) -> RegressionConfig:
-        for k, feature in enumerate(self.features, 1):
-            if feature.column == self.response.column:
-                raise ValueError(f"features[{k}] is the response itself ({feature.column!r}): an answer cannot be "
-                                 "predicted from itself")
-            if feature.column == self.people.id:
-                raise ValueError(f"features[{k}] is the id column ({feature.column!r})")
-        return self
-
     def design(self) -> Design:
         """The public coding of the features, with a constant."""
+        for k, feature in enumerate(self.features, 1):
+            if feature.column == self.response.column:
+                raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is the response",
+                                   "an answer cannot be predicted from itself")
         return Design(features=tuple(_role(f"features[{k}]", column) for k, column in enumerate(self.features, 1)))
 
     def response_role(self) -> Numeric:

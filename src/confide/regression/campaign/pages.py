@@ -221,11 +221,16 @@ def result_sections(
         Section(title="What is promised, and to whom", blocks=(Text((
             formula,
             f"Made by: {m.release.describe()}.",
-            f"Truth: {next(g for g in plan.guarantees if g.name == 'truthfulness').sentence()}.",
+            _truth(plan),
             f"Money: the expected total is at most {_money(m, f.expected_total)}. What was really paid depends on "
             "private records; it is the operator's and is not published.",
         )),)),
     ]
+
+
+def _truth(plan: RegressionPlan) -> str:
+    promise = next(g for g in plan.guarantees if g.name == "truthfulness")
+    return f"Truth: nothing is promised ({promise.note})." if promise.vacuous else f"Truth: {promise.sentence()}."
 
 
 def explain(
