@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -575,3 +576,14 @@ def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) ->
     identity = row[header.index("id")]
     title = campaign.share(identity, tmp_path / "out")[0].title
     assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} EUR"
+
+
+@pytest.mark.parametrize("shares", [
+    {"amount": [1]}, {"payment": [1]}, {"payment": ["x"] * 9}, {"payment": pa.array([None] * 9, pa.int64())},
+], ids=range(4))
+def test_shares_of_something_else(shares: dict[str, Any], settled: tuple[Campaign, Settled], tmp_path: Path) -> None:
+    shutil.copytree(settled[1].folder, tmp_path / "out", ignore=shutil.ignore_patterns("shares"))
+    replace(settled[1].outcome, shares=pa.table(shares)).save(tmp_path / "again")
+    shutil.copytree(tmp_path / "again" / "shares", tmp_path / "out" / "shares")
+    with pytest.raises(InvalidInput, match="hold no payment of this participant"):
+        settled[0].share("7", tmp_path / "out")

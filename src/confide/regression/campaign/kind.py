@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -194,7 +195,7 @@ class RegressionKind:
         if isinstance(outcome, PublicOutcome):  # nothing is known of what was settled but what follows in public
             stored = int(outcome.mechanism.decode(record, index, outcome.billboard)["payment"])
         else:
-            stored = int(outcome.shares["payment"][index].as_py())
+            stored = _payment(outcome, index)
         return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
                              plan.response, stored)
 
@@ -210,6 +211,14 @@ def _cut(response: Numeric, reach: float) -> bool:
     """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
     ends = (response.middle - response.lower, response.upper - response.middle)
     return min(ends) / response.scale < reach * (1 - 1e-9)
+
+
+def _payment(outcome: Outcome | SimulatedOutcome, index: int) -> int:
+    """What was settled for one participant, in the smallest coin."""
+    try:
+        return int(outcome.shares["payment"][index].as_py())
+    except (LookupError, TypeError, ValueError):  # the file of another mechanism, or of fewer people
+        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own") from None
 
 
 def _by_slots(progress: Progress, slots: int) -> Progress:
