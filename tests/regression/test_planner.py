@@ -172,6 +172,9 @@ def test_releases_are_compared_by_the_error_of_a_prediction() -> None:
     setting = found.mechanism.setting
     assert setting.eigenvalues[0] == pytest.approx(0.0005)
     assert setting.eigenvalues[-1] == pytest.approx(0.35)
+    wide = replace(setting, smallest_eigenvalue=0.05, largest_eigenvalue=0.9)  # E||x||^2 cannot exceed 1
+    assert wide.eigenvalues[0] == pytest.approx(0.05)
+    assert wide.eigenvalues.sum() == pytest.approx(1.0)
     assert isinstance(found.mechanism.release, SufficientStatistics)
     ridge = RidgeRelease(epsilon=1.0, ridge=best_ridge_release(setting, 1.0))
     flat = replace(setting, largest_eigenvalue=None)  # as if every direction were the worst

@@ -105,10 +105,18 @@ class Setting:
         """(d,) what is supposed of the spectrum of E[x x'] where a typical error is predicted; no promise rests on it.
 
         From the smallest to the largest that are known, in equal ratios: real features are correlated. All alike for x
-        uniform in the ball, and where no largest one is known.
+        uniform in the ball, and where no largest one is known. Their sum, E||x||^2, is at most 1: where it would be
+        more, the ratio is smaller.
         """
-        largest = self.eigenvalue if self.largest_eigenvalue is None else self.largest_eigenvalue
-        return np.geomspace(self.eigenvalue, max(self.eigenvalue, largest), self.features)
+        smallest, largest = self.eigenvalue, self.largest_eigenvalue or self.eigenvalue
+        low, high = smallest, max(smallest, largest)
+        if np.geomspace(smallest, high, self.features).sum() > 1.0:
+            for _ in range(60):
+                middle = (low + high) / 2
+                fits = np.geomspace(smallest, middle, self.features).sum() <= 1.0
+                low, high = (middle, high) if fits else (low, middle)
+            high = low
+        return np.geomspace(smallest, high, self.features)
 
     @property
     def uniform_ball(self) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from confide.privacy.noise import Noise
 from confide.regression.priors import UniformBall
-from confide.regression.records import row_norms
 from confide.regression.setting import Setting
 
 __all__ = ["StandIn", "stand_in"]
@@ -21,7 +19,7 @@ class StandIn:
 
     Args:
         theta: (d,) the parameter.
-        X: (n, d) features with E[x x'] = mu I.
+        X: (n, d) features; E[x x'] has the public eigenvalues, `Setting.eigenvalues`.
         y: (n,) answers.
     """
 
@@ -31,7 +29,7 @@ class StandIn:
 
 
 def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
-    """Draw one population: uniform in the ball where that is the model, else directions of length sqrt(mu d)."""
+    """Draw one population: uniform in the ball where that is the model, else axes of the public spectrum with signs."""
     n, d = setting.people, setting.features
 
     def uniforms(size: int, name: str) -> np.ndarray:
@@ -43,7 +41,7 @@ def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
     if setting.uniform_ball:
         X = UniformBall(dimension=d, radius=1.0).from_normals(z, uniforms(n, "stand-in length"))
     else:
-        X = z * (math.sqrt(setting.eigenvalue * d) / row_norms(z))[:, None]
+        X = np.copysign(np.sqrt(setting.eigenvalues), z)
     if isinstance(setting.prior, UniformBall):
         normals = noise.gaussian(1.0, (1, d), stream=("stand-in", "theta", run))
         theta = setting.prior.from_normals(normals, uniforms(1, "stand-in theta length"))[0]

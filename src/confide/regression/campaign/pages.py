@@ -272,7 +272,7 @@ def explain(
         return float(response.middle + response.scale * value)
 
     shown = np.linspace(0, len(answers) - 1, 7).round().astype(int)
-    rows = [(natural(float(answers[k])), float(guesses[k]), float(expected[k]), float(expected[k]) - truth)
+    rows = [(natural(float(answers[k])), round(float(guesses[k]), 12), float(expected[k]), float(expected[k]) - truth)
             for k in shown]
     rows.append((natural(float(y[0])), own, truth, 0.0))
     rows.sort()
