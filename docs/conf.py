@@ -7,7 +7,7 @@ author = "The confide developers"
 copyright = "2026, The confide developers"
 release = _version("confide")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 html_theme = "furo"
 html_title = "confide"
@@ -25,7 +25,7 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
-suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
+suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "myst-nb.lexer"]
 
 
 def _plain_bars(app, what, name, obj, options, lines):

@@ -28,5 +28,6 @@ def test_a_table_as_html() -> None:
 def test_a_picture_in_a_notebook() -> None:
     spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.1.0.json", "mark": "bar"}
     shown = Picture(spec=spec, alt="bars")._repr_mimebundle_(include=None, exclude=None)
+    assert shown.pop("image/svg+xml").startswith("<svg")
     assert shown == {"application/vnd.vegalite.v6+json": spec, "text/plain": "bars"}
     assert Picture(spec={}, alt="bars")._repr_mimebundle_() == {"text/plain": "bars"}

@@ -13,20 +13,47 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.timeout(600)
-def test_pages_build_and_their_cells_run(tmp_path: Path) -> None:
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+RUN = [page for page in PAGES if CELL.search(page.read_text(encoding="utf-8"))]
+
+
+def _sphinx(builder: str, out: Path, *options: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(tmp_path / "trees"),
-         "docs", str(tmp_path / "html")],
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-d", str(out / "trees"), *options,
+         "docs", str(out / builder)],
         cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        if "_build" not in page.parts:
-            html = tmp_path / "html" / page.relative_to(ROOT / "docs").with_suffix(".html")
-            assert html.exists(), f"{page.name} is in no table of contents"
-            if "{code-cell}" in page.read_text(encoding="utf-8"):
-                assert "cell_output" in html.read_text(encoding="utf-8"), f"{page.name} shows no output"
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_cells_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cell of a page, in order, in one namespace: what a reader who types them would do."""
+    monkeypatch.chdir(page.parent)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for match in CELL.finditer(page.read_text(encoding="utf-8")):
+        line = page.read_text(encoding="utf-8")[: match.start(2)].count("\n")
+        # Blank lines before the code make tracebacks point into the page.
+        exec(compile("\n" * line + match.group(2), str(page), "exec"), namespace)
+
+
+def test_pages_fit_together(tmp_path: Path) -> None:
+    """No broken reference, no page outside the tables of contents, no docstring that Sphinx cannot read."""
+    _sphinx("dummy", tmp_path, "-D", "nb_execution_mode=off")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_site_shows_what_its_cells_print(tmp_path: Path) -> None:
+    _sphinx("html", tmp_path)
+    for page in PAGES:
+        html = tmp_path / "html" / page.relative_to(ROOT / "docs").with_suffix(".html")
+        assert html.exists(), f"{page.name} is in no table of contents"
+        if page in RUN:
+            assert "cell_output" in html.read_text(encoding="utf-8"), f"{page.name} shows no output"
+    mathematics = (tmp_path / "html" / "families" / "regression.html").read_text(encoding="utf-8")
+    assert not re.search(r'(src|href)="https?://[^"]*\.(js|css)', mathematics), "a page loads something from afar"
 
 
 def _blocks(path: str, language: str) -> list[str]:

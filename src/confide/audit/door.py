@@ -209,7 +209,7 @@ def _moved(values: NDArray[Any], request: Draw) -> NDArray[np.float64]:
 
 
 def _symmetric(values: NDArray[np.float64], *, normal: bool) -> float:
-    """The p-value of standard normal or Laplace numbers: of their sizes, where a wrong scale shows, and of their signs."""
+    """The p-value of standard normal or Laplace numbers: sizes, which show a wrong scale best, and signs."""
     from scipy import stats
 
     whole, half = (stats.norm, stats.halfnorm) if normal else (stats.laplace, stats.expon)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from confide.contract.words import number
@@ -79,11 +80,16 @@ class Picture:
         return {"picture": self.alt, "vega_lite": self.spec}
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        # A notebook draws Vega-Lite by itself; elsewhere the words say what there is to see.
+        # Some notebooks draw Vega-Lite by themselves, others and pages show the SVG, a terminal the words.
         if not self.spec:
             return {"text/plain": self.alt}
         version = str(self.spec.get("$schema", "v5")).rsplit("/v", 1)[-1].split(".")[0]
-        return {f"application/vnd.vegalite.v{version}+json": self.spec, "text/plain": self.alt}
+        shown = {f"application/vnd.vegalite.v{version}+json": self.spec, "text/plain": self.alt}
+        if find_spec("vl_convert") is not None:
+            import vl_convert
+
+            shown["image/svg+xml"] = vl_convert.vegalite_to_svg(self.spec)
+        return shown
 
 
 Block = Text | Table | Picture

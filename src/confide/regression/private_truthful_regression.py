@@ -112,6 +112,22 @@ class RegressionBillboard(Billboard):
     cross: np.ndarray
     ridge: float = 0.0
 
+    def __post_init__(self) -> None:
+        people, d = whole("people", self.people, at_least=1), len(self.coef) if self.coef.ndim == 1 else -1
+        shapes: dict[str, tuple[int, ...]] = {
+            "split": (-(-people // 8),), "coef": (d,), "estimate": (d,), "peers": (2, d),
+        }
+        if self.gram.size or self.cross.size:
+            shapes |= {"gram": (d, d), "cross": (d,)}
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or d < 1:
+                raise InvalidInput(f"billboard.{name}", f"shape {array.shape}", f"must be {shape}")
+            if name != "split" and not np.isfinite(array).all():
+                raise InvalidInput(f"billboard.{name}", "not finite", "must be finite numbers")
+        if self.split.dtype != np.uint8:
+            raise InvalidInput("billboard.split", f"of type {self.split.dtype}", "must be uint8")
+
     @property
     def coef_(self) -> np.ndarray:
         """(d,) the released coefficients, by the name that scikit-learn uses."""
