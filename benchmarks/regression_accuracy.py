@@ -221,7 +221,7 @@ def _choices(problem: Problem, plans: dict[str, Any], found: Draws) -> Table:
             rows.append((f"{epsilon:g}", "0" if name == PLANNED else f"{DELTA:g}", chosen, predicted,
                          max(allowed, key=lambda n: allowed[n])))
     return Table(f"{problem.title}: what the planner chose",
-                 ("epsilon", "delta", "choice", "predicted squared error of the coefficients", "best here"), rows)
+                 ("epsilon", "delta", "choice", "predicted squared error of a prediction", "best here"), rows)
 
 
 def _eigenvalues(problem: Problem) -> Table:

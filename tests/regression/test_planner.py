@@ -177,7 +177,8 @@ def test_releases_are_compared_by_the_error_of_a_prediction() -> None:
     assert wide.eigenvalues.sum() == pytest.approx(1.0)
     assert isinstance(found.mechanism.release, SufficientStatistics)
     ridge = RidgeRelease(epsilon=1.0, ridge=best_ridge_release(setting, 1.0))
-    flat = replace(setting, largest_eigenvalue=None)  # as if every direction were the worst
+    assert replace(setting, largest_eigenvalue=None).eigenvalues.sum() == pytest.approx(0.5)  # where nothing is known
+    flat = replace(setting, largest_eigenvalue=0.0005)  # as if every direction were the worst
     other = RidgeRelease(epsilon=1.0, ridge=best_ridge_release(flat, 1.0))
     assert other.prediction_error(flat) < found.mechanism.release.prediction_error(flat)
     for release in (ridge, found.mechanism.release):

@@ -104,16 +104,19 @@ class Setting:
     def eigenvalues(self) -> np.ndarray:
         """(d,) what is supposed of the spectrum of E[x x'] where a typical error is predicted; no promise rests on it.
 
-        From the smallest to the largest that are known, in equal ratios: real features are correlated. All alike for x
-        uniform in the ball, and where no largest one is known. Their sum, E||x||^2, is at most 1: where it would be
-        more, the ratio is smaller.
+        From the smallest to the largest that are known, in equal ratios: real features are correlated. Their sum is
+        E||x||^2 <= 1: where it would be more, the ratio is smaller, and where no largest one is known, it is such that
+        the sum is 1/2. All alike for x uniform in the ball.
         """
-        smallest, largest = self.eigenvalue, self.largest_eigenvalue or self.eigenvalue
-        low, high = smallest, max(smallest, largest)
-        if np.geomspace(smallest, high, self.features).sum() > 1.0:
+        smallest, largest = self.eigenvalue, self.largest_eigenvalue
+        if self.uniform_ball:
+            return np.full(self.features, smallest)
+        most = 1.0 if largest is not None else 0.5
+        low, high = smallest, 1.0 if largest is None else max(smallest, largest)
+        if np.geomspace(smallest, high, self.features).sum() > most:
             for _ in range(60):
                 middle = (low + high) / 2
-                fits = np.geomspace(smallest, middle, self.features).sum() <= 1.0
+                fits = np.geomspace(smallest, middle, self.features).sum() <= most
                 low, high = (middle, high) if fits else (low, middle)
             high = low
         return np.geomspace(smallest, high, self.features)

@@ -94,12 +94,15 @@ class AdaSSP(Release):
         smallest = math.floor(float(np.linalg.eigvalsh(total.gram.astype(np.float64) / _UNIT)[0]) * _UNIT)
         deviation = self.deviation(1.0 + 2.0 * error + 1.0 / _UNIT)
         noisy = int(lattice(deviation, [smallest], "eigenvalue")[0]) / _UNIT
-        # As published: a lower confidence bound on the eigenvalue, then the ridge that tames the noise's spectrum.
-        lower = max(0.0, noisy - deviation * math.sqrt(2 * math.log(1 / _FAILURE)))
-        ridge = max(0.0, self.gram_deviation * math.sqrt(d * math.log(2 * d * d / _FAILURE)) - lower)
+        ridge = self._ridge(d, noisy)
         gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]) / _UNIT, d)
         estimate, _ = constrained_ridge(gram64, cross64, ridge, setting.parameter_bound)
         return Released(estimate=estimate, gram=gram64, cross=cross64, ridge=ridge)
+
+    def _ridge(self, features: int, eigenvalue: float) -> float:
+        """As published: from a lower confidence bound on the eigenvalue, the ridge that tames the noise's spectrum."""
+        lower = max(0.0, eigenvalue - self.deviation(1.0) * math.sqrt(2 * math.log(1 / _FAILURE)))
+        return max(0.0, self.gram_deviation * math.sqrt(features * math.log(2 * features**2 / _FAILURE)) - lower)
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         d = setting.features
@@ -112,8 +115,10 @@ class AdaSSP(Release):
         )
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
+        ridge = self._ridge(setting.features, setting.people * float(setting.eigenvalues[0]))
         return predicted_errors(
-            setting, gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting)
+            setting, lambda gram, cross: constrained_ridge(gram, cross, ridge, setting.parameter_bound)[0],
+            gram_deviation=self.gram_deviation, cross_deviation=self.cross_deviation(setting),
         )
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:

@@ -7,6 +7,7 @@ the first-order law of the error, and the error that public parameters predict.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -152,12 +153,14 @@ def moment_error_bound(
 
 
 def predicted_errors(
-    setting: Setting, *, gram_deviation: float, cross_deviation: float, draws: int = 24
+    setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_deviation: float,
+    cross_deviation: float, draws: int = 24,
 ) -> np.ndarray:
     """(d,) mean squared errors in a public stand-in population: A = n diag(mu), theta of length R0, Gaussian noise.
 
     Args:
         setting: the public facts.
+        fit: the estimate (d,) that the release makes of noisy (A, u).
         gram_deviation: standard deviation of the noise in a diagonal entry of A.
         cross_deviation: of the noise in an entry of u.
         draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
@@ -174,9 +177,7 @@ def predicted_errors(
         gram_noise[np.diag_indices(d)] *= math.sqrt(2)
         residuals = public.gaussian(1.0, d, stream=("predicted residuals", k))
         cross = weights * theta + cross_deviation * cross_noise + np.sqrt(setting.noise.variance * weights) * residuals
-        linear = shrink(np.diag(weights) + gram_noise, setting, gram_deviation=gram_deviation,
-                        cross_deviation=cross_deviation)
-        estimate = linear @ cross
+        estimate = fit(np.diag(weights) + gram_noise, cross)
         estimate *= min(1.0, setting.parameter_bound / max(float(np.linalg.norm(estimate)), 1e-300))
         total += (estimate - theta) ** 2
     return total / draws

@@ -91,7 +91,8 @@ class SufficientStatistics(Release):
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
         deviation = self.deviation(setting.features)
-        return predicted_errors(setting, gram_deviation=deviation, cross_deviation=deviation * setting.response)
+        return predicted_errors(setting, lambda gram, cross: self._linear(setting, gram) @ cross,
+                                gram_deviation=deviation, cross_deviation=deviation * setting.response)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         deviation = self.deviation(setting.features)
