@@ -112,6 +112,18 @@ def test_many_small_pure_charges_pass_through_zcdp() -> None:
         ledger.charge(ACCOUNT, *[_pure(0.05)] * 100)
 
 
+def test_the_zcdp_rule_also_admits_what_pure_epsilons_add_up_to() -> None:
+    """Spec query_release A2: sum of epsilons, all pure, or delta of the zCDP sum."""
+    ledger = _ledger(ApproxDP(1.0, 1e-9), "zcdp")
+    ledger.charge(ACCOUNT, _pure(0.9))  # zCDP alone would give 6.2 at that delta
+    assert ZCDP(0.405).epsilon_at(1e-9) > 1.0
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(ACCOUNT, _pure(0.2))
+    with pytest.raises(BudgetExceeded):  # with a concentrated event the sum of epsilons is no bound any more
+        ledger.charge(ACCOUNT, ZCDPEvent(rho=1e-4, neighbours=RECORD))
+    ledger.charge(ACCOUNT, _pure(0.1))
+
+
 def test_concurrent_charges_are_serialised() -> None:
     ledger = _ledger(PureDP(1.0))
 

@@ -2,8 +2,8 @@
 
 An account is one data subject or data set, seen by one audience, under one neighbouring relation. Its budget, and the
 rule that adds up, are fixed when it is registered. A charge that does not fit is refused before anything is touched,
-and changes nothing. Unlike an accountant, the rule stays valid when a spend was chosen after seeing earlier outputs (a
-filter; spec query_release A2): one rule for good, because the better of two rules, picked afterwards, is no filter.
+and changes nothing. Unlike an accountant, the rule stays valid when a spend was chosen after seeing earlier outputs: it
+is a filter (spec query_release A2).
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class _Charge:
     epsilon: Fraction
     delta: Fraction
     rho: Fraction
+    pure: bool = True
 
 
 @dataclass
@@ -60,7 +61,8 @@ class _Entry:
         return _Charge(tuple(event for charge in every for event in charge.events),
                        sum((charge.epsilon for charge in every), Fraction(0)),
                        sum((charge.delta for charge in every), Fraction(0)),
-                       sum((charge.rho for charge in every), Fraction(0)))
+                       sum((charge.rho for charge in every), Fraction(0)),
+                       all(charge.pure for charge in every))
 
 
 class Ledger:
@@ -87,8 +89,10 @@ class Ledger:
         Args:
             account: whose budget.
             budget: the limit.
-            rule: "basic" adds the epsilons and deltas of the charges; "zcdp" adds up concentrated privacy and converts
-                once, which is better for many small charges and needs a delta in the budget.
+            rule: "basic" adds the epsilons and deltas of the charges. "zcdp" adds up concentrated privacy and converts
+                once, better for many small charges; it needs a delta in the budget and admits no approximate events. As
+                long as all events are pure it also admits what the sum of their epsilons does: outputs of which only
+                the sum is known lose at most epsilon and add nothing to delta, the others are a zCDP filter.
 
         Raises:
             InvalidInput: the account exists with a smaller epsilon or delta, or with the other rule.
@@ -163,7 +167,7 @@ def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Charge:
         if sums.rho is None:
             raise InvalidInput("events", "an approximate event has no zCDP cost",
                                "charge it to an account with the rule 'basic'")
-        return _Charge(events, Fraction(0), Fraction(0), sums.rho)
+        return _Charge(events, sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
     epsilon, spent = sums.pure + sums.approx, sums.delta
     if sums.concentrated:
         converted = ZCDP(float_up(sums.concentrated)).epsilon_at(delta)
@@ -183,6 +187,8 @@ def _admits(entry: _Entry, total: _Charge) -> bool:
     epsilon, delta = _pair(entry.budget)
     if entry.rule == "basic":
         return total.epsilon <= epsilon and total.delta <= delta
+    if total.pure and total.epsilon <= epsilon:
+        return True
     return Fraction(ZCDP(float_up(total.rho)).delta_at(entry.budget.epsilon)) <= delta
 
 
