@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from confide.contract.checks import fraction, positive
-from confide.privacy.losses import gaussian_delta
+from confide.privacy.losses import BITS, gaussian_delta, largest, trade_off
+from confide.privacy.noise.balls import precision
 
 __all__ = ["gaussian_sigma", "gdp_mu"]
 
-_SLACK = 1e-10  # the returned noise meets delta*(1 - slack): the rounding of the formula stays on the private side
+_STEPS = 40  # of Newton's method, which needs about five
+_CLOSE = 2.0**-50
 
 
 def gdp_mu(epsilon: float, delta: float) -> float:
@@ -20,7 +23,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
         delta: in (0, 1).
 
     Returns:
-        mu, rounded down: `gaussian_delta(epsilon, mu) <= delta`.
+        mu, rounded down: `gaussian_delta(epsilon, mu) <= delta`, certified, and no larger double has it.
 
     Source: Balle and Wang 2018, Theorem 8; spec query_release A3, allocation section 2.
 
@@ -28,20 +31,23 @@ def gdp_mu(epsilon: float, delta: float) -> float:
         >>> round(gdp_mu(1.0, 1e-8), 5)
         0.19607
     """
-    epsilon = positive("epsilon", epsilon)
-    target = fraction("delta", delta) * (1.0 - _SLACK)
-    low, high = 0.0, 1.0
-    while gaussian_delta(epsilon, high) <= target and high < 1e300:
-        low, high = high, high * 2.0
-    for _ in range(2000):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if gaussian_delta(epsilon, middle) <= target:
-            low = middle
-        else:
-            high = middle
-    return low
+    epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta)
+    from statistics import NormalDist
+
+    # Two lower bounds to start from: Phi(-t) = delta, without the second term of the trade-off, and mu phi(0) = delta.
+    t = -NormalDist().inv_cdf(delta)
+    root = math.hypot(t, math.sqrt(2.0) * math.sqrt(epsilon))
+    mu = max(2.0 * (epsilon / (root + t)) if t > 0 else root - t, 2.5 * delta)
+    with precision(BITS):
+        for _ in range(_STEPS):
+            value, slope, _ = trade_off(epsilon, mu)
+            if not slope > 0:
+                break
+            # In logarithms of both: delta is nearly a power of mu where it is small.
+            before, mu = mu, mu * math.exp(-float((value / delta).log() * value / (slope * mu)))
+            if abs(mu - before) <= _CLOSE * mu:
+                break
+    return largest(lambda mu: mu == 0 or gaussian_delta(epsilon, mu) <= delta, mu)
 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
@@ -53,7 +59,7 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
         sensitivity: L2 distance that one neighbour step can move the query, > 0.
 
     Returns:
-        sigma, in the unit of `sensitivity`, rounded up.
+        sigma, in the unit of `sensitivity`, rounded up; infinity where no double is enough.
 
     Source: Balle and Wang 2018, Algorithm 1; spec query_release A3.
 
@@ -62,4 +68,8 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
         4.2247
     """
     sensitivity = positive("sensitivity", sensitivity)
-    return math.nextafter(sensitivity / gdp_mu(epsilon, delta), math.inf)
+    mu = gdp_mu(epsilon, delta)
+    sigma = sensitivity / mu
+    if math.isfinite(sigma) and Fraction(sigma) * Fraction(mu) < Fraction(sensitivity):
+        return math.nextafter(sigma, math.inf)
+    return sigma

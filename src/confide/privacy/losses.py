@@ -1,42 +1,99 @@
 """Privacy losses: what one neighbour step may do to the law of an output, and the proved conversions between them.
 
-Every conversion rounds towards "less private": a returned epsilon, rho or delta is an upper bound.
+Every conversion rounds towards "less private": a returned epsilon, rho or delta is an upper bound of the exact number
+(of the doubles given), to within an ulp or two. Doubles only guess; ball arithmetic (python-flint's `arb`) certifies.
+A positive delta below the doubles comes out as the least of them.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
-
-from scipy.special import log_ndtr
 
 from confide.contract.checks import fraction, non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise.balls import precision
 
-__all__ = ["GDP", "ZCDP", "ApproxDP", "PureDP", "RenyiDP", "gaussian_delta"]
+__all__ = ["BITS", "GDP", "ZCDP", "ApproxDP", "PureDP", "RenyiDP", "gaussian_delta", "largest", "least", "trade_off"]
+
+BITS = 288  # of the balls: up to 120 cancel in a narrow difference of Mills ratios, 20 go to the exponent of a Gaussian
+_TINY = 5e-324  # the least positive double
+_FAR = 40  # Phi(-40) < 2^-1150: nothing between it and 0, or between 1 - it and 1, is a double
+_SERIES = 2**10  # the series of Mills ratio has a relative 2^-300 from here on
+_STEPS = 40  # of Newton's method, which needs about five
+_CLOSE = 2.0**-50
+_ENOUGH = 2**12  # ulps of an order: the bounds are flat at the best one, so that a relative 1e-12 costs them 1e-21
 
 
-def _least_epsilon(delta_at: Callable[[float], float], delta: float, guess: float) -> float:
-    """The least epsilon with delta_at(epsilon) <= delta, from above: bisection to the last bit.
+def _index(value: float) -> int:
+    """Non-negative doubles in their order: 0.0 is 0, and infinity is the last."""
+    return int(struct.unpack("<q", struct.pack("<d", value))[0])
+
+
+def _double(index: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<q", index))[0])
+
+
+_END = _index(math.inf)
+
+
+def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> float:
+    """The least non-negative double at which something holds; infinity where it holds at no finite one.
 
     Args:
-        delta_at: decreasing in epsilon.
-        delta: in (0, 1].
-        guess: about an upper bound.
+        holds: false, then true, of non-negative doubles. Not asked about infinity.
+        guess: where to look first; what it costs to be wrong is the logarithm of the distance in ulps.
+        ulps: how far above the least one the answer may be.
+
+    Example:
+        >>> least(lambda x: x * x >= 2.0, 1.0)
+        1.4142135623730951
     """
-    if delta_at(0.0) <= delta:
-        return 0.0
-    low, high = 0.0, guess + 1e-9
-    while delta_at(high) > delta:
-        high *= 2.0
-    while (middle := (low + high) / 2) not in (low, high):
-        if delta_at(middle) <= delta:
+    at = min(max(_index(guess), 0), _END - 1)
+    step = ulps
+    if holds(_double(at)):
+        low, high = at - step, at
+        while low >= 0 and holds(_double(low)):
+            step *= 2
+            low, high = low - step, low
+        low = max(low, -1)
+    else:
+        low, high = at, at + step
+        while high < _END and not holds(_double(high)):
+            step *= 2
+            low, high = high, high + step
+        high = min(high, _END)
+    while high - low > ulps:
+        middle = (low + high) // 2
+        if holds(_double(middle)):
             high = middle
         else:
             low = middle
-    return high
+    return _double(high)
+
+
+def largest(holds: Callable[[float], bool], guess: float) -> float:
+    """The largest double up to which something holds, of what is true and then false; 0.0 where it never does."""
+    return max(0.0, math.nextafter(least(lambda value: not holds(value), guess), -math.inf))
+
+
+def _up(ball: Any) -> float:
+    """The least double that is certainly not below the number in a ball."""
+    top = ball.upper()
+    value = float(top)
+    return value if top <= value else math.nextafter(value, math.inf)
+
+
+def _half_square(value: float) -> float:
+    """value^2/2, rounded up."""
+    half = value * value / 2
+    if math.isfinite(half) and Fraction(half) < Fraction(value) ** 2 / 2:
+        return math.nextafter(half, math.inf)
+    return half
 
 
 def _json(value: float) -> float | str:
@@ -70,8 +127,8 @@ class PureDP:
         return self.epsilon
 
     def to_zcdp(self) -> ZCDP:
-        """epsilon^2/2 (Bun and Steinke 2016, Proposition 1.4; spec query_release A2)."""
-        return ZCDP(self.epsilon**2 / 2)
+        """epsilon^2/2, rounded up (Bun and Steinke 2016, Proposition 1.4; spec query_release A2)."""
+        return ZCDP(_half_square(self.epsilon))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "PureDP", "epsilon": _json(self.epsilon)}
@@ -112,6 +169,17 @@ class ApproxDP:
         return f"(epsilon = {self.epsilon:g}, delta = {self.delta:g})"
 
 
+def _excess(slope: Callable[[float], float]) -> float:
+    """The root of an increasing function of x = a - 1, where a > 1 is an order, between 1e-30 and 1e300."""
+    root = least(lambda x: x > 1e-30 and slope(x) >= 0.0, 1.0, ulps=_ENOUGH)
+    return min(root, 1e300)
+
+
+def _order_term(x: Any) -> Any:
+    """ln x + (1 + x) ln(1 + 1/x), with x = a - 1: what Proposition 12 gains over the plain Renyi bound at order a."""
+    return x.log() + (1 + x) * (1 / x).log1p()
+
+
 @dataclass(frozen=True)
 class ZCDP:
     """Zero-concentrated: the Renyi divergence of order a is at most a*rho, for every a > 1.
@@ -140,25 +208,19 @@ class ZCDP:
             return 0.0
         if math.isinf(self.rho):
             return 1.0
+        # The derivative of the logarithm of the bound in x = a - 1: it increases, and the best order is its root.
+        excess = _excess(lambda x: (self.rho - epsilon) + 2.0 * x * self.rho - math.log1p(1.0 / x))
+        from flint import arb
 
-        # With x = a - 1, the logarithm of the bound has derivative (1 + 2x) rho - epsilon - ln(1 + 1/x): one root.
-        def slope(log_excess: float) -> float:
-            excess = math.exp(log_excess)
-            return (1.0 + 2.0 * excess) * self.rho - epsilon - math.log1p(1.0 / excess)
-
-        high = 0.0
-        while slope(high) < 0:
-            high += 8.0
-        low = high - 8.0
-        while slope(low) > 0:
-            low -= 8.0
-        from scipy.optimize import brentq  # slow to import, and most losses never need it
-
-        excess = math.exp(float(brentq(slope, low, high, xtol=1e-12)))
-        order = 1.0 + excess
-        log_delta = excess * (order * self.rho - epsilon) - math.log(excess) - order * math.log1p(1.0 / excess)
-        # Any order gives a valid bound, so the root cannot err on the private side; 1e-12 covers rounding.
-        return float(min(1.0, math.exp(min(0.0, log_delta)) * (1.0 + 1e-12)))
+        # Any order gives a valid bound: the root need not be exact. The difference of two doubles is rounded once.
+        with precision(BITS):
+            x, rho = arb(excess), arb(self.rho)
+            bound = x * ((rho - epsilon) + x * rho) - _order_term(x)
+            if bound >= 0:
+                return 1.0
+            if bound < -800:
+                return _TINY
+            return min(1.0, _up(bound.exp()))
 
     def epsilon_at(self, delta: float) -> float:
         """Least epsilon with `delta_at(epsilon) <= delta`; infinity at delta = 0 unless rho is 0."""
@@ -167,31 +229,78 @@ class ZCDP:
             return 0.0
         if delta == 0 or math.isinf(self.rho):
             return math.inf
-        return _least_epsilon(self.delta_at, delta, self.rho + 2.0 * math.sqrt(self.rho * -math.log(delta)))
+        if self.delta_at(0.0) <= delta:
+            return 0.0
+        room = -math.log(delta)
+        x = _excess(lambda x: x * (x * self.rho) + math.log1p(x) - room)
+        from flint import arb
+
+        with precision(BITS):
+            guess = _up(arb(self.rho) * (1 + arb(x)) - (arb(delta).log() + _order_term(arb(x))) / x)
+        return least(lambda epsilon: self.delta_at(epsilon) <= delta, max(0.0, guess))
 
     @classmethod
     def within(cls, epsilon: float, delta: float) -> ZCDP:
         """The largest rho, rounded down, that implies (epsilon, delta)-DP."""
         epsilon = positive("epsilon", epsilon)
-        fraction("delta", delta)
-        low, high = 0.0, epsilon  # doubled until it fails
-        while cls(high).delta_at(epsilon) <= delta:
-            low, high = high, 2.0 * high
-        for _ in range(200):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            if cls(middle).delta_at(epsilon) <= delta:
-                low = middle
-            else:
-                high = middle
-        return cls(low)
+        room = -math.log(fraction("delta", delta))
+        x = _excess(lambda x: x * (epsilon + math.log1p(1.0 / x)) / (1.0 / x + 2.0) + math.log1p(x) - room)
+        from flint import arb
+
+        with precision(BITS):
+            order = 1 + arb(x)
+            guess = _up((arb(epsilon) + (arb(delta).log() + _order_term(arb(x))) / x) / order)
+        return cls(largest(lambda rho: cls(rho).delta_at(epsilon) <= delta, max(0.0, guess)))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "ZCDP", "rho": _json(self.rho)}
 
     def __str__(self) -> str:
         return f"rho = {self.rho:g} (zCDP)"
+
+
+def _mills(s: Any) -> Any:
+    """R(s) = Phi(-s)/phi(s): positive and decreasing, with R' = s R - 1."""
+    from flint import arb
+
+    if s > _SERIES:
+        # (1 - 1/s^2 + 3/s^4 - 15/s^6 + ...)/s, enveloping: what is left out is a part, in [0, 1], of its first term.
+        rest = arb(0.5, 0.5)
+        for odd in range(39, 0, -2):
+            rest = 1 - odd * rest / (s * s)
+        return rest / s
+    return (s * s / 2).exp() * (s / arb(2).sqrt()).erfc() * (arb.pi() / 2).sqrt()
+
+
+def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
+    """Balls of `gaussian_delta`, of its derivative in mu, and of minus its derivative in epsilon.
+
+    With t = epsilon/mu - mu/2 and x = t + mu, e^epsilon phi(x) = phi(t): so delta = phi(t) (R(t) - R(x)), R being the
+    ratio of Mills, and the derivatives are phi(t) and phi(t) R(x). A narrow difference is mu (1 - s R(s)) for an s
+    between t and x (mean value). Balls are wide by a relative 2^-80 at the most, unless delta or 1 - delta is below
+    2^-1150; there those of the derivatives are 0, which is no bound. To be called within `precision(BITS)`.
+
+    Args:
+        epsilon: in nats, >= 0.
+        mu: > 0.
+    """
+    from flint import arb
+
+    square, width = arb(mu) * arb(mu), arb(mu)  # exact, so that the next line is rounded once and nothing cancels
+    t, x = (2 * arb(epsilon) - square) / (2 * width), (2 * arb(epsilon) + square) / (2 * width)
+    beyond = arb(0).union(arb(2) ** -1150)
+    if t > _FAR:
+        return beyond, arb(0), arb(0)
+    if t < -_FAR:
+        return 1 - beyond, arb(0), arb(0)
+    density = (-t * t / 2).exp() / (2 * arb.pi()).sqrt()
+    right = _mills(x)
+    if mu < 2.0**-100:
+        between = t.union(x)
+        gap = width * (1 - between * _mills(between))
+    else:
+        gap = _mills(t) - right
+    return density * gap, density, density * right
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -201,15 +310,18 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         epsilon: in nats, >= 0.
         mu: sensitivity divided by the standard deviation of the noise, > 0.
 
+    Returns:
+        delta, rounded up; never 0.
+
     Source: Balle and Wang 2018, Theorem 8; spec query_release A3.
 
     Example:
         >>> round(gaussian_delta(1.0, 1.0), 6)
         0.126937
     """
-    upper = float(log_ndtr(mu / 2 - epsilon / mu))
-    lower = float(log_ndtr(-mu / 2 - epsilon / mu))
-    return math.exp(upper) * -math.expm1(min(0.0, epsilon + lower - upper))
+    epsilon, mu = non_negative("epsilon", epsilon), positive("mu", mu)
+    with precision(BITS):
+        return min(1.0, max(_TINY, _up(trade_off(epsilon, mu)[0])))
 
 
 @dataclass(frozen=True)
@@ -231,12 +343,13 @@ class GDP:
         return math.isinf(self.mu)
 
     def delta_at(self, epsilon: float) -> float:
-        """Exact trade-off: `gaussian_delta(epsilon, mu)`."""
+        """Exact trade-off: `gaussian_delta(epsilon, mu)`, rounded up."""
+        epsilon = non_negative("epsilon", epsilon)
         if self.mu == 0:
             return 0.0
         if math.isinf(self.mu):
             return 1.0
-        return min(1.0, gaussian_delta(non_negative("epsilon", epsilon), self.mu) * (1.0 + 1e-10))
+        return gaussian_delta(epsilon, self.mu)
 
     def epsilon_at(self, delta: float) -> float:
         """Least epsilon with `delta_at(epsilon) <= delta`."""
@@ -245,11 +358,26 @@ class GDP:
             return 0.0
         if delta == 0 or math.isinf(self.mu):
             return math.inf
-        return _least_epsilon(self.delta_at, delta, self.mu**2 / 2 + self.mu * math.sqrt(-2.0 * math.log(delta)))
+        if self.delta_at(0.0) <= delta:
+            return 0.0
+        from statistics import NormalDist
+
+        # Newton's method from above: there Phi(-t) = delta, without the second term.
+        guess = max(_TINY, self.mu * (self.mu / 2 - NormalDist().inv_cdf(delta)))
+        with precision(BITS):
+            for _ in range(_STEPS if math.isfinite(guess) else 0):
+                value, _, slope = trade_off(guess, self.mu)
+                if not slope > 0:
+                    break
+                step = float((value / delta).log() * value / slope)
+                before, guess = guess, guess + step if guess + step > 0 else guess / 8
+                if abs(guess - before) <= _CLOSE * guess:
+                    break
+            return least(lambda epsilon: self.delta_at(epsilon) <= delta, guess)
 
     def to_zcdp(self) -> ZCDP:
-        """mu^2/2, exactly."""
-        return ZCDP(self.mu**2 / 2)
+        """mu^2/2, rounded up."""
+        return ZCDP(_half_square(self.mu))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "GDP", "mu": _json(self.mu)}
@@ -282,13 +410,17 @@ class RenyiDP:
         return math.isinf(self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1) (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+        """epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), rounded up (Canonne, Kamath and Steinke 2020, Prop. 12)."""
         delta = fraction("delta", delta, zero=True)
+        if self.epsilon == 0:
+            return 0.0
         if delta == 0 or math.isinf(self.epsilon):
-            return 0.0 if self.epsilon == 0 else math.inf
-        excess = self.alpha - 1.0
-        return max(0.0, self.epsilon + math.log1p(-1 / self.alpha)
-                   - (math.log(delta) + math.log(self.alpha)) / excess)
+            return math.inf
+        from flint import arb
+
+        with precision(BITS):
+            x = arb(self.alpha) - 1
+            return max(0.0, _up(self.epsilon - (arb(delta).log() + _order_term(x)) / x))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "RenyiDP", "alpha": self.alpha, "epsilon": _json(self.epsilon)}
