@@ -50,9 +50,9 @@ noise_bound = 0.4
 noise = "truncated gaussian"
 noise_deviation = 0.08
 radius = 1.0
-smallest_eigenvalue = 0.1
+smallest_eigenvalue = 0.066
 largest_eigenvalue = 0.5
-spectrum_tolerance = 0.3
+spectrum_tolerance = 0.4
 
 [privacy]
 epsilon_release = 4.0

@@ -165,6 +165,7 @@ WRONG = [
     ('data_set = "pay survey"', "", "budget.data_set", "field required"),
     ("upper = 60", "", "features[1].upper", "field required"),
     ('currency = "EUR"', "", "payment.currency", "field required"),
+    ("smallest_eigenvalue = 0.066", "", "model.smallest_eigenvalue", "field required"),
     ("truth_radius = 0.4", "truth_radius = 0.4\nbudget = 100.0", "payment", "exactly one of truth_radius and budget"),
     ("truth_radius = 0.4", "", "payment", "exactly one of truth_radius and budget"),
     ("noise_deviation = 0.08", "", "model", "noise_deviation"),
@@ -192,7 +193,7 @@ PLANNED = [
     ('column = "sex"', 'column = "age"', "features", "'age' stands twice"),
     ('levels = ["female", "male"]', 'levels = ["male", "male"]', "features[2].levels", "'male' stands twice"),
     ("radius = 1.0", "radius = 0.1", "radius", "too small"),
-    ("smallest_eigenvalue = 0.1", "", "largest_eigenvalue", "smallest_eigenvalue"),
+    ("smallest_eigenvalue = 0.066", "smallest_eigenvalue = 0.067", "model.smallest_eigenvalue", "more than any"),
     ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "adassp"', "delta", "above 0"),
 ]
 

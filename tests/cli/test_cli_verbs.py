@@ -296,6 +296,21 @@ def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) ->
 HERS = "7,31.5,female,37.25"
 
 
+def test_a_second_release_must_be_asked_for(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign is settled in its usual place: another folder would publish the same records once more."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path)
+    assert run("run", path).code == 0
+    again = run("run", path, "--out", "second")
+    assert again.code == 3
+    assert "a second release" in again.err
+    assert "--again" in again.err
+    assert not (tmp_path / "second").exists()
+    assert run("run", path).out.splitlines()[1].startswith("settled before")
+    assert run("run", path, "--out", "second", "--again").code == 0
+    assert (tmp_path / "second" / "manifest.json").exists()
+
+
 def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
     """A participant needs the campaign file, the manifest and its columns; neither the records nor the shares."""
     path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
@@ -310,10 +325,13 @@ def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
             ["--record", " pay = 37.25 , age=31.5, sex = female"]]
     for way in ways:
         found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
-        assert found == stored
+        assert found.code == 0
+        typed = "This is what the typed record is paid if it is the one that arrived and could be used.\n"
+        assert typed in found.out
+        assert found.out.replace(typed, "") == stored.out
     with_note = hers / "out" / "campaign.json"
     shutil.copy(tmp_path / "operator" / "out" / "campaign.json", with_note)
-    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == stored
+    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == found
     with_note.unlink()
     other = write(tmp_path / "else", ("epsilon_release = 4.0", "epsilon_release = 3.0"))
     found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])

@@ -30,7 +30,7 @@ from confide.regression import (
     plan,
 )
 from confide.regression.constrained_ridge import constrained_ridge
-from confide.regression.records import RecordMap
+from confide.regression.records import Batch, RecordMap
 
 N, D = 400, 3
 
@@ -270,3 +270,30 @@ def test_intervals_are_about_the_published_coefficients() -> None:
     for bad in (np.zeros(3), np.array([np.nan, 0.0]), np.zeros((2, 1))):
         with pytest.raises(InvalidInput, match="direction"):
             mechanism.interval(base, bad)
+
+
+def test_batches_that_can_be_read_once_only_are_refused() -> None:
+    """The second pass would find nothing and pay everybody nothing."""
+    mechanism = _mechanism(40)
+    once = (Batch(np.array([i]), np.zeros((1, D)), np.zeros(1)) for i in range(40))
+    with pytest.raises(InvalidInput, match="read once only"):
+        mechanism.run(once, Noise.simulated(0))
+
+
+def test_payments_stay_within_the_clipped_range_whatever_the_noise() -> None:
+    """The range that offers and deposits rest on, attained: predictions far beyond the bound on both sides."""
+    mechanism = _mechanism(40, clip=3.0)
+    bound = mechanism.prediction_bound
+    assert bound is not None
+    X = np.tile(np.eye(D)[0], (40, 1)) * 1.0
+    far = 50.0 * bound
+    for side in (-1.0, 1.0):
+        peers = np.tile(side * far * np.eye(D)[0], (2, 1))
+        for y in np.linspace(-1, 1, 9) * mechanism.setting.response:
+            paid = mechanism.exact_payments(X[:1], np.array([y]), np.array([False]), peers)
+            assert mechanism.figures.lowest - 1e-9 <= paid[0] <= mechanism.figures.highest + 1e-9
+            q = mechanism.posterior(X[:1], np.array([y]))
+            assert paid[0] == pytest.approx(float(mechanism.payment.rule(side * bound, q)[0]))
+    unclipped = replace(mechanism, payment=replace(mechanism.payment, clip=None))
+    wild = unclipped.exact_payments(X[:1], np.array([1.0]), np.array([False]), np.tile(far * np.eye(D)[0], (2, 1)))
+    assert wild[0] > mechanism.figures.highest  # so the clip is what holds the range

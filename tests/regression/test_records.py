@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -195,8 +196,32 @@ def test_masked_cells_are_null() -> None:
     assert np.isnan(batch.X[1, 0])
 
 
-def test_rows_of_different_lengths_are_refused_without_their_numbers() -> None:
-    with pytest.raises(InvalidInput, match=r"^data: rows of different lengths; must be one array$"):
-        next(as_batches(([np.zeros(2), np.zeros(3)], [1.0, 2.0]), 2))
+def test_a_row_or_cell_of_another_shape_is_null_alone() -> None:
+    rows = [[0.5, 0.25], [0.5], [0.1, [1.0, 2.0]], None, "ab"]
+    (batch,) = as_batches((rows, [0.25, [1.0, 2.0], 1 + 2j, None, 0.5]), 2)
+    assert batch.X[0].tolist() == [0.5, 0.25]
+    assert np.isnan(batch.X[1:]).any(axis=1).all()
+    assert batch.X[2, 0] == 0.1
+    assert batch.y[[0, 4]].tolist() == [0.25, 0.5]
+    assert np.isnan(batch.y[1:4]).all()
+
+
+class _Hostile:
+    def __float__(self) -> float:
+        raise RuntimeError("my secret")
+
+
+def test_no_cell_can_raise() -> None:
+    (batch,) = as_batches(([[_Hostile(), 0.5], [0.5, 0.5]], [np.ma.masked, 0.5]), 2)
+    assert np.isnan(batch.X[0, 0])
+    assert batch.y[1] == 0.5
+
+
+def test_what_is_no_data_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is no batch"):
         next(as_batches([1.0], 2))
+    with pytest.raises(InvalidInput, match=r"X: shape \(2, 3\); must be \(n, 2\)"):
+        next(as_batches(([["a", 1, 2], [3, 4, 5]], [1.0, 2.0]), 2))
+    for frame in (pd.DataFrame({"x": [1.0], "y": [2.0]}), np.zeros((3, 3))):
+        with pytest.raises(InvalidInput, match=r"as a pair: \(X, y\)"):
+            next(as_batches(frame, 2))

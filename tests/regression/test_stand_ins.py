@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 
 from confide.campaign import Campaign
 from confide.contract import InvalidInput
+from confide.contract.kinds import Check, Collection
+from confide.contract.outcome import PublicOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.privacy import Noise
 from confide.regression import plan
+from confide.regression.campaign.config import largest_smallest_eigenvalue
 from confide.regression.campaign.stand_ins import stand_ins
 from confide.tables import Category, Design, Numeric
 
@@ -94,7 +98,7 @@ upper = 90
 [model]
 parameter_bound = 0.5
 noise_bound = 0.5
-smallest_eigenvalue = 0.1
+smallest_eigenvalue = 0.06
 [privacy]
 epsilon_release = 1.0
 epsilon_payment = 1.0
@@ -102,7 +106,7 @@ delta = {delta}
 release = "{release}"
 [payment]
 currency = "EUR"
-truth_radius = 0.9
+truth_radius = {radius}
 clip = 12
 [costs]
 scale = 0.01
@@ -112,7 +116,7 @@ misreports_failure = 0.01
 
 
 def _campaign(folder: Path, **changes: object) -> Campaign:
-    values = {"delta": "0.0", "lower": 0, "feature": "age", "release": "auto", **changes}
+    values = {"delta": "0.0", "radius": 0.9, "lower": 0, "feature": "age", "release": "auto", **changes}
     path = folder / "t.toml"
     path.write_text(TOML.format(**values))
     return Campaign.load(path)
@@ -162,3 +166,75 @@ def test_payments_stay_within_what_the_offer_says() -> None:
     assert mechanism.figures.lowest <= made_up.low <= made_up.high <= mechanism.figures.highest
     unclipped = replace(mechanism, payment=replace(mechanism.payment, clip=None))
     assert stand_ins(unclipped, DESIGN, HOURS, 0.2).payment == made_up.payment
+
+
+def test_no_population_has_a_larger_smallest_eigenvalue() -> None:
+    """The bound from a category and the constant: 0.2 weight^2 for two levels, and above every population tried."""
+    two = Design(features=(Category(column="sex", levels=("f", "m")),))
+    assert largest_smallest_eigenvalue(two) / two.weight**2 == pytest.approx(0.2, abs=2e-6)
+    four = Category(column="r", levels=("n", "e", "s", "w"))
+    design = Design(features=(Numeric(column="age", lower=20, upper=60), four))
+    bound = largest_smallest_eigenvalue(design)
+    rng = np.random.default_rng(0)
+    best = 0.0
+    for _ in range(400):
+        shares = rng.dirichlet(np.full(4, rng.uniform(0.5, 30)))
+        second = np.zeros((5, 5))
+        for level, share in zip(four.levels, shares, strict=True):
+            for age in (20.0, 60.0):
+                x = design.encode_one({"age": age, "r": level})[0]
+                second += share / 2 * np.outer(x, x)
+        best = max(best, float(np.linalg.eigvalsh(second)[0]))
+    assert 0.8 * bound < best <= bound
+
+
+def _share(campaign: Campaign, record: dict[str, str]) -> str:
+    mechanism = campaign.plan.mechanism
+    kind, config = campaign.file.kind, campaign.file.config
+    typed, index = kind.parse_record(config, campaign.plan, "7", record)
+    outcome = mechanism.run([], Noise.simulated(0))
+    public = PublicOutcome(mechanism=mechanism, billboard=outcome.billboard, guarantees=outcome.guarantees,
+                           provenance=outcome.provenance)
+    return _words(list(kind.explain(campaign.plan, public, typed, index)))
+
+
+def test_the_share_page_promises_no_more_than_the_plan(tmp_path: Path) -> None:
+    record = {"age": "40", "hours": "13"}
+    sound = _share(_campaign(tmp_path), record)
+    assert "no lie gains more than" in sound
+    for changes in ({"lower": 6}, {"radius": 1.0}):  # answers cut off; a radius as wide as the range
+        campaign = _campaign(tmp_path, **changes)
+        assert {"truthfulness"} <= {g.name for g in campaign.plan.guarantees if g.vacuous}
+        for text in (_share(campaign, record), _words(list(campaign.plan.offer()))):
+            assert "No promise is made that truth pays" in text
+            assert "no lie gains" not in text
+        assert "no promise" in _words(list(campaign.plan.sections()))
+
+
+def test_the_printed_formula_gives_the_payment(tmp_path: Path) -> None:
+    """Also where the prediction is cut, which is then said."""
+    campaign = _campaign(tmp_path)
+    mechanism = campaign.plan.mechanism
+    kind = campaign.file.kind
+    record, index = kind.parse_record(campaign.file.config, campaign.plan, "7", {"age": "60", "hours": "20"})
+    outcome = mechanism.run([], Noise.simulated(0))
+    billboard = replace(outcome.billboard, peers=np.array([[-99.0, 0.0], [-99.0, 0.0]]))  # type: ignore[type-var]
+    public = PublicOutcome(mechanism=mechanism, billboard=billboard, guarantees=outcome.guarantees,
+                           provenance=outcome.provenance)
+    text = _words(list(kind.explain(campaign.plan, public, record, index)))
+    q, p, a, b = (float(re.search(pattern, text).group(1)) for pattern in (  # type: ignore[union-attr]
+        r"follows q = (\S+),", r"cut to (\S+),", r"with a = (\S+),", r"b = (\S+),"))
+    paid = mechanism.decode(record, index, billboard)["payment"] / 100
+    assert a + b * (2 * p * q - q * q) == pytest.approx(paid, abs=0.006)
+
+
+def test_nothing_private_in_a_repr(tmp_path: Path) -> None:
+    """What people get, who was rejected, what was counted: not in a stray line of a notebook."""
+    mechanism = plan(**OPTIONS).mechanism  # type: ignore[arg-type]
+    X = np.full((20_000, 3), 0.3)
+    outcome = mechanism.run((X, np.full(20_000, 0.123)), Noise.simulated(0))
+    assert "shares" not in repr(outcome)
+    assert "payment: int64" not in repr(outcome)
+    assert repr(Check(slots=9, rows=8, usable=7, rejected={"4": "secret"}, tolerated=1)).count("secret") == 0
+    assert "7" not in repr(Check(slots=9, rows=8, usable=7, rejected={}, tolerated=1))
+    assert "secret" not in repr(Collection(data=["secret"], rejected={"4": "secret"}))

@@ -34,6 +34,8 @@ from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DoorAudit", "Neighbours", "door_audit", "sampler_audit"]
 
+_COORDINATES = 8  # of a vector, whose marginal laws are looked at
+
 Published = Callable[[Any], bytes]
 
 
@@ -90,8 +92,8 @@ def door_audit(
     Args:
         run: `run(data, noise)`: the mechanism itself.
         pairs: neighbouring data sets, made to stretch the mechanism.
-        claims: for each part of the noise, named by the first word of its streams, what is promised of it; the part
-            "" is everything together.
+        claims: for each part of the noise, named by the first words of its streams ("release", "release/gram"), what
+            is promised of it; the part "" is everything together.
         noise: number of a pair (from 0) -> the source of noise for its history.
 
     Returns:
@@ -119,7 +121,7 @@ def door_audit(
             leaks["what is published differs although all noisy answers are the same"] = None
         for part, claim in claims.items():
             both = zip(history.draws, forced.draws, strict=False)
-            of_part = [(a, b) for a, b in both if part in ("", str(a.stream[0]))]
+            of_part = [(a, b) for a, b in both if _belongs(a, part)]
             worst[part] = max(worst[part], _loss(of_part, claim))
     out = {}
     for part, claim in claims.items():
@@ -127,6 +129,11 @@ def door_audit(
         flagged = bool(leaks) or count == 0 or exceeds(worst[part], promised)
         out[part] = DoorAudit(claim, worst[part], promised, tuple(leaks), count, flagged)
     return out
+
+
+def _belongs(draw: Draw, part: str) -> bool:
+    words = part.split("/") if part else []
+    return [str(word) for word in draw.stream[: len(words)]] == words
 
 
 def _leaks(first: Sequence[Draw], second: Sequence[Draw]) -> list[str]:
@@ -230,7 +237,12 @@ def _of_vectors(noise: Noise, request: Draw, count: int, name: StreamName) -> fl
     if d == 1:
         return _symmetric(drawn[:, 0] / scale, normal=False)
     length = np.linalg.norm(drawn, axis=1)
-    along = (drawn[:, 0] / np.maximum(length, 1e-300)) ** 2
-    length_fits = float(stats.kstest(length / scale, stats.gamma(d).cdf).pvalue)
-    direction_fits = float(stats.kstest(along, stats.beta(0.5, (d - 1) / 2).cdf).pvalue)
-    return min(1.0, 2.0 * min(length_fits, direction_fits))
+    unit = drawn / np.maximum(length, 1e-300)[:, None]
+    coordinate = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)  # of a uniform direction, sign included
+    shown = list(range(d)) if d <= _COORDINATES else np.linspace(0, d - 1, _COORDINATES).astype(int).tolist()
+    found = [float(stats.kstest(length / scale, stats.gamma(d).cdf).pvalue)]
+    found += [float(stats.kstest(unit[:, k], coordinate.cdf).pvalue) for k in shown]
+    # Length and direction are independent: among the longer half, directions are as uniform as among all.
+    longer = unit[np.argsort(length)[len(length) // 2 :]]
+    found += [float(stats.kstest(longer[:, k], coordinate.cdf).pvalue) for k in shown]
+    return min(1.0, len(found) * min(found))

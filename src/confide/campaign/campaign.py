@@ -14,8 +14,8 @@ import pyarrow as pa
 from confide.campaign import settlement
 from confide.campaign.file import CampaignFile, load
 from confide.campaign.folder import check_place, leftovers, write_rejected
-from confide.campaign.stored import public, stored, unsettled
-from confide.contract.errors import InvalidInput
+from confide.campaign.stored import public, settled_elsewhere, stored, unsettled
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -105,6 +105,7 @@ class Campaign:
         self,
         folder: str | os.PathLike[str] | None = None,
         *,
+        again: bool = False,
         ledger: Ledger | None = None,
         progress: Progress | None = None,
     ) -> settlement.Settled:
@@ -113,14 +114,22 @@ class Campaign:
         Args:
             folder: where the outcome goes; default `out/NAME` in the working directory. Another folder is a second
                 release of the same records, and costs epsilon again.
+            again: a second release is meant, although the campaign is settled in the default folder.
             ledger: charged before any record is read; default a new one, which knows no other campaign or run.
             progress: told how far it is.
+
+        Raises:
+            Refused: it is settled in the default folder, another folder is given, and not `again`.
         """
         place = self._place(folder)
         before = stored(self.file, place)
         if before is not None:
             tables = self.file.kind.tables(self.plan, before)
             return settlement.Settled(outcome=before, tables=tables, folder=place, fresh=False)
+        if not again and (elsewhere := settled_elsewhere(self.file, place)) is not None:
+            raise Refused(f"{self.file.name} is settled in {elsewhere}: settling it in {place} too is a second "
+                          "release, and costs epsilon again",
+                          "use that outcome, or say that a second release is meant (--again)")
         return settlement.settle(self.file, self.plan, self.collect(progress), place, ledger or Ledger())
 
     def study(

@@ -26,11 +26,16 @@ def check_sections(found: Check) -> list[Section]:
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
         ("slots without a usable record (they count as empty)", found.slots - found.usable),
+        ("lies and empty slots that truth and accuracy allow for", found.tolerated),
     ))
+    beyond = found.slots - found.usable > found.tolerated
+    absent = ("There are more empty slots than the promises of truth and accuracy allow for: they do not hold for this "
+              "run. Privacy does. Invite only people who have agreed to take part, or tolerate more in a new plan.",)
     parts = [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
         "A rejected participant may hand in a better record. Do not change the campaign file because of what stands "
         "here: bounds and levels that follow from records are not covered by its promises.",
+        *(absent if beyond else ()),
     ))))]
     if found.rejected:
         first = tuple(found.rejected.items())[:SHOWN]

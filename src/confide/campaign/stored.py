@@ -16,7 +16,7 @@ from confide.contract.files import read_bytes, read_json, reading
 from confide.contract.kinds import Plan
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
 
-__all__ = ["SECOND_RELEASE", "note", "public", "stored", "unsettled"]
+__all__ = ["SECOND_RELEASE", "note", "public", "settled_elsewhere", "stored", "unsettled"]
 
 SECOND_RELEASE = ("a run with another --out is a second release of the same records and costs epsilon again; no ledger "
                   "of this version adds up several runs")
@@ -62,10 +62,16 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
     return found
 
 
+def settled_elsewhere(file: CampaignFile, folder: Path) -> Path | None:
+    """Another usual place, `out/NAME` here or above the campaign file, that holds an outcome; None if there is none."""
+    here = Path.cwd() / "out" / file.name
+    above = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents]
+    return next((place for place in (here, *above) if (place / NOTE).exists() and place != folder.absolute()), None)
+
+
 def unsettled(file: CampaignFile, folder: Path) -> Refused:
     """Nothing is settled in the folder. Says what to do first: a second run would be a second release."""
-    places = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents]
-    found = next((place for place in places if (place / NOTE).exists() and place != folder.absolute()), None)
+    found = settled_elsewhere(file, folder)
     if found is not None:
         remedy = f"it is settled in {found}: name that folder with --out"
     else:

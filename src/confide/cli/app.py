@@ -202,6 +202,7 @@ def run(
     noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
     seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
     out: OutFolder = None,
+    again: Annotated[bool, typer.Option("--again", help="Release a second time; costs epsilon again.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per folder."""
@@ -222,7 +223,7 @@ def run(
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
         with progress("settling") as bar:
-            settled = it.settle(folder, progress=bar)
+            settled = it.settle(folder, again=again, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees

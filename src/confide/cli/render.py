@@ -17,8 +17,9 @@ from confide.contract.words import number
 __all__ = ["console", "progress", "show", "show_title"]
 
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
-console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-_errors = Console(stderr=True, highlight=False)
+console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
+                  force_jupyter=False)
+_errors = Console(stderr=True, highlight=False, force_jupyter=False)
 
 
 def show_title(title: str) -> None:

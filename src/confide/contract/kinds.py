@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -55,11 +55,11 @@ class Collection:
             never published or counted aloud.
     """
 
-    data: Any
-    rejected: Mapping[str, str]
+    data: Any = field(repr=False)
+    rejected: Mapping[str, str] = field(repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
     """The operator's look at the records before a run. All of it is private: never published, logged or printed for
     anybody else.
@@ -69,12 +69,17 @@ class Check:
         rows: rows that were read.
         usable: records among them that the run would use.
         rejected: id -> reason of every other row.
+        tolerated: how many lies and empty slots the promises of truth and accuracy allow for.
     """
 
     slots: int
     rows: int
     usable: int
     rejected: Mapping[str, str]
+    tolerated: int
+
+    def __repr__(self) -> str:
+        return f"<check of {self.slots} slots; private, see its fields>"
 
 
 @runtime_checkable

@@ -126,7 +126,7 @@ class PublicOutcome(_Public):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _AnyOutcome(_Public):
-    shares: pa.Table
+    shares: pa.Table = field(repr=False)  # a stray line in a notebook must not show what people get
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).
@@ -172,6 +172,6 @@ class SimulatedOutcome(_AnyOutcome):
         diagnostics: true errors and the like, computed from private data.
     """
 
-    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     release_safe: ClassVar[bool] = False

@@ -27,17 +27,26 @@ from confide.regression import bounds
 from confide.regression.costs import threshold
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import ProvedError
-from confide.regression.release.output_perturbation import Averaged, RidgeRelease, ridge_bounds
+from confide.regression.release.output_perturbation import (
+    PRIVACY,
+    RIDGE_FORMULA,
+    Averaged,
+    RidgeRelease,
+    ridge_bounds,
+)
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 
-__all__ = ["Figures", "figures", "lie_bias", "regression_guarantees"]
+__all__ = ["CUT", "EMPTY", "Figures", "figures", "lie_bias", "regression_guarantees"]
 
 DOCUMENT = "Cummings et al. 2015"
 PAYMENT_FAILURE = 1e-6
 """Probability with which some payment may leave its stated range where predictions are not clipped."""
 
+
+EMPTY = "at these sizes the bound is no less than the most that a lie could cost: it would say nothing"
+"""Why truth is not promised where the bound is empty."""
 
 CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M): no "
        "theorem covers that; widen the bounds, or lower parameter_bound and noise_bound")
@@ -167,19 +176,25 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     f = mechanism.figures
     currency = mechanism.payment.currency
     covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
-    bounded = Source(document=DOCUMENT, statement="Theorem 2 and Lemmas 5, 6", spec="truthful_regression 4.2, 4.5",
-                     erratum="estimates constrained to a ball; the printed sensitivity is false without it")
+    own, proof, formula = mechanism.release.privacy()
+    together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
+                      spec="truthful_regression 4.5",
+                      erratum="each part is proved anew: see the payment estimates and the release")
     cut = setting.cuts
 
     def noted(note: str) -> str:
         return CUT if cut else note
 
     items: list[Guarantee] = [
-        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=bounded,
+        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=together,
                 part="the billboard and everybody else's payments",
                 note="holds for every data set, whether or not the priors are right; n is public"),
-        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=bounded,
+        Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=together,
                 part="the billboard", note="coefficients, payment estimates and the random split"),
+        Privacy(loss=PureDP(mechanism.payment.epsilon), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+                source=PRIVACY, part="the payment estimates alone", note=RIDGE_FORMULA),
+        Privacy(loss=own, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=proof,
+                part="the release alone", note=formula),
         Truthfulness(
             gain=f.gain, trivial=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
             radius=f.truth_radius, radius_trivial=2 * setting.parameter_bound, unit_of_gain=currency,

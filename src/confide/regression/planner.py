@@ -92,7 +92,10 @@ class RegressionPlan:
         if self.lie_bias**2 > min(f.accuracy.bound, f.typical_error):
             out.append("if everybody lied as far as the truth radius lets them, all in one direction, the coefficients "
                        f"would move by {self.lie_bias:.3g}, more than the error promised for truthful answers")
-        if f.truth_radius > bound:
+        if f.truth_radius >= 2 * bound:
+            out.append(f"the truth radius {f.truth_radius:.3g} is as wide as the range of predictions, +-{bound:g}: no "
+                       "lie is ruled out")
+        elif f.truth_radius > bound:
             out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
                        "only lies across the whole range are ruled out")
         return tuple(out)
@@ -285,6 +288,10 @@ def plan(
         raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
     if (truth_radius is None) == (budget is None):
         raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
+    if parameter_bound is not None:
+        positive("parameter_bound", parameter_bound)
+    if noise_bound is not None:
+        positive("noise_bound", noise_bound)
     prior, noise = _laws(features, parameter_bound, noise_bound, prior, noise)
     setting = Setting(
         people=people, features=features, prior=prior, noise=noise, radius=radius, response_bound=response_bound,
@@ -377,10 +384,38 @@ def _for_radius(draft: PrivateTruthfulRegression, rho: float) -> PrivateTruthful
     if rho <= 2 * error:
         raise Refused(
             f"a truth radius of {rho:g} is out of reach: peers' estimates are off by up to e = {error:.4g}, "
-            f"and it must exceed 2e = {2 * error:.4g}",
-            "ask for a larger radius, invite more people, tolerate fewer misreports, or lower ridge_payment",
+            f"and it must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho),
         )
     return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost + draft.figures.coin))
+
+
+def _what_would_do(draft: PrivateTruthfulRegression, rho: float) -> str:
+    """Changes of one public number that bring the radius within reach; each was tried."""
+    setting, behaviour = draft.setting, draft.behaviour
+
+    def reaches(misreports: float = behaviour.misreports, **changes: Any) -> bool:
+        tried = replace(draft, setting=replace(setting, **changes), behaviour=replace(behaviour, misreports=misreports))
+        return 2 * peer_error(tried) < rho
+
+    found = []
+    crowds = (int(float(f"{setting.people * 1.2**k:.2g}")) for k in range(1, 60))
+    crowd = next((n for n in crowds if n > setting.people and reaches(people=n)), None)
+    if crowd is not None:
+        found.append(f"with about {crowd:,} people it would do")
+    rising = (setting.eigenvalue * 1.25**k for k in range(1, 30))
+    varied = next((mu for mu in rising if mu <= 1 / setting.features and reaches(smallest_eigenvalue=mu)), None)
+    if varied is not None:
+        found.append(f"it would if features varied more in every direction (smallest_eigenvalue {varied:.2g} instead "
+                     f"of {setting.eigenvalue:.2g}: fewer, or more balanced, features)")
+    fewer = behaviour.misreports / 10
+    if fewer * setting.people >= 1 and reaches(misreports=fewer):
+        found.append(f"it would if only a share of {fewer:.2g} lied or stayed away")
+    error = peer_error(draft)
+    wider = next((r for k in range(1, 20) if (r := rho * 1.25**k) > 2 * error), math.inf)
+    if wider < 2 * setting.parameter_bound:
+        found.append(f"a radius of {wider:.2g} is within reach")
+    return "; ".join(found) or ("no change of a single number brings it within reach: take fewer features, more "
+                                "people, and tolerate fewer misreports")
 
 
 def _for_budget(draft: PrivateTruthfulRegression, budget: float) -> PrivateTruthfulRegression:

@@ -9,7 +9,7 @@ Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -226,6 +226,10 @@ class PrivateTruthfulRegression(Mechanism):
     def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
         """The whole mechanism.
 
+        Records are taken on their own scale: every ||x|| <= 1 and |y| <= Y (R0 + M unless it is smaller). A longer row
+        is shortened to length 1, a larger answer is cut, and nothing is said, because a warning would depend on
+        somebody's record. `confide.tables.Design` codes columns on that scale, from public bounds.
+
         Args:
             data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
                 a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
@@ -241,7 +245,10 @@ class PrivateTruthfulRegression(Mechanism):
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         setting, n, d = self.setting, self.setting.people, self.setting.features
-        if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) and len(data[0]) > n:
+        if isinstance(data, Iterator):
+            raise InvalidInput("data", f"{type(data).__name__} can be read once only",
+                               "must be (X, y), or batches that can be iterated twice, such as a list")
+        if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__len__") and len(data[0]) > n:
             raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {n} invited slots")
         split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
         groups = moments(as_batches(data, d), self.record_map, split, d)

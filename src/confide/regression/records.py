@@ -8,6 +8,7 @@ model allows is clipped. Quantisation towards zero then makes all moments exact 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -89,6 +90,9 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     """
     rows = block_rows(features) if rows is None else rows
     if not isinstance(data, tuple):
+        if hasattr(data, "columns") or isinstance(data, np.ndarray):
+            raise InvalidInput("data", f"{type(data).__name__} is neither (X, y) nor batches",
+                               "pass the features and the answers as a pair: (X, y)")
         for batch in data:
             if not all(hasattr(batch, part) for part in ("index", "X", "y")):
                 raise InvalidInput("data", f"{type(batch).__name__} is no batch",
@@ -101,7 +105,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         return
     if len(data) != 2:
         raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
-    X, y = _numbers(data[0]), _numbers(data[1])
+    X, y = _numbers(data[0], features), _numbers(data[1])
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
     if y.shape != (len(X),):
@@ -111,26 +115,47 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
         yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
 
 
-def _numbers(values: Any) -> np.ndarray:
-    """An array of doubles; a cell that is no number is nan, so that one person's cell never stops everybody's run."""
+def _numbers(values: Any, width: int | None = None) -> np.ndarray:
+    """An array of doubles; a cell that is no number is nan, so that one person's cell never stops everybody's run.
+
+    Args:
+        values: an array, or rows that could be of any length.
+        width: cells of a row; None where a row is one cell.
+    """
     if np.ma.isMaskedArray(values):
         values = np.ma.filled(values.astype(object), None)
     try:
-        array = np.asarray(values)
-        if array.dtype.kind in "fiub":
-            with np.errstate(over="ignore"):  # a wider float becomes infinite, and its record null
-                return array.astype(np.float64, copy=False)
-        array = np.asarray(values, dtype=object)  # cell by cell: numpy would turn every number into text beside a text
-    except ValueError:  # rows of different lengths; the message of numpy would count cells
-        raise InvalidInput("data", "rows of different lengths", "must be one array") from None
-    flat = np.fromiter((_number(cell) for cell in array.reshape(-1)), dtype=np.float64, count=array.size)
-    return flat.reshape(array.shape)
+        with warnings.catch_warnings():  # numpy speaks up about a masked cell, which is one person's
+            warnings.simplefilter("ignore")
+            array = np.asarray(values)
+    except ValueError:  # somebody's row or cell has another shape than the others
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "fiub":
+        with np.errstate(over="ignore"):  # a wider float becomes infinite, and its record null
+            return array.astype(np.float64, copy=False)
+    if isinstance(values, np.ndarray) or hasattr(values, "__array__"):
+        rows: list[Any] = list(np.asarray(values, dtype=object))
+    else:  # cell by cell: numpy would turn every number into text beside a text
+        rows = list(values)
+    if width is not None and array.ndim == 2 and array.shape[1] != width:
+        return np.full(array.shape, math.nan)  # everybody's, not one person's: the caller says which shape is wrong
+    if width is None:
+        return np.array([_number(cell) for cell in rows], dtype=np.float64)
+    out = np.full((len(rows), width), math.nan)
+    for k, row in enumerate(rows):
+        cells = list(row) if hasattr(row, "__len__") and not isinstance(row, str | bytes) else []
+        if len(cells) == width:
+            out[k] = [_number(cell) for cell in cells]
+    return out
 
 
 def _number(cell: Any) -> float:
+    """A cell as a double; nan for whatever is not one real number."""
     try:
+        if cell is np.ma.masked or np.iscomplexobj(cell) or np.ndim(cell) > 0:
+            return math.nan
         return float(cell)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001 - a cell may be any object, and its error would name what it holds
         return math.nan
 
 

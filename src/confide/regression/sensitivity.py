@@ -27,11 +27,17 @@ __all__ = [
     "removal_sensitivity",
     "replacement_sensitivity",
     "ridge_norm_sup",
+    "steepest",
 ]
 
 
-def _steepest(radius: float, response: float) -> float:
-    """The cosine c that attains D: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c - R."""
+def steepest(radius: float, response: float) -> float:
+    """The cosine c of the record that attains D(R, Y): the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c - R.
+
+    Args:
+        radius: R >= 0.
+        response: Y > 0.
+    """
     return 2 * radius / (response + math.sqrt(response * response + 8 * radius * radius))
 
 
@@ -52,7 +58,7 @@ def diameter(radius: float, response: float) -> float:
         4.403669475
     """
     bound, reach = non_negative("radius", radius), positive("response", response)
-    c = _steepest(bound, reach)
+    c = steepest(bound, reach)
     # Noise is scaled by this: it must not come out too small. D is flat in c, so the rest errs by a few 2^-53 only.
     return 2 * math.sqrt((1 - c) * (1 + c)) * (bound * c + reach) * (1 + 2.0**-50)
 
@@ -197,7 +203,7 @@ def counterexample(
     n = whole("rows", rows, at_least=2)
     gamma = positive("ridge", ridge, at_most=n - 1)
     response = positive("square_bound", square_bound) + positive("noise_bound", noise_bound)
-    cosine = _steepest(response * math.sqrt(n / gamma) / 2, response)
+    cosine = steepest(response * math.sqrt(n / gamma) / 2, response)
     sine = math.sqrt((1 - cosine) * (1 + cosine))
     common = (math.sqrt(gamma / (n - 1)), 0.0)
     first, second = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows, own_score_row
+    from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows, own_score_row, range_row
     from confide.regression.audit.neighbours import neighbours
     from confide.regression.audit.population import StandIn, stand_in
     from confide.regression.audit.printed import printed_audit, printed_loss, printed_samples
@@ -28,13 +28,14 @@ __all__ = [
     "printed_samples",
     "privacy_controls",
     "privacy_rows",
+    "range_row",
     "stand_in",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "behaviour": ("behaviour_controls", "behaviour_rows", "own_score_row"),
+        "behaviour": ("behaviour_controls", "behaviour_rows", "own_score_row", "range_row"),
         "neighbours": ("neighbours",),
         "population": ("StandIn", "stand_in"),
         "printed": ("printed_audit", "printed_loss", "printed_samples"),

@@ -18,7 +18,7 @@ from confide.regression.guarantees import CUT
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import row_norms
 
-__all__ = ["behaviour_controls", "behaviour_rows", "own_score_row"]
+__all__ = ["behaviour_controls", "behaviour_rows", "own_score_row", "range_row"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
 _PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
@@ -127,6 +127,33 @@ class _PaidByHerOwnGroup(PrivateTruthfulRegression):
         return super().exact_payments(X, y, ~group, peers)
 
 
+def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
+    """The sure range of payments, forced: peers' estimates far outside, all answers, both groups."""
+    setting, far = mechanism.setting, 1e6 * (mechanism.setting.ball + mechanism.noise_scale)
+    answers = np.tile(np.linspace(-1.0, 1.0, 41) * setting.response, 2)
+    X = np.zeros((len(answers), setting.features))
+    X[:, 0] = 1.0
+    group = np.arange(len(answers)) >= len(answers) // 2
+    worst = 0.0
+    for side in (-far, far):
+        peers = np.zeros((2, setting.features))
+        peers[:, 0] = side
+        paid = mechanism.exact_payments(X, answers, group, peers)
+        outside = np.maximum(paid - mechanism.figures.highest, mechanism.figures.lowest - paid)
+        worst = max(worst, float(outside.max()))
+    return AuditRow.at_most(
+        f"no payment outside the sure range ({mechanism.payment.currency}): excess", 0.0, max(0.0, worst),
+        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest)
+
+
+class _Unbounded(PrivateTruthfulRegression):
+    """A control: predictions are not clipped although the range says so."""
+
+    @property
+    def prediction_bound(self) -> None:
+        return None
+
+
 def _mean_row(
     promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = ""
 ) -> AuditRow:
@@ -163,6 +190,7 @@ def behaviour_rows(
     due = f.privacy_cost + f.coin / 2  # rounding to coins can take half of one
     return [
         own_score_row(mechanism, seed),
+        *([range_row(mechanism)] if mechanism.payment.clip is not None else []),
         AuditRow.at_most(
             f"no lie gains more ({currency})", truth.gain, gain,
             f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
@@ -187,4 +215,9 @@ def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[
     """Mechanisms whose incentives were broken on purpose."""
     own = _PaidByHerOwnGroup(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
                              behaviour=mechanism.behaviour)
-    return [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
+    found = [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
+    if mechanism.payment.clip is not None:
+        loose = _Unbounded(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
+                           behaviour=mechanism.behaviour)
+        found.append(Control("range of payments", "predictions that are not clipped", range_row(loose).flagged))
+    return found

@@ -17,6 +17,7 @@ from confide.privacy.noise import Noise
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import Batch
 from confide.regression.release.output_perturbation import RidgeRelease
+from confide.regression.sensitivity import steepest
 
 __all__ = ["neighbours"]
 
@@ -53,6 +54,8 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     half = 0.5 if setting.features > 1 else 1.0  # the cosine at which one record moves (A, u/Y) furthest
     yield _pair([], people[0], _along(setting.features, 1.0), setting.response,
                 _along(setting.features, half), -setting.response)
+    yield _weakest(setting.features, members(None), setting.response)
+    yield _pair([], members(None)[0], _along(setting.features, 1.0), 0.0, _along(setting.features, 0.0), 0.0)
     for group, ridge in targets:
         yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
         for length, cosine in ((0.85, 0.8), (1.15, 1.2)):
@@ -86,8 +89,7 @@ def _leaning(
     c = min(1.0, max(_LEAST_PUSH, shortest))
     answer = min(setting.parameter_bound * c + setting.noise_bound, response)  # the most that such a record may say
     copies = min(len(members) - 1, max(1, round(ridge * reach / max(c * (answer - c * reach), 1e-6))))
-    best = 2 * radius / (response + math.sqrt(response**2 + 8 * radius**2))  # attains D(R,Y)
-    cosine = min(1.0, best * lean)
+    cosine = min(1.0, steepest(radius, response) * lean)
     if d > 1:
         first, second, answers = _along(d, cosine), _along(d, cosine, -1.0), (-response, -response)
     else:  # in one dimension: the extremes of R x^2 - y x
@@ -97,6 +99,17 @@ def _leaning(
         first, answers = first * 1e6, (answers[0] * 1e280, answers[1])
     push = [(int(i), np.concatenate([[c], np.zeros(d - 1)]), answer) for i in members[1 : copies + 1]]
     return _pair(push, int(members[0]), first, answers[0], second, answers[1])
+
+
+def _weakest(features: int, members: np.ndarray, response: float) -> Neighbours:
+    """A direction that only one record has: the smallest eigenvalue of X'X falls from 1 to 0 when it goes."""
+    copies = min(40, (len(members) - 1) // max(1, features - 1)) if features > 1 else 0
+    rows: list[Row] = []
+    for axis in range(1, features):
+        x = np.zeros(features)
+        x[axis] = 1.0
+        rows += [(int(i), x, response) for i in members[1 + (axis - 1) * copies : 1 + axis * copies]]
+    return _differ(rows, [(int(members[0]), _along(features, 1.0), 0.0)], [], int(members[0]))
 
 
 def _strange(

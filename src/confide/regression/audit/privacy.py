@@ -44,6 +44,7 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
     if isinstance(release, AdaSSP):
         claims["release"] = ZCDP(release.rho)
+        claims |= {f"release/{part}": ZCDP(release.rho / 3) for part in ("eigenvalue", "gram", "cross")}
     elif not isinstance(release, Averaged):
         claims["release"] = PureDP(release.epsilon)
     return claims
@@ -76,7 +77,7 @@ def privacy_rows(
 
     found = door_audit(run, neighbours(mechanism, source), claims_of(mechanism), source)
     names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
-    rows = [audit.row(f"privacy loss: {names[part]}") for part, audit in found.items()]
+    rows = [audit.row(f"privacy loss: {names.get(part, part)}") for part, audit in found.items()]
     secure = Noise.secure()
     rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
@@ -12,7 +13,7 @@ from confide.regression.planner import RELEASES
 from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
 from confide.tables import Category, Design, Numeric
 
-__all__ = ["RegressionConfig"]
+__all__ = ["RegressionConfig", "largest_smallest_eigenvalue"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -70,7 +71,7 @@ class Model(_Table):
     noise: Literal["uniform", "truncated gaussian"] = "uniform"
     noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
     radius: Positive | None = Field(default=None, description="R, default 1.25 R0")
-    smallest_eigenvalue: Positive | None = Field(default=None, description="mu of E[x x'], from public knowledge")
+    smallest_eigenvalue: Positive = Field(description="mu: lower bound on the spectrum of E[x x'], public knowledge")
     largest_eigenvalue: Positive | None = Field(default=None, description="of E[x x'], where it is known")
     spectrum_tolerance: Fraction = Field(default=0.2, description="xi: how far the sample spectrum may deviate")
 
@@ -150,7 +151,13 @@ class RegressionConfig(_Table):
             if feature.column == self.response.column:
                 raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is the response",
                                    "an answer cannot be predicted from itself")
-        return Design(features=tuple(_role(f"features[{k}]", column) for k, column in enumerate(self.features, 1)))
+        design = Design(features=tuple(_role(f"features[{k}]", column) for k, column in enumerate(self.features, 1)))
+        possible = largest_smallest_eigenvalue(design)
+        if self.model.smallest_eigenvalue > possible:
+            raise InvalidInput("model.smallest_eigenvalue",
+                               f"{self.model.smallest_eigenvalue:g} is more than any population has with these columns",
+                               f"must be below {possible:.3g}, and for most populations far below")
+        return design
 
     def response_role(self) -> Numeric:
         """The public coding of the response."""
@@ -158,6 +165,23 @@ class RegressionConfig(_Table):
         if not isinstance(role, Numeric):
             raise InvalidInput("response", "is no number")
         return role
+
+
+def largest_smallest_eigenvalue(design: Design) -> float:
+    """The largest mu that any law of the coded rows can have: a bound from each column together with the constant.
+
+    For a category with k + 1 levels, the worst direction is spanned by the constant and the sum of the k levels; by
+    symmetry and concavity the best population gives each of them the same share s, and the smaller eigenvalue of
+    [[1, s sqrt(k)], [s sqrt(k), s]] is largest at some s in [0, 1/k]. A number can have mean 0 and square 1.
+    """
+    most = 1.0
+    for feature in design.features:
+        if isinstance(feature, Category):
+            k = len(feature.levels) - 1
+            s = np.linspace(0.0, 1.0 / k, 2001)
+            found = (1.0 + s - np.sqrt((1.0 - s) ** 2 + 4.0 * k * s * s)) / 2.0
+            most = min(most, float(found.max()) + 1e-6)
+    return most * design.weight**2
 
 
 def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Category:

@@ -154,7 +154,8 @@ class RegressionKind:
         """One pass over the file, for the operator alone."""
         data = self._submissions(config, plan, folder, progress)
         usable = sum(len(batch.y) for batch in data)
-        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected)
+        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected,
+                     tolerated=int(config.costs.misreports * config.people.count))
 
     def record(
         self, config: RegressionConfig, plan: CampaignPlan, folder: Path, identity: str
@@ -192,10 +193,8 @@ class RegressionKind:
     def explain(
         self, plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        if isinstance(outcome, PublicOutcome):  # nothing is known of what was settled but what follows in public
-            stored = int(outcome.mechanism.decode(record, index, outcome.billboard)["payment"])
-        else:
-            stored = _payment(outcome, index)
+        # Of what was settled, nothing is known in public but what follows from the billboard.
+        stored = None if isinstance(outcome, PublicOutcome) else _payment(outcome, index)
         return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
                              plan.response, stored)
 

@@ -7,18 +7,23 @@ import math
 import numpy as np
 
 from confide.charts import curves, intervals
+from confide.contract.guarantees import Guarantee
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.regression.campaign.stand_ins import stand_ins
+from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import Batch, row_norms
-from confide.regression.release.output_perturbation import Averaged
+from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
 from confide.tables import Design, Numeric
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
 LEVEL = 0.95
+
+LOST = 0.9
+"""A coefficient whose bias may be this share of the public bound is not determined by the release."""
 
 FEW = 0.05
 """A truth radius that rules out no answer for more than this share of people is warned of."""
@@ -53,7 +58,7 @@ def plan_sections(plan: RegressionPlan, design: Design, response: Numeric) -> li
         ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  for who publishes nothing", spread(knowing_nothing(s))),
+        ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
         ("expected total, at most", _money(m, f.expected_total)),
@@ -63,14 +68,18 @@ def plan_sections(plan: RegressionPlan, design: Design, response: Numeric) -> li
         ("every payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
         ("deposit that each participant leaves", _money(m, f.deposit)),
-        ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
-        (f"truth radius: moves of the prediction that surely lose (of +-{s.parameter_bound:g})",
-         f"{number(f.truth_radius)}, that is {number(f.truth_radius * response.scale)} {unit}"),
-        ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
+        *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
+            ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
+            (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
+             number(f.truth_radius)),
+            ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
+        )),
         ("peers' estimates are off by at most (scaled)", number(f.peer_error)),
+        ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {_money(m, f.privacy_cost)}"),
-        ("tolerated lies and absences", f"{m.behaviour.misreports:.3%} of the invited"),
+        ("lies and empty slots that truth and accuracy allow for",
+         f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
     if not math.isnan(plan.lie_bias):
         rows.append(("shift of the coefficients if all used their slack one way (scaled)", number(plan.lie_bias)))
@@ -105,11 +114,26 @@ def plan_sections(plan: RegressionPlan, design: Design, response: Numeric) -> li
                  "the truth foretells. Small lies cost little: a quadratic score has no edge.",
         ),)),
         Section(title="Guarantees", blocks=(Table(
-            columns=("promise", "source", "says something"),
-            rows=tuple((g.sentence(), str(g.source), "no: vacuous at these sizes" if g.vacuous else "yes")
-                       for g in plan.guarantees),
+            columns=("promise", "source", "may fail with probability", "says something"),
+            rows=tuple((g.sentence(), str(g.source), g.failure_probability, _says(plan, g)) for g in plan.guarantees),
+            note="Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
+                 "people as the model draws them: no audit of it can show that the model is right.",
         ),)),
     ]
+
+
+def _truth_of(plan: RegressionPlan) -> Guarantee:
+    return next(g for g in plan.guarantees if g.name == "truthfulness")
+
+
+def _why_empty(plan: RegressionPlan) -> str:
+    return CUT if plan.mechanism.setting.cuts else EMPTY
+
+
+def _says(plan: RegressionPlan, promise: Guarantee) -> str:
+    if not promise.vacuous:
+        return "yes"
+    return "no: answers are cut off" if plan.mechanism.setting.cuts else "no: vacuous at these sizes"
 
 
 def _precision(plan: RegressionPlan, design: Design, response: Numeric) -> Table:
@@ -150,8 +174,8 @@ def offer_sections(plan: RegressionPlan, design: Design, response: Numeric) -> l
         f"privacy is worth at most {_money(m, f.privacy_cost)} to you. What answering more or less than the truth "
         f"typically loses you, on average: {lies}."
     )
-    if m.setting.cuts:
-        truth = "No promise is made that truth pays: the bounds of the answer are too narrow for one."
+    if _truth_of(plan).vacuous:
+        truth = f"No promise is made that truth pays: {_why_empty(plan)}."
     return [Section(title="The offer, as a participant reads it", blocks=(Text((
         f"What you report: {response.column} ({response.limit()}). What is checked, not asked: {asked}.",
         "Who sees what: the operator sees your record. The public, and all other participants together, see the "
@@ -181,12 +205,15 @@ def result_sections(
     m, f = plan.mechanism, plan.figures
     natural = design.natural(billboard.coef, response)
     rows: list[tuple[str | float, ...]] = []
+    lost: list[str] = []
     bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
     names, units = design.natural_names(), design.natural_units(response)
     for k, name in enumerate(names):
         part = m.interval(billboard, natural.matrix[k], LEVEL)
         value = float(natural.coefficients[k])
         noise = part.noise + part.projection
+        if part.bias > LOST * m.setting.parameter_bound * float(np.linalg.norm(natural.matrix[k])):
+            lost.append(name)
         rows.append((name, value, noise, part.sampling, part.bias, units[k]))
         bars.setdefault(units[k], []).extend([
             (name, "privacy noise", value, value - noise, value + noise),
@@ -199,16 +226,19 @@ def result_sections(
         f"target: the same estimate without noise, before it is moved into the public bound). +- sampling covers the "
         f"participants' own residuals with {LEVEL:.0%} (normal, with the public variance of the model). bias is the "
         f"largest shrinkage that the public bound on the coefficients allows. All three together hold with "
-        f"{2 * LEVEL - 1:.0%}. The intercept is the prediction at: {center}."
+        f"{2 * LEVEL - 1:.0%}. They are about the people whose records could be used: they speak of everybody only if "
+        f"that does not depend on the answer. The intercept is the prediction at: {center}."
     )
-    loss = f.loss
+    loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (
         f"Privacy: {loss} when one participant's record is replaced, for every data set, whether or not the model is "
         f"right. It is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of the "
         f"two groups) and the release's: {_release_loss(m)}. To whom: to the public, and to all other participants "
-        "together, who see their own payments too (joint differential privacy, by the billboard lemma). The noise of a "
-        "ridge estimate has scale D(R,Y)/(gamma epsilon), D(R,Y) = max over phi of R sin 2phi + 2Y sin phi."
+        "together, who see their own payments too (joint differential privacy, by the billboard lemma). Payment "
+        f"estimates carry {RIDGE_FORMULA}. The release: {own}."
     )
+    if lost:
+        note += f" Nothing is known of: {', '.join(lost)}. The interval is the public bound."
     return [
         Section(title="Released coefficients", blocks=(
             Table(columns=("coefficient", "value", "+- noise", "+- sampling", "bias at most", "unit"),
@@ -229,19 +259,29 @@ def result_sections(
 
 
 def _truth(plan: RegressionPlan) -> str:
-    promise = next(g for g in plan.guarantees if g.name == "truthfulness")
-    return f"Truth: nothing is promised ({promise.note})." if promise.vacuous else f"Truth: {promise.sentence()}."
+    promise = _truth_of(plan)
+    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth: {promise.sentence()}."
 
 
 def explain(
     plan: RegressionPlan, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
-    identity: str, response: Numeric, stored: int,
+    identity: str, response: Numeric, stored: int | None,
 ) -> list[Section]:
-    """One participant's share: what, from what, and what a lie would have been worth on average."""
+    """One participant's share: what, from what, and what a lie would have been worth on average.
+
+    Args:
+        plan: the plan with the mechanism that ran.
+        billboard: the run's billboard.
+        record: hers.
+        index: her rank.
+        identity: her id.
+        response: role of the answer.
+        stored: what was settled; None where her record was typed and nothing of the shares is known.
+    """
     m, f = plan.mechanism, plan.figures
     share = m.decode(record, index, billboard)
     paid = share["payment"] / m.payment.minor_units
-    if share["payment"] != stored:
+    if stored is not None and share["payment"] != stored:
         settled = _money(m, stored / m.payment.minor_units)
         return [Section(title=f"Participant {identity}: settled at {settled}", private=True, blocks=(Text((
             f"The record that the file holds today would be paid {_money(m, paid)}: it is not the one that was "
@@ -258,7 +298,11 @@ def explain(
         return [Section(title=head, private=True, blocks=(Text(("The record was unusable and counts as empty.",)),))]
     law = m.posterior
     own = float(law(X, y)[0]) + 0.0
-    peers = float(X[0] @ billboard.peers[1 - group])
+    said = float(X[0] @ billboard.peers[1 - group])
+    bound = m.prediction_bound
+    peers = said if bound is None else min(max(said, -bound), bound)
+    spread = float(row_norms(X)[0]) * m.noise_scale * math.sqrt(m.setting.features + 1)
+    cut = f", cut to {peers:.6g}, which bounds every payment" if peers != said else ""
     reach = m.setting.parameter_bound * float(row_norms(X)[0]) + m.setting.noise_bound
     low, high = ((bound - response.middle) / response.scale for bound in (response.lower, response.upper))
     answers = np.linspace(max(-reach, low), min(reach, high), 241)
@@ -276,6 +320,11 @@ def explain(
             for k in shown]
     rows.append((natural(float(y[0])), own, truth, 0.0))
     rows.sort()
+    empty = _truth_of(plan).vacuous
+    why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
+           "At worst, with e against her and her privacy cost saved, no lie gains more than "
+           f"{_money(m, f.gain)}.")
+    typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(
         [(natural(float(a)), float(e), "expected payment") for a, e in zip(answers, expected, strict=True)],
@@ -285,17 +334,18 @@ def explain(
     )
     return [
         Section(title=head, private=True, blocks=(Text((
+            *(typed if stored is None else ()),
             f"Decoded from this record and the public billboard alone; nobody else's record is needed, and nobody else "
             f"learns it. Group {group} of the public split; paid by the estimate of group {1 - group}.",
             f"From the answer follows q = {own:.6g}, what a believer of the public model expects of people like this "
-            f"one. The other group's estimate says p = {peers:.6g}. The payment is {formula} with a = {rule.a:.6g}, "
-            f"b = {rule.b:.6g}, rounded to the smallest coin.",
+            f"one. The other group's estimate says p = {said:.6g}{cut}; that includes its privacy noise, about "
+            f"+-{spread:.2g}. The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the "
+            "smallest coin.",
         )),)),
-        Section(title="Why truth pays", private=True, blocks=(
+        Section(title="What each answer is worth" if empty else "Why truth pays", private=True, blocks=(
             Text((
                 "On average over everybody else, p is what the true answer foretells, up to "
-                f"e = {f.peer_error:.3g}. Each other answer then loses b times the squared move of q. "
-                f"At worst, with e against her and her privacy cost saved, no lie gains more than {_money(m, f.gain)}.",
+                f"e = {f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
             )),
             Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})", "against the truth"),
                   rows=tuple(rows), note="Expected payments for p at its expectation; the truth is the row with 0."),

@@ -54,8 +54,11 @@ def study_sections(
     theirs = design.natural(plain, response).coefficients
     together = zip(names, ours, theirs, units, strict=True)
     rows = tuple((name, float(a), float(b), float(a - b), unit) for name, a, b, unit in together)
-    bars = [(n, s, float(v), float(v), float(v)) for n, a, b in zip(names[1:], ours[1:], theirs[1:], strict=True)
-            for s, v in (("released (simulated noise)", a), ("least squares, no privacy", b))]
+    bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
+    for name, a, b, unit in zip(names, ours, theirs, units, strict=True):
+        bars.setdefault(unit, []).extend(
+            (name, source, float(v), float(v), float(v))
+            for source, v in (("released (simulated noise)", a), ("least squares, no privacy", b)))
     coins = pc.sum(outcome.shares["payment"]).as_py() / m.payment.minor_units
     paid = outcome.shares["payment"].to_numpy() / m.payment.minor_units
     money = tuple((f"{q:.0%} of payments are at most", float(np.quantile(paid, q))) for q in (0.0, 0.1, 0.5, 0.9, 1.0))
@@ -63,8 +66,9 @@ def study_sections(
         Section(title="Beside least squares without privacy", study=True, blocks=(
             Table(columns=("coefficient", "released", "least squares", "difference", "unit"), rows=rows),
             Table(columns=("fit on these records", "R squared"), rows=tuple(fits.items())),
-            *intervals(bars, title="With and without privacy", axis=f"{response.unit or response.column}",
-                       alt="Released coefficients beside the least-squares coefficients of the same records."),
+            *(picture for unit, group in bars.items() for picture in intervals(
+                group, title="With and without privacy", axis=unit,
+                alt=f"Released coefficients in {unit} beside the least-squares coefficients of the same records.")),
         )),
         Section(title="What would have been paid", study=True, blocks=(
             Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import chdtri
 
 from confide.contract.checks import fraction, positive
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, ZCDPEvent
-from confide.privacy.losses import ZCDP
+from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise import Noise
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.intervals import normal_quantile
@@ -76,18 +76,25 @@ class AdaSSP(Release):
     def events(self) -> tuple[Event, ...]:
         return (ZCDPEvent(rho=self.rho, neighbours=Unit.RECORD_REPLACED, label="release"),)
 
+    def privacy(self) -> tuple[ApproxDP, Source, str]:
+        source = Source(document="Wang 2018", statement="Algorithm 2", spec="truthful_regression 8",
+                        erratum="sensitivities for replaced records, accounted in zCDP")
+        return ApproxDP(self.epsilon, self.delta), source, (
+            f"discrete Gaussian noise, a third of rho = {self.rho:.4g} each for the smallest eigenvalue of A = X'X "
+            "(sensitivity 1), A (sqrt(2)) and u = X'y (2Y); rho-zCDP turned into (epsilon, delta)")
+
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         d = setting.features
         rows, columns = np.triu_indices(d, 1)
 
-        def lattice(deviation: float, center: Iterable[int], part: str) -> np.ndarray:
+        def lattice(deviation: float, center: Iterable[int], *part: str) -> np.ndarray:
             numbers = [int(c) for c in center]
-            return noise.discrete_gaussian(deviation * _UNIT, len(numbers), stream=("release", part), center=numbers)
+            return noise.discrete_gaussian(deviation * _UNIT, len(numbers), stream=("release", *part), center=numbers)
 
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
         off = math.nextafter(self.gram_deviation * math.sqrt(0.5), math.inf)
-        diagonal = lattice(self.gram_deviation, np.diagonal(total.gram), "diagonal")
-        upper = lattice(off, total.gram[rows, columns], "off-diagonal")
+        diagonal = lattice(self.gram_deviation, np.diagonal(total.gram), "gram", "diagonal")
+        upper = lattice(off, total.gram[rows, columns], "gram", "off-diagonal")
         cross = lattice(self.cross_deviation(setting), total.cross, "cross")
         # The eigenvalue is computed in double precision; its error is bounded by public numbers and paid for.
         error = setting.people * d * 2.0**-46

@@ -13,6 +13,7 @@ import numpy as np
 
 from confide.contract.guarantees import Source
 from confide.privacy.events import Event
+from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.regression.records import Moments
 from confide.regression.setting import Setting
@@ -98,6 +99,10 @@ class Release(ABC):
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
         """What the release spends on top of the payment estimates."""
+
+    @abstractmethod
+    def privacy(self) -> tuple[PureDP | ApproxDP, Source, str]:
+        """Its own loss, where the proof stands, and by which formula its noise is scaled."""
 
     @abstractmethod
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:

@@ -14,6 +14,7 @@ import numpy as np
 from confide.contract.checks import positive
 from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.regression.bounds import RidgeBounds, typical_release_error
 from confide.regression.constrained_ridge import certified_ridge
@@ -22,10 +23,17 @@ from confide.regression.records import Moments
 from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.setting import Setting
 
-__all__ = ["Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge", "ridge_bounds"]
+__all__ = ["PRIVACY", "RIDGE_FORMULA", "Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge", "ridge_bounds"]
 
 _ACCURACY = Source(document="Cummings et al. 2015", statement="Theorem 4", spec="truthful_regression 7.1",
                    erratum="vector-noise moments, variance and half-size groups corrected")
+
+PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 and Lemmas 5, 6",
+                 spec="truthful_regression 4.2, 4.5",
+                 erratum="estimates constrained to a ball; the printed sensitivity is false without it")
+
+RIDGE_FORMULA = ("vector Laplace noise of scale D(R,Y)/(gamma epsilon), D(R,Y) = max over phi of "
+                 "R sin 2phi + 2Y sin phi: replacing one record moves the estimate by at most D(R,Y)/gamma")
 
 _SOLVER_SHARE = 2.0**-16
 """tau_fp in units of D/gamma: how far a certified solution may be from the true minimiser. Public, never from data."""
@@ -97,6 +105,9 @@ class RidgeRelease(Release):
     def events(self) -> tuple[Event, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
 
+    def privacy(self) -> tuple[PureDP, Source, str]:
+        return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA
+
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         estimate = perturbed_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",))
         return Released(estimate=estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
@@ -141,6 +152,9 @@ class Averaged(Release):
 
     def events(self) -> tuple[Event, ...]:
         return ()
+
+    def privacy(self) -> tuple[PureDP, Source, str]:
+        return PureDP(0.0), PRIVACY, "a mean of the two payment estimates, which are public already"
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         return Released(estimate=(peers[0] + peers[1]) / 2, gram=np.zeros((0, 0)), cross=np.zeros(0))

@@ -15,8 +15,9 @@ import numpy as np
 from scipy.special import gammainccinv
 
 from confide.contract.checks import positive
-from confide.contract.guarantees import Unit
+from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.intervals import laplace_marginal_quantile
 from confide.regression.records import Moments
@@ -62,6 +63,13 @@ class SufficientStatistics(Release):
 
     def events(self) -> tuple[Event, ...]:
         return (PureEvent(epsilon=self.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"),)
+
+    def privacy(self) -> tuple[PureDP, Source, str]:
+        source = Source(document="confide", statement="sensitivity of (A, u/Y), after Vu and Slavkovic 2009",
+                        spec="truthful_regression 8")
+        return PureDP(self.epsilon), source, (
+            "one draw of vector Laplace noise of scale sqrt(4.5)/epsilon on (A, u/Y), A = X'X with off-diagonal "
+            "entries weighted by sqrt(2), u = X'y: replacing one record moves it by at most sqrt(4.5)")
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         d = setting.features
