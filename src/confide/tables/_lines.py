@@ -1,14 +1,33 @@
-"""CSV by lines: one line is one row, whatever stands in it, so that nobody's cell can move or swallow another's row.
+"""CSV by records: one record is one row, whatever stands in it, so that nobody's cell moves or swallows another's row.
 
-A general reader lets an open quote run over the following lines and fails as a whole on a wrong encoding. Here every
-line that is not well-formed by itself (RFC 4180, UTF-8, no line break inside quotes) is one row without values.
+The rows are these, from the first line behind the header on:
+
+- A line that leaves no quoted cell open is a row: its cells if it is well-formed (RFC 4180, UTF-8), else no values.
+- A line that leaves a quoted cell open goes on over the following lines until the cell closes and the line on which it
+  does ends. If all of that is strict RFC 4180 (a quote opens at the start of a cell only, and one that closes stands
+  before a comma or the end) with exactly as many cells as the header, it is one row; its line breaks are text.
+- If it is not, or the file ends before, the first of these lines alone is a row without values, and reading goes on at
+  the next line.
+
+A row longer than `LONGEST` bytes has no values; its end is found all the same, however far away.
+
+The reason: CSV writers quote a cell that holds a line break. Were every line a row, such a cell would shift the rows
+of all others, and a line inside it could pose as somebody else's. In a file that a CSV writer made, every record is
+read as it was written, and no cell has a say in where another record begins. A general reader would do as much, but
+fails as a whole on a malformed line or a wrong encoding. Here a broken line, which no CSV writer makes, costs its own
+row: an open quote swallows the following records only if it meets a quote that closes it, and the opening quotes of
+others do not, as content follows them. (It takes a cell that begins with a line break or a comma; or a second broken
+line that closes the first, which nothing tells from a cell with line breaks.)
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
+import mmap
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +41,15 @@ __all__ = ["read_blocks", "read_header"]
 
 _BLOCK = 1 << 22
 LONGEST = 1 << 20
-"""Longest line in bytes; a longer one is not well-formed."""
+"""Longest record in bytes; a longer one is a row without values."""
 
-_FIELD = rb'(?>"(?:[^"\r\n]++|"")*+"|[^",\r\n][^,\r\n]*+|)'
+_QUOTED = rb'"(?:[^"]++|"")*+"'
+_FIELD = rb'(?>' + _QUOTED + rb'|[^",\r\n][^,\r\n]*+|)'
 _LINE = re.compile(_FIELD + rb"(?:," + _FIELD + rb")*+")
+"""A well-formed line without its end, or a record of several; quotes inside of an unquoted cell are let pass."""
+_STRICT = rb'(?>' + _QUOTED + rb'|[^",\r\n]*+)'
+_OPEN = re.compile(rb"(?:" + _STRICT + rb',)*+"(?:[^"]++|"")*+')
+"""The beginning of a strict record, up to within a quoted cell."""
 _NEWLINE, _RETURN, _QUOTE, _COMMA = b'\n\r",'
 _BOM = b"\xef\xbb\xbf"
 _OTHER = {
@@ -38,13 +62,18 @@ _OTHER = {
 
 
 def read_header(path: Path) -> tuple[tuple[str, ...], int]:
-    """The names in the first line, and the byte at which the rows begin.
+    """The names in the first record, and the byte at which the rows begin.
 
     Raises:
         InvalidInput: no header, not UTF-8, no commas, or no text at all.
     """
     with path.open("rb") as file:
-        line = file.readline(LONGEST + 1)
+        start = file.read(LONGEST + 1)
+    line = start[: start.find(b"\n") + 1] or start
+    bare = start.removeprefix(_BOM)
+    names_over_lines = _record(None).match(bare)
+    if _OPEN.fullmatch(line.removeprefix(_BOM)) and names_over_lines and bare[names_over_lines.end() :][:1] in b"\n":
+        line = start[: len(start) - len(bare) + names_over_lines.end() + 1]
     for magic, (what, remedy) in _OTHER.items():
         if line.startswith(magic):
             raise InvalidInput("source", f"{path.name} is {what}, not a CSV file", remedy)
@@ -67,50 +96,119 @@ def read_header(path: Path) -> tuple[tuple[str, ...], int]:
     return tuple(name.strip() for name in names), len(line)
 
 
-def _blocks(path: Path, start: int) -> Iterator[bytes]:
-    """Whole lines from byte `start` on; every line ends with a newline, and none is longer than LONGEST."""
-    rest, skipping = b"", False
+@cache
+def _record(cells: int | None) -> re.Pattern[bytes]:
+    """A strict record of so many cells (None: of any number), up to its newline; it may have line breaks in quotes."""
+    more = rb"*+" if cells is None else b"{%d}+" % (cells - 1)
+    return re.compile(_STRICT + rb"(?:," + _STRICT + rb")" + more + rb"\r?")
+
+
+def _blocks(path: Path, start: int, cells: int) -> Iterator[tuple[bytes, np.ndarray | None]]:
+    """The records from byte `start` on, cleaned, each with a newline behind it.
+
+    Yields:
+        Whole records, and where they end: the places of the newlines behind them, or None where all newlines are.
+    """
+    rest, ended = b"", False
     with path.open("rb") as file:
         file.seek(start)
-        while chunk := file.read(_BLOCK):
-            head, newline, tail = chunk.rpartition(b"\n")
-            if not newline:
-                if skipping or len(rest) + len(chunk) > LONGEST + 1:
-                    rest, skipping = b"", True
-                else:
-                    rest += chunk
-                continue
-            if skipping:
-                head, skipping = b"\n" + head.partition(b"\n")[2] if b"\n" in head else b"", False
-            yield _clean(rest + head + b"\n")
-            rest = tail
-    if skipping or rest:
-        yield _clean(b"\n" if skipping else rest + b"\n")
+        while not ended:
+            chunk = file.read(_BLOCK)
+            ended = not chunk
+            rest += b"\n" if ended and rest and not rest.endswith(b"\n") else chunk
+            done = rest.rfind(b"\n") + 1
+            cleaned = _clean(rest[:done])
+            if cleaned is None:
+                inner, done = _inner(rest, cells, ended)
+                cleaned = _clean(rest[:done], inner)
+            if done and cleaned:
+                yield cleaned
+                start += done
+                rest = rest[done:]
+            # What is left begins a record, and none of it ends one.
+            if len(rest) > LONGEST + 1:
+                yield b"\n", None
+                rest, start = b"", _behind(file.fileno(), start, cells)
+                file.seek(start)
 
 
-def _clean(block: bytes) -> bytes:
-    """Every line that is not well-formed becomes an empty one."""
+def _inner(block: bytes, cells: int, ended: bool) -> tuple[np.ndarray, int]:
+    """Which newlines of a block are inside of cells, by number; and up to where this is certain.
+
+    In a strict record every quote opens or closes, also the two of an escaped one. So a line with an even number of
+    quotes changes nothing, and a record that a line leaves open ends at the next line with an odd number or never: no
+    line is looked at more than twice, however many are broken.
+    """
+    inner: list[int] = []
+    done = block.rfind(b"\n") + 1
+    data = np.frombuffer(block, np.uint8, done)
+    ends = np.flatnonzero(data == _NEWLINE)
+    counts = np.searchsorted(np.flatnonzero(data == _QUOTE), ends)
+    odd: list[int] = np.flatnonzero(np.diff(counts, prepend=0) & 1).tolist()
+    record, closed = _record(cells), -1
+    for line, following in itertools.zip_longest(odd, odd[1:]):
+        if line == closed:
+            continue
+        start = int(ends[line - 1]) + 1 if line else 0
+        if following is None:
+            if not ended and _OPEN.fullmatch(block, start, done):
+                return np.array(inner, np.int64), start
+        elif record.fullmatch(block, start, int(ends[following])):
+            inner.extend(range(line, following))
+            closed = following
+    return np.array(inner, np.int64), done
+
+
+def _behind(file: int, start: int, cells: int) -> int:
+    """The byte behind the record that begins at `start`, which may be longer than memory."""
+    with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as whole:
+        match = _record(cells).match(whole, start)
+        end = match.end() if match else start
+        del match  # it holds the map
+        if end == start or whole[end : end + 1] not in (b"", b"\n"):
+            end = whole.find(b"\n", start)
+        return end + 1 if end >= 0 else len(whole)
+
+
+def _clean(block: bytes, inner: np.ndarray | None = None) -> tuple[bytes, np.ndarray | None] | None:
+    """Every record that is not well-formed becomes an empty one; also where the records end (None: at all newlines).
+
+    Without `inner`, the newlines inside of cells, it is None where there may be some: most blocks are read once.
+    """
     if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n")
+        if inner is not None:
+            data = np.frombuffer(block, np.uint8)
+            ends = np.delete(np.flatnonzero(data == _NEWLINE), inner)
+            block = np.delete(data, ends[data[ends - 1] == _RETURN] - 1).tobytes()
+        else:
+            block = block.replace(b"\r\n", b"\n")
     try:
         block.decode("utf-8")
     except UnicodeDecodeError:
         block = block.decode("utf-8", "replace").encode("utf-8")
     data = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(data == _NEWLINE)
+    if inner is not None:
+        ends = np.delete(ends, inner)
+        sizes = np.diff(ends, prepend=-1)
     pieces, done = [], 0
-    for line in _doubtful(data, ends):
-        start, end = int(ends[line - 1]) + 1 if line else 0, int(ends[line])
+    for record in _doubtful(data, ends):
+        start, end = int(ends[record - 1]) + 1 if record else 0, int(ends[record])
+        if inner is None and block.count(b'"', start, end) % 2:
+            return None
         if end - start > LONGEST or not _LINE.fullmatch(block, start, end):
             pieces.append(block[done:start])
             done = end
-    return b"".join([*pieces, block[done:]]) if done else block
+            if inner is not None:
+                sizes[record] = 1
+    block = b"".join([*pieces, block[done:]]) if done else block
+    return block, None if inner is None else np.cumsum(sizes) - 1
 
 
 def _doubtful(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The numbers of the lines that may be malformed; all others surely are not.
+    """The numbers of the records that may be malformed; all others surely are not.
 
-    In a well-formed line every other quote opens, at the start of a field or right after a closing one (an escaped
+    In a well-formed record every other quote opens, at the start of a field or right after a closing one (an escaped
     quote), and the next one closes, before a comma, the end, or right before an opening one.
     """
     doubtful = [np.flatnonzero(np.diff(ends, prepend=-1) > LONGEST + 1)]
@@ -140,22 +238,29 @@ def read_blocks(path: Path, header: tuple[str, ...], start: int, columns: tuple[
         start: the byte at which the rows begin.
         columns: the columns wanted.
     """
-    for block in _blocks(path, start):
-        yield from _rows(block, header, columns).to_batches()
+    for block, ends in _blocks(path, start, len(header)):
+        yield from _rows(block, ends, header, columns).to_batches()
 
 
-def _rows(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table:
-    """As many rows as the block has lines: where the parser sees another number, it reads line by line."""
-    table = _parse(block, header, columns)
+def _rows(block: bytes, ends: np.ndarray | None, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table:
+    """As many rows as the block has records: where the parser sees another number, it reads record by record."""
+    count = block.count(b"\n") if ends is None else len(ends)
+    several = ends is not None
+    table = _parse(block, count, header, columns, several)
     if table is not None:
         return table
+    if ends is None:
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
     null = pa.table({column: pa.nulls(1, pa.string()) for column in columns})
-    lines = (_parse(line + b"\n", header, columns) for line in block.split(b"\n")[:-1])
-    return pa.concat_tables([null if line is None else line for line in lines]).combine_chunks()
+    cuts = [0, *(ends + 1).tolist()]
+    rows = (_parse(block[start:end], 1, header, columns, several) for start, end in itertools.pairwise(cuts))
+    return pa.concat_tables([null if row is None else row for row in rows]).combine_chunks()
 
 
-def _parse(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> pa.Table | None:
-    """The rows of a block; None unless there is exactly one for each of its lines."""
+def _parse(
+    block: bytes, count: int, header: tuple[str, ...], columns: tuple[str, ...], several: bool
+) -> pa.Table | None:
+    """The rows of a block, where a record may have several lines or not; None unless there are `count`."""
     bad: list[int] = []
 
     def skip(row: Any) -> str:
@@ -169,7 +274,8 @@ def _parse(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> p
         table = pa.csv.read_csv(
             pa.BufferReader(block),
             read_options=pa.csv.ReadOptions(column_names=list(header), block_size=len(block) + 1, use_threads=False),
-            parse_options=pa.csv.ParseOptions(ignore_empty_lines=False, invalid_row_handler=skip),
+            parse_options=pa.csv.ParseOptions(ignore_empty_lines=False, invalid_row_handler=skip,
+                                              newlines_in_values=several),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, pa.string()), include_columns=list(columns), null_values=[""],
                 strings_can_be_null=True, check_utf8=False,
@@ -177,7 +283,7 @@ def _parse(block: bytes, header: tuple[str, ...], columns: tuple[str, ...]) -> p
         )
     except pa.ArrowInvalid:
         return None
-    if table.num_rows + len(bad) != block.count(b"\n"):
+    if table.num_rows + len(bad) != count + 1:
         return None
     table = table.slice(1).combine_chunks()
     if bad:
