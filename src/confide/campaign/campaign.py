@@ -129,7 +129,7 @@ class Campaign:
         if not again and (elsewhere := settled_elsewhere(self.file, place)) is not None:
             raise Refused(f"{self.file.name} is settled in {elsewhere}: settling it in {place} too is a second "
                           "release, and costs epsilon again",
-                          "use that outcome, or say that a second release is meant (--again)")
+                          "use that outcome, or say with --again that a second release is meant")
         return settlement.settle(self.file, self.plan, self.collect(progress), place, ledger or Ledger())
 
     def study(
