@@ -63,9 +63,9 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
 
 
 def settled_elsewhere(file: CampaignFile, folder: Path) -> Path | None:
-    """Another usual place, `out/NAME` here or above the campaign file, that holds an outcome; None if there is none."""
+    """Another usual place, `out/NAME` here, beside the file or above it, that holds an outcome; None if none does."""
     here = Path.cwd() / "out" / file.name
-    above = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents]
+    above = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents[:2]]
     return next((place for place in (here, *above) if (place / NOTE).exists() and place != folder.absolute()), None)
 
 
