@@ -6,7 +6,6 @@ the nearest known key, so a misspelt bound can never be ignored.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tomllib
@@ -23,10 +22,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes
 from confide.contract.kinds import Kind, kind, kind_names
 from confide.contract.outcome import FORMAT
+from confide.contract.words import did_you_mean
 
 __all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
-
-_LARGEST = 1 << 24  # bytes of a campaign file
 
 
 class BudgetTable(BaseModel):
@@ -100,7 +98,7 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     if not there.exists():
         raise InvalidInput("campaign", f"{there} does not exist",
                            f"`confide init {kind_names()[0]}` writes a file to start from")
-    data = read_bytes("campaign", there, _LARGEST)
+    data = read_bytes("campaign", there)
     try:
         text = data.decode("utf-8")
         document = tomllib.loads(text)
@@ -141,8 +139,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _nearest(key: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
+    return did_you_mean(key, known, f"known: {', '.join(sorted(known))}", cutoff=0.5)
 
 
 def _plain(value: Any) -> str:

@@ -22,12 +22,11 @@ SECOND_RELEASE = ("a run with another --out is a second release of the same reco
                   "of this version adds up several runs")
 
 _SHOWN = 3  # differing keys that a message names
-_FILE_LIMIT = 1 << 24
 
 
 def note(file: CampaignFile, folder: Path) -> bytes:
     """What a settled folder says about itself: which campaign, by its content, and which manifest, by its bytes."""
-    manifest = read_bytes("out", folder / "manifest.json", _FILE_LIMIT)
+    manifest = read_bytes("out", folder / "manifest.json")
     return canonical({"format": FORMAT, "kind": file.kind.name, "title": file.title, "content": file.digest,
                       "manifest": digest(manifest)})
 
@@ -108,7 +107,7 @@ def _settled_document(folder: Path) -> dict[str, Any]:
     path = folder / "campaign.toml"
     try:
         with reading("out", path):
-            return tomllib.loads(read_bytes("out", path, _FILE_LIMIT).decode("utf-8"))
+            return tomllib.loads(read_bytes("out", path).decode("utf-8"))
     except InvalidInput:
         return {}
 

@@ -16,8 +16,8 @@ from confide.contract.errors import ConfideError, InvalidInput
 
 __all__ = ["as_path", "private_folder", "read_bytes", "read_json", "reading", "write_private"]
 
-_JSON_LIMIT = 1 << 24
-"""Bytes of a JSON file at most; arrays lie in columns, so no honest manifest comes near."""
+_TEXT_LIMIT = 1 << 24
+"""Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
@@ -54,7 +54,7 @@ def reading(field: str, path: Path) -> Iterator[None]:
         raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
 
 
-def read_bytes(field: str, path: Path, limit: int) -> bytes:
+def read_bytes(field: str, path: Path, limit: int = _TEXT_LIMIT) -> bytes:
     """A whole file.
 
     Raises:
@@ -75,7 +75,7 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
     Raises:
         InvalidInput: not there, no JSON, too large, nested too deeply.
     """
-    data = read_bytes(field, path, _JSON_LIMIT)
+    data = read_bytes(field, path)
     with reading(field, path):
         return json.loads(data, parse_constant=_no_number), data
 

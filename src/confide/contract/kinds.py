@@ -5,7 +5,6 @@ A package outside confide adds a kind in the same way: an entry point that names
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +19,7 @@ from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.contract.words import did_you_mean
 
 __all__ = ["Check", "Collection", "Kind", "Plan", "Progress", "kind", "kind_names", "types_of"]
 
@@ -139,9 +139,8 @@ def kind(name: str) -> Kind:
     """
     entries = _entries()
     if name not in entries:
-        near = difflib.get_close_matches(name, entries, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known kinds: {', '.join(entries)}"
-        raise InvalidInput("kind", f"{name!r} is not installed", hint)
+        raise InvalidInput("kind", f"{name!r} is not installed",
+                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}"))
     loaded = entries[name].load()
     if not isinstance(loaded, Kind):
         raise InvalidInput("kind", f"the entry point {name!r} does not name a Kind")

@@ -1,10 +1,29 @@
-"""Numbers as people read them."""
+"""Words for people: numbers as they read them, and the name that they probably meant."""
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Iterable
 
-__all__ = ["number"]
+__all__ = ["did_you_mean", "number"]
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
+    """A hint for an unknown name: the nearest known one, or other words where none is near.
+
+    Args:
+        name: what was given.
+        known: what could have been meant.
+        otherwise: the hint where nothing is near.
+        cutoff: how alike they must be, in [0, 1].
+
+    Example:
+        >>> did_you_mean("agee", ["age", "sex"], "known: age, sex")
+        "did you mean 'age'?"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def number(value: str | float | None) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Sequence
 from typing import Any
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
 
 __all__ = ["PACKAGES", "extra", "load"]
 
@@ -30,8 +30,7 @@ def extra(module: str, name: str) -> Any:
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        raise InvalidInput("source", f"{what} {name!r} is unknown", f"did you mean {near[0]!r}?" if near else "")
+        raise InvalidInput("source", f"{what} {name!r} is unknown", did_you_mean(name, names, ""))
 
 
 def load(text: str) -> Any:

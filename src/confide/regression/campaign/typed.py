@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 import numpy as np
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
 from confide.tables import Design, Numeric
 
 __all__ = ["parse_record"]
@@ -27,9 +27,8 @@ def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -
     columns = (*design.columns, response.column)
     for name in values:
         if name not in columns:
-            near = difflib.get_close_matches(name, columns, n=1, cutoff=0.5)
             raise InvalidInput("record", f"{name!r} is not a column of this campaign",
-                               f"did you mean {near[0]!r}?" if near else f"columns: {', '.join(columns)}")
+                               did_you_mean(name, columns, f"columns: {', '.join(columns)}", cutoff=0.5))
     missing = [name for name in columns if name not in values]
     if missing:
         raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(columns)}")
