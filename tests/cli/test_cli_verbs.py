@@ -7,14 +7,10 @@ import io
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
@@ -22,61 +18,12 @@ import pytest
 import confide
 from campaign.pages import self_contained
 from campaign.small import rows, tree, write
+from cli.commands import PLANTED, SCHEMA, VALIDATOR, Result, Run
 from confide.audit import AuditReport, AuditRow, Control
 from confide.campaign import Campaign
 from confide.cli import output, render
-from confide.cli.app import app
 from confide.cli.failures import guarded
-from confide.cli.typed import values
 from confide.contract import ConfideError, Outcome, Picture, Section, SolverFailed, Table, Text
-
-SCHEMA = Path(output.__file__).with_name("schema.json")
-VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The one object on standard output."""
-        assert self.out.endswith("\n")
-        assert self.out.count("\n") == 1
-        found = json.loads(self.out, parse_constant=pytest.fail)  # no NaN, no Infinity
-        VALIDATOR.validate(found)
-        assert isinstance(found, dict)
-        return found
-
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """`confide ARGUMENTS` in this process."""
-
-    def call(*arguments: object) -> Result:
-        code = guarded(partial(app, [str(each) for each in arguments]))
-        return Result(code, *capsys.readouterr())
-
-    return call
-
-
-@pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """(campaign file, folder) of one settled campaign that nobody changes."""
-    folder = tmp_path_factory.mktemp("cli")
-    path = write(folder)
-    assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
-    return path, folder / "out"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return write(tmp_path)
-
 
 # ---- the schema
 
@@ -219,9 +166,22 @@ def test_noise_and_seed(arguments: list[str], says: str, run: Run, path: Path, t
     assert not (tmp_path / "out").exists()
 
 
-# ---- what a secure run keeps to itself
+def test_a_second_release_must_be_asked_for(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign is settled in its usual place: another folder would publish the same records once more."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path)
+    assert run("run", path).code == 0
+    again = run("run", path, "--out", "second")
+    assert again.code == 3
+    assert "a second release" in again.err
+    assert "--again" in again.err
+    assert not (tmp_path / "second").exists()
+    assert run("run", path).out.splitlines()[1].startswith("settled before")
+    assert run("run", path, "--out", "second", "--again").code == 0
+    assert (tmp_path / "second" / "manifest.json").exists()
 
-PLANTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
+
+# ---- what a secure run keeps to itself
 
 
 def _outline(text: str, folder: Path) -> str:
@@ -268,120 +228,6 @@ def test_totals_are_not_published(run: Run, settled: tuple[Path, Path]) -> None:
     for text in (found.out, (folder / "report.html").read_text(), (folder / "manifest.json").read_text()):
         for total in (f"{coins / 100:,.2f}", f"{coins / 100:.2f}", f"{coins}"):
             assert not re.search(rf"(?<![\w.]){re.escape(total)}(?![\w.])", text)  # as a number of its own
-
-
-# ---- share
-
-
-def test_share(run: Run, settled: tuple[Path, Path]) -> None:
-    path, folder = settled
-    paid = Outcome.load(folder).shares["payment"].to_pylist()[6] / 100
-    found = run("share", path, "--id", 7, "--out", folder)
-    assert (found.code, found.err) == (0, "")
-    assert f"Participant 7: payment {paid:,.2f} EUR" in found.out
-    assert found.out.count("PRIVATE") == 2
-    spoken = run("share", path, "--id", 7, "--out", folder, "--json").json
-    assert (spoken["command"], spoken["id"]) == ("share", "7")
-    assert all(part["private"] for part in spoken["sections"])
-    assert spoken["sections"][0]["title"] == f"Participant 7: payment {paid:,.2f} EUR"
-
-
-@pytest.mark.parametrize("identity", ["0", "2001", "nobody", "", "7; drop table"])
-def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) -> None:
-    found = run("share", settled[0], "--id", identity, "--out", settled[1])
-    assert (found.code, found.out) == (2, "")
-    assert "not on the public list" in found.err
-
-
-HERS = "7,31.5,female,37.25"
-
-
-def test_a_second_release_must_be_asked_for(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The campaign is settled in its usual place: another folder would publish the same records once more."""
-    monkeypatch.chdir(tmp_path)
-    path = write(tmp_path)
-    assert run("run", path).code == 0
-    again = run("run", path, "--out", "second")
-    assert again.code == 3
-    assert "a second release" in again.err
-    assert "--again" in again.err
-    assert not (tmp_path / "second").exists()
-    assert run("run", path).out.splitlines()[1].startswith("settled before")
-    assert run("run", path, "--out", "second", "--again").code == 0
-    assert (tmp_path / "second" / "manifest.json").exists()
-
-
-def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
-    """A participant needs the campaign file, the manifest and its columns; neither the records nor the shares."""
-    path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
-    assert run("run", path, "--out", tmp_path / "operator" / "out").code == 0
-    stored = run("share", path, "--id", 7, "--out", tmp_path / "operator" / "out")
-    hers = tmp_path / "hers"
-    hers.mkdir()
-    shutil.copy(path, hers)
-    shutil.copytree(tmp_path / "operator" / "out" / "columns", hers / "out" / "columns")
-    shutil.copy(tmp_path / "operator" / "out" / "manifest.json", hers / "out")
-    ways = [["--record", "age=31.5,sex=female,pay=37.25"], ["--record", "age=31.5", "--record", "pay=37.25,sex=female"],
-            ["--record", " pay = 37.25 , age=31.5, sex = female"]]
-    for way in ways:
-        found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
-        assert found.code == 0
-        typed = "This is what the typed record is paid if it is the one that arrived and could be used.\n"
-        assert typed in found.out
-        assert found.out.replace(typed, "") == stored.out
-    with_note = hers / "out" / "campaign.json"
-    shutil.copy(tmp_path / "operator" / "out" / "campaign.json", with_note)
-    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == found
-    with_note.unlink()
-    other = write(tmp_path / "else", ("epsilon_release = 4.0", "epsilon_release = 3.0"))
-    found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])
-    assert found.code == 2
-    assert "has other parameters than" in found.err
-
-
-def test_a_record_from_the_input(
-    run: Run, settled: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that it stands in no history and in no list of processes."""
-    typed = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5")
-    monkeypatch.setattr(sys, "stdin", io.StringIO("age=40\n\nsex=male\npay=41.5\n"))
-    assert run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "-") == typed
-    assert typed.code == 0
-
-
-@pytest.mark.parametrize(("record", "says"), [
-    ("age=40,sex=male", "pay missing; must give age, sex, pay"),
-    ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
-    ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
-    ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),
-    ("age=40,sex=else,pay=41.5", "must be one of female, male; such a record counts as empty and is paid nothing"),
-    ("age=40,sex=male,pay=lots", "'lots' is not a number"),
-    ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
-    ("40", "'40' is no column=value"), ("=40", "no column=value"), ("", "age, sex, pay missing"),
-])
-def test_a_record_that_will_not_do(record: str, says: str, run: Run, settled: tuple[Path, Path]) -> None:
-    found = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", record)
-    assert (found.code, found.out) == (2, "")
-    assert found.err.startswith("confide: record: ")
-    assert says in found.err
-
-
-def test_values_with_commas() -> None:
-    assert values(["level=a,b,age=4", "note=x=y"]) == {"level": "a,b", "age": "4", "note": "x=y"}
-
-
-def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
-    found = run("share", path, "--id", 7, "--out", tmp_path / "out")
-    assert (found.code, found.out) == (3, "")
-    assert "is not settled" in found.err
-    assert f"only if it never was, run `confide run {path}` first" in found.err
-    assert "costs epsilon again" in found.err
-
-
-def test_share_without_an_id(run: Run, path: Path) -> None:
-    found = run("share", path)
-    assert (found.code, found.out) == (2, "")
-    assert "--id" in found.err
 
 
 # ---- audit
@@ -434,86 +280,6 @@ def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytes
     assert {row["promised"] for row in broken if "payment estimates" in row["promise"]} == {2.0}
     assert all(row["measured"] > row["promised"] for row in broken)
     assert all(control["flagged"] for control in found.json["report"]["controls"])
-
-
-# ---- offer
-
-
-def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
-    path.with_name("answers.csv").unlink()
-    found = run("offer", path)
-    assert (found.code, found.err) == (0, "")
-    assert "What you report: pay (must be in [0, 80] euro)" in found.out
-    assert "Guarantees" not in found.out
-    spoken = run("offer", path, "--json").json
-    assert spoken["sections"] == run("plan", path, "--json").json["offer"]
-    written = run("offer", path, "--html", tmp_path / "offer.html")
-    assert written.out == f"{found.out}\nwrote {tmp_path / 'offer.html'}\n"
-    words = self_contained((tmp_path / "offer.html").read_text()).words
-    assert "What you report: pay" in words
-    again = run("offer", path, "--html", tmp_path / "offer.html")
-    assert (again.code, again.out) == (2, "")
-    assert "offer.html exists; choose another file with --html" in again.err
-
-
-def test_the_page_of_a_run_holds_the_offer(run: Run, settled: tuple[Path, Path]) -> None:
-    offered = Campaign.load(settled[0]).offer()[0]
-    words = self_contained((settled[1] / "report.html").read_text()).words
-    assert offered.title in words
-    assert all(paragraph in words for paragraph in offered.blocks[0].paragraphs)
-
-
-# ---- check
-
-
-def test_check(run: Run, tmp_path: Path) -> None:
-    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
-    path = write(tmp_path, lines=lines)
-    before = tree(tmp_path)
-    found = run("check", path)
-    assert (found.code, found.err) == (0, "")
-    assert tree(tmp_path) == before  # it writes nothing
-    assert found.out.count("private: for the operator alone") == found.out.count(" PRIVATE ") == 2
-    for line in (r"rows read +2,001", r"usable records +1,997", r"rejected rows +4",
-                 r"slots without a usable record.* 3", r"age: is out of bounds; must be in \[20, 60\] year +1",
-                 r"41 +sex: is not a level", r"41 \(row 2001\) +a later row of the same id"):
-        assert re.search(line, found.out), line
-    assert "sentinel" not in found.out
-    assert "987654" not in found.out
-    spoken = run("check", path, "--json").json
-    assert (spoken["private"], spoken["rows"], spoken["usable"], spoken["rejected"]) == (True, 2001, 1997, 4)
-    assert sum(spoken["reasons"].values()) == 4
-    assert [each["id"] for each in spoken["first"]] == ["17", "41", "163", "41 (row 2001)"]
-    assert spoken["written"] is None
-
-
-def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = write(tmp_path, lines=[f"{line.split(',')[0]},99,male,41" if i % 50 == 0 else line
-                                  for i, line in enumerate(rows())])
-    assert "The first 10 of 40; --write lists them all." in run("check", path).out
-    found = run("check", path, "--write")
-    assert found.out.endswith("wrote out/pay/operator/rejected.csv (private: for the operator alone)\n")
-    listed = tmp_path / "out" / "pay" / "operator" / "rejected.csv"
-    assert len(listed.read_text().splitlines()) == 41
-    assert stat.S_IMODE(listed.stat().st_mode) == 0o600
-    assert stat.S_IMODE(listed.parent.stat().st_mode) == 0o700
-    assert run("check", path, "--write").code == 0  # and again
-    assert run("run", path, "--json").json["stored"] is False  # a check's list is in nobody's way
-    kept = tree(tmp_path / "out")
-    refused = run("check", path, "--write")
-    assert (refused.code, refused.out) == (2, "")
-    assert "is not empty" in refused.err
-    assert tree(tmp_path / "out") == kept
-    assert run("check", path, "--write", "--out", tmp_path / "study").code == 0
-    assert run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study").code == 0
-
-
-def test_check_of_clean_records(run: Run, path: Path) -> None:
-    found = run("check", path)
-    assert "Rejected rows" not in found.out
-    assert re.search(r"rejected rows +0\b", found.out)
-    assert run("check", path, "--json").json["first"] == []
 
 
 # ---- init and kinds

@@ -260,7 +260,7 @@ def test_only_paths_are_paths() -> None:
     for frame in (pa.table({"a": [1]}), [1], None, 3, io.BytesIO()):
         with pytest.raises(InvalidInput, match="is no path; pass a path"):
             as_path("folder", frame)  # type: ignore[arg-type]
-    pandas = pytest.importorskip("pandas")
+    import pandas
     with pytest.raises(InvalidInput, match="DataFrame is no path"):
         Outcome.load(pandas.DataFrame({"a": [1]}))
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from confide.regression import constrained_ridge as module
 from confide.regression.constrained_ridge import certified_ridge, constrained_ridge
 from confide.regression.records import Moments, RecordMap, as_batches, moments
 from confide.regression.sensitivity import diameter
@@ -164,3 +165,26 @@ def test_an_indefinite_matrix_has_its_minimum_on_the_sphere() -> None:
         values = np.einsum("ij,jk,ik->i", circle, gram + 0.5 * np.eye(2), circle) - 2 * circle @ cross
         mine = theta @ (gram + 0.5 * np.eye(2)) @ theta - 2 * cross @ theta
         assert mine <= values.min() + 1e-9
+
+
+@pytest.mark.parametrize("wrong", [1e-5, -1e-3, 0.1])
+@pytest.mark.parametrize("radius", [0.3, 50.0])
+def test_the_certificate_does_not_trust_the_first_solution(
+    wrong: float, radius: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver that is off, with the ball binding or not: the answer is refined until the proved distance is small."""
+    rng = np.random.default_rng(3)
+    rows = np.trunc(rng.uniform(-0.5, 0.5, (60, 3)) * 2**16).astype(int).astype(object)
+    answers = np.trunc(rng.uniform(-1, 1, 60) * 2**16).astype(int).astype(object)
+    sums = Moments(rows.T @ rows, rows.T @ answers)
+    exact = certified_ridge(sums, 0.5, radius, 1e-25)
+    sound = constrained_ridge
+
+    def off(*arguments: object) -> tuple[np.ndarray, float]:
+        theta, multiplier = sound(*arguments)  # type: ignore[arg-type]
+        return theta * (1.0 + wrong), multiplier * (1.0 + wrong)
+
+    monkeypatch.setattr(module, "constrained_ridge", off)
+    for tolerance in (1e-6, 1e-12):
+        refined = certified_ridge(sums, 0.5, radius, tolerance)
+        assert math.dist(map(float, refined), map(float, exact)) <= tolerance * (1 + 1e-3) + 1e-15

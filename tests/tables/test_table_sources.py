@@ -40,12 +40,12 @@ def collect(source, *, who="id", count=7, rows=65536):
 
 
 def the_query(folder):
-    ibis = pytest.importorskip("ibis")
+    import ibis
     return ibis.memtable(TABLE)
 
 
 def the_parquet_query(folder):
-    ibis = pytest.importorskip("ibis")
+    import ibis
     pq.write_table(TABLE, folder / "q.parquet")
     return ibis.duckdb.connect().read_parquet(folder / "q.parquet").order_by("noise")
 

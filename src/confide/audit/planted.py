@@ -16,11 +16,12 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.passing import PassingNoise
 
 __all__ = ["DampedNoise", "RepeatedNoise"]
 
 
-class DampedNoise(Noise):
+class DampedNoise(PassingNoise):
     """Noise that is smaller than what was asked for.
 
     Args:
@@ -46,11 +47,6 @@ class DampedNoise(Noise):
         ask = self._source.discrete_laplace if law == "discrete_laplace" else self._source.discrete_gaussian
         flat = None if center is None else np.array(center, dtype=object).reshape(shape)
         return ask(scale * self._factor, shape, stream=stream, center=flat)
-
-    def _integers(
-        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
-    ) -> NDArray[np.int64]:
-        return self._lattice(law, scale, None, shape, stream)
 
     def _reals(
         self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName

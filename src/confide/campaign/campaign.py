@@ -114,18 +114,18 @@ class Campaign:
         Args:
             folder: where the outcome goes; default `out/NAME` in the working directory. Another folder is a second
                 release of the same records, and costs epsilon again.
-            again: a second release is meant, although the campaign is settled in the default folder.
+            again: a second release is meant, although the campaign is settled in a usual place.
             ledger: charged before any record is read; default a new one, which knows no other campaign or run.
             progress: told how far it is.
 
         Raises:
-            Refused: it is settled in the default folder, another folder is given, and not `again`.
+            Refused: it is settled in another usual place (`out/NAME` here, beside the campaign file or above it), and
+                not `again`.
         """
         place = self._place(folder)
-        before = stored(self.file, place)
+        before = settlement.settled(self.file, self.plan, place)
         if before is not None:
-            tables = self.file.kind.tables(self.plan, before)
-            return settlement.Settled(outcome=before, tables=tables, folder=place, fresh=False)
+            return before
         if not again and (elsewhere := settled_elsewhere(self.file, place)) is not None:
             raise Refused(f"{self.file.name} is settled in {elsewhere}: settling it in {place} too is a second "
                           "release, and costs epsilon again",

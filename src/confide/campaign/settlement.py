@@ -26,7 +26,7 @@ from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["Settled", "charge", "settle", "simulate"]
+__all__ = ["Settled", "charge", "settle", "settled", "simulate"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +66,14 @@ def charge(file: CampaignFile, plan: Plan, ledger: Ledger) -> None:
     ledger.charge(account, *events, delta=delta)  # type: ignore[arg-type]  # the contract's Spend is privacy's Event
 
 
+def settled(file: CampaignFile, plan: Plan, folder: Path) -> Settled | None:
+    """What this campaign left in the folder, or None where nothing is."""
+    outcome = stored(file, folder)
+    if outcome is None:
+        return None
+    return Settled(outcome=outcome, tables=file.kind.tables(plan, outcome), folder=folder, fresh=False)
+
+
 def settle(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, ledger: Ledger) -> Settled:
     """Settle once with secure noise; a campaign that is settled already returns the stored outcome.
 
@@ -76,9 +84,9 @@ def settle(file: CampaignFile, plan: Plan, collection: Collection, folder: Path,
         folder: where manifest, columns, tables and shares go; must not exist or be empty, or hold a check's list alone.
         ledger: charged before the run.
     """
-    before = stored(file, folder)
+    before = settled(file, plan, folder)
     if before is not None:
-        return Settled(outcome=before, tables=file.kind.tables(plan, before), folder=folder, fresh=False)
+        return before
     check_place(folder)  # before the charge: a bad path must not cost privacy budget
     leftovers(folder)
     state = advance(State.CLOSED, Event.CHARGE)

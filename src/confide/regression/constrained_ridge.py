@@ -21,7 +21,7 @@ from confide.regression.records import GRID_BITS, Moments
 __all__ = ["certified_ridge", "constrained_ridge"]
 
 _UNIT = 2 * GRID_BITS  # moments are integers in units of 2^-32
-_MARGIN = 100  # a binding solution is scaled to norm R (1 - 2^-100)
+_GUARD = 28  # bits: a binding solution is scaled to norm R (1 - 2^-(precision - 28)), 2^-100 at first
 
 
 def constrained_ridge(gram: np.ndarray, cross: np.ndarray, ridge: float, radius: float) -> tuple[np.ndarray, float]:
@@ -144,7 +144,7 @@ def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float
             theta = arb_mat([[arb(float(t))] for t in theta64])
             multiplier = arb(multiplier64)
             for _ in range(4 + bits // 32):
-                theta = _into_ball(theta, ball, binding=bool(multiplier > 0))
+                theta = _into_ball(theta, ball, bits - _GUARD, binding=bool(multiplier > 0))
                 distance = _distance(gram, cross, theta, gamma, multiplier, ball)
                 if distance is not None and distance <= goal:
                     return [_fraction(theta[k, 0]) for k in range(d)]
@@ -152,12 +152,12 @@ def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float
         bits *= 2
 
 
-def _into_ball(theta: arb_mat, radius: arb, *, binding: bool) -> arb_mat:
-    """Scale to norm R (1 - 2^-100): up as well as down where the constraint binds, down only where it does not."""
+def _into_ball(theta: arb_mat, radius: arb, margin: int, *, binding: bool) -> arb_mat:
+    """Scale to norm R (1 - 2^-margin): up as well as down where the constraint binds, down only where it does not."""
     norm = _norm(theta)
     if not norm > 0 or (not binding and norm <= radius):
         return _middle(theta)
-    target = radius * (1 - arb(2) ** -_MARGIN)
+    target = radius * (1 - arb(2) ** -margin)
     return _middle(theta * (target / norm))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -100,7 +101,7 @@ class Setting:
         default = smallest_eigenvalue_ball(self.features)
         return default if self.smallest_eigenvalue is None else self.smallest_eigenvalue
 
-    @property
+    @cached_property
     def eigenvalues(self) -> np.ndarray:
         """(d,) what is supposed of the spectrum of E[x x'] where a typical error is predicted; no promise rests on it.
 

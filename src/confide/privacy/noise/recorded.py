@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.passing import PassingNoise
 
 __all__ = ["Draw", "ForcedNoise", "RecordingNoise"]
 
@@ -45,8 +46,8 @@ class Draw:
     shape: tuple[int, ...]
     grid: int
     stretch: NDArray[np.float64]
-    center: tuple[Fraction, ...]
-    value: NDArray[Any]
+    center: tuple[Fraction, ...] = field(repr=False)  # of whatever data the run had
+    value: NDArray[Any] = field(repr=False)
 
     @property
     def request(self) -> tuple[object, ...]:
@@ -59,7 +60,7 @@ _NONE = np.zeros(0)
 Answer = NDArray[Any]
 
 
-class _Transcribed(Noise):
+class _Transcribed(PassingNoise):
     """Writes down every draw; subclasses say where the answers come from."""
 
     def __init__(self) -> None:
@@ -90,11 +91,6 @@ class _Transcribed(Noise):
         )
         self.draws.append(Draw(law, stream, scale, shape, -1, _NONE, tuple(map(Fraction, numbers)), value))
         return value
-
-    def _integers(
-        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
-    ) -> NDArray[np.int64]:
-        return self._lattice(law, scale, None, shape, stream)
 
     def _reals(
         self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName

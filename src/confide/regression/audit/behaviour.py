@@ -13,6 +13,7 @@ from confide.audit import AuditRow, Control, Verdict, best_response
 from confide.contract.guarantees import Accuracy, Budget, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.regression.audit.planted import PaidByHerOwnGroup, Unbounded, planted
 from confide.regression.audit.population import stand_in
 from confide.regression.guarantees import CUT
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
@@ -120,13 +121,6 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's")
 
 
-class _PaidByHerOwnGroup(PrivateTruthfulRegression):
-    """A control: the estimate that predicts her contains her own answer."""
-
-    def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        return super().exact_payments(X, y, ~group, peers)
-
-
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
     """The sure range of payments, forced: peers' estimates far outside, all answers, both groups."""
     setting, far = mechanism.setting, 1e6 * (mechanism.setting.ball + mechanism.noise_scale)
@@ -144,14 +138,6 @@ def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
     return AuditRow.at_most(
         f"no payment outside the sure range ({mechanism.payment.currency}): excess", 0.0, max(0.0, worst),
         "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest)
-
-
-class _Unbounded(PrivateTruthfulRegression):
-    """A control: predictions are not clipped although the range says so."""
-
-    @property
-    def prediction_bound(self) -> None:
-        return None
 
 
 def _mean_row(
@@ -213,11 +199,9 @@ def behaviour_rows(
 
 def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
     """Mechanisms whose incentives were broken on purpose."""
-    own = _PaidByHerOwnGroup(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
-                             behaviour=mechanism.behaviour)
+    own = planted(PaidByHerOwnGroup, mechanism)
     found = [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
     if mechanism.payment.clip is not None:
-        loose = _Unbounded(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
-                           behaviour=mechanism.behaviour)
+        loose = planted(Unbounded, mechanism)
         found.append(Control("range of payments", "predictions that are not clipped", range_row(loose).flagged))
     return found

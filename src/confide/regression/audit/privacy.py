@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from confide.audit import (
@@ -21,9 +19,9 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.regression.audit.neighbours import neighbours
+from confide.regression.audit.planted import Unclipped, planted
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
-from confide.regression.records import RecordMap
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
 
@@ -50,6 +48,11 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     return claims
 
 
+def _histories(seed: int) -> Callable[[int], Noise]:
+    """Number of a pair -> the noise of its history."""
+    return lambda pair: Noise.simulated(seed * 1009 + pair)
+
+
 def privacy_rows(
     mechanism: PrivateTruthfulRegression, seed: int, step: Callable[[], None] = lambda: None
 ) -> list[AuditRow]:
@@ -60,10 +63,7 @@ def privacy_rows(
         seed: of the histories.
         step: called after each pair.
     """
-
-    def source(pair: int) -> Noise:
-        return Noise.simulated(seed * 1009 + pair)
-
+    source = _histories(seed)
     heard: dict[tuple[str, str], Draw] = {}
 
     def run(data: Any, noise: Noise) -> Outcome | SimulatedOutcome:
@@ -85,23 +85,15 @@ def privacy_rows(
 
 def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
     """The same walk over mechanisms that were broken on purpose: each must be flagged."""
-
-    def source(pair: int) -> Noise:
-        return Noise.simulated(seed * 1009 + pair)
-
-    def pairs() -> list[Neighbours]:
-        return list(islice(neighbours(mechanism, source), _HARDEST))
-
-    part = 1.0 / max(2, mechanism.setting.features)
-    unclipped = _Unclipped(setting=mechanism.setting, payment=mechanism.payment, release=mechanism.release,
-                           behaviour=mechanism.behaviour)
-    wide = list(neighbours(mechanism, source))
+    source = _histories(seed)
+    pairs = list(neighbours(mechanism, source))
+    hardest, part = pairs[:_HARDEST], 1.0 / max(2, mechanism.setting.features)
     broken: list[tuple[str, Run, list[Neighbours]]] = [
-        ("no noise at all", lambda data, _: mechanism.run(data, ForcedNoise([])), pairs()),
-        (f"noise multiplied by {part:.2g}", lambda data, noise: mechanism.run(data, DampedNoise(noise, part)), pairs()),
+        ("no noise at all", lambda data, _: mechanism.run(data, ForcedNoise([])), hardest),
+        (f"noise multiplied by {part:.2g}", lambda data, noise: mechanism.run(data, DampedNoise(noise, part)), hardest),
         ("the same noise in both payment estimates", lambda data, noise: mechanism.run(data, RepeatedNoise(noise)),
-         pairs()),
-        ("answers beyond the bound count sixteen times", unclipped.run, wide),
+         hardest),
+        ("answers beyond the bound count sixteen times", planted(Unclipped, mechanism).run, pairs),
     ]
     claims = {"": claims_of(mechanism)[""]}
     out = [Control("privacy loss", bug, door_audit(run, shown, claims, source)[""].flagged)
@@ -116,12 +108,3 @@ def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Co
                        ("a source with half the scale", DampedNoise(Noise.simulated(seed), 0.5))):
         out.append(Control("law of the noise", bug, sampler_audit(noise, draw, _DRAWS, FALSE_ALARM).flagged))
     return out
-
-
-class _Unclipped(PrivateTruthfulRegression):
-    """A control: its records may be sixteen times as large as its noise allows for."""
-
-    @property
-    def record_map(self) -> RecordMap:
-        sound = self.setting.record_map
-        return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)

@@ -22,6 +22,7 @@ from confide.regression import planner
 from confide.regression.audit import audit_plan
 from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
+from confide.regression.campaign.stand_ins import StandIns, stand_ins
 from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.submissions import Submissions
 from confide.regression.campaign.typed import parse_record
@@ -66,11 +67,16 @@ class CampaignPlan:
     def guarantees(self) -> Guarantees:
         return self.regression.guarantees
 
+    @cached_property
+    def stand_ins(self) -> StandIns:
+        """Made-up participants, for what is typical."""
+        return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
+
     def sections(self) -> Sequence[Section]:
-        return pages.plan_sections(self.regression, self.design, self.response)
+        return pages.plan_sections(self.regression, self.design, self.response, self.stand_ins)
 
     def offer(self) -> Sequence[Section]:
-        return pages.offer_sections(self.regression, self.design, self.response)
+        return pages.offer_sections(self.regression, self.design, self.response, self.stand_ins)
 
     def to_dict(self) -> dict[str, Any]:
         return self.regression.to_dict()

@@ -10,7 +10,7 @@ from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
-from confide.regression.campaign.stand_ins import stand_ins
+from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
@@ -34,18 +34,20 @@ def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
 
 
-def plan_sections(plan: RegressionPlan, design: Design, response: Numeric) -> list[Section]:
+def plan_sections(
+    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
+) -> list[Section]:
     """What the buyer would get, from public parameters alone.
 
     Args:
         plan: the calibrated plan.
         design: coding of the features.
         response: role of the answer; errors and lies are told in its unit.
+        made_up: what is typical.
     """
     m, f = plan.mechanism, plan.figures
     s = m.setting
     unit = response.unit or f"units of {response.column}"
-    made_up = stand_ins(m, design, response, f.truth_radius)
 
     def spread(square: float) -> str:
         return f"{number(math.sqrt(square) * response.scale)} {unit}"
@@ -157,12 +159,13 @@ def _release_loss(m: PrivateTruthfulRegression) -> str:
     return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
 
 
-def offer_sections(plan: RegressionPlan, design: Design, response: Numeric) -> list[Section]:
+def offer_sections(
+    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
+) -> list[Section]:
     """The plan as a participant reads it."""
     m, f = plan.mechanism, plan.figures
     epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
     right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
-    made_up = stand_ins(m, design, response, f.truth_radius)
     unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
     deposit = (f" You leave {_money(m, f.deposit)} at the start and get it back together with your payment, so that "

@@ -6,10 +6,10 @@ They answer what a reader of the plan asks in the answer's own unit. No record i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from confide.privacy.noise import Noise
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
@@ -58,17 +58,15 @@ class StandIns:
 
 def _rows(design: Design, noise: Noise) -> np.ndarray:
     """(m, d): numbers uniform between their bounds, levels equally often, independently."""
-    rows = []
     uniform = np.arctan(noise.gaussian(1.0, (_PEOPLE, max(1, len(design.features))), stream="stand-in columns"))
     uniform = np.clip(uniform / math.pi + 0.5, 0.0, 1.0 - 1e-12)
-    for k in range(_PEOPLE):
-        record: Mapping[str, object] = {
-            column.column: column.levels[int(u * len(column.levels))] if isinstance(column, Category)
-            else column.lower + float(u) * (column.upper - column.lower)
-            for column, u in zip(design.features, uniform[k], strict=False)
-        }
-        rows.append(design.encode_one(record)[0])
-    return np.array(rows)
+    columns: dict[str, object] = {"": np.zeros(_PEOPLE)}  # a table without columns would have no rows
+    for column, u in zip(design.features, uniform.T, strict=False):
+        if isinstance(column, Category):
+            columns[column.column] = [column.levels[k] for k in (u * len(column.levels)).astype(int)]
+        else:
+            columns[column.column] = column.lower + u * (column.upper - column.lower)
+    return design.encode(pa.record_batch(columns)).X
 
 
 def stand_ins(

@@ -28,7 +28,7 @@ class Submissions:
     response: Numeric
     roster: Roster
     identity: str
-    rejected: dict[str, str] = field(default_factory=dict)
+    rejected: dict[str, str] = field(default_factory=dict, repr=False)
 
     def check(self) -> None:
         """Raise `InvalidInput` now if a column is missing or of a wrong type; looks at types, not at values."""

@@ -1,0 +1,23 @@
+"""Noise that passes requests on to other noise: the base of transcripts and of sources broken on purpose."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise.arguments import StreamName
+from confide.privacy.noise.base import Noise
+from confide.privacy.noise.discrete import DiscreteLaw
+
+__all__ = ["PassingNoise"]
+
+
+class PassingNoise(Noise):
+    """Requests keep their centers on the way: subclasses override `_lattice`, all that there is on the integers."""
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._lattice(law, scale, None, shape, stream)

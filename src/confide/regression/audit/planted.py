@@ -1,0 +1,44 @@
+"""Mechanisms broken on purpose: what the audit of a regression must flag."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+from confide.regression.records import RecordMap
+
+__all__ = ["PaidByHerOwnGroup", "Unbounded", "Unclipped", "planted"]
+
+Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
+
+
+def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
+    """A broken mechanism with the parameters of a sound one."""
+    return kind(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
+
+
+class Unclipped(PrivateTruthfulRegression):
+    """Its records may be sixteen times as large as its noise allows for."""
+
+    @property
+    def record_map(self) -> RecordMap:
+        sound = self.setting.record_map
+        return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)
+
+
+class PaidByHerOwnGroup(PrivateTruthfulRegression):
+    """The estimate that predicts her contains her own answer."""
+
+    def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        return super().exact_payments(X, y, ~group, peers)
+
+
+class Unbounded(PrivateTruthfulRegression):
+    """Predictions are not clipped, although the range of payments says so."""
+
+    @property
+    def prediction_bound(self) -> None:
+        return None

@@ -1,0 +1,38 @@
+"""`confide` in this process, and a campaign to run it on."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from campaign.small import write
+from cli.commands import Result, Run
+from confide.cli.app import app
+from confide.cli.failures import guarded
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """`confide ARGUMENTS` in this process."""
+
+    def call(*arguments: object) -> Result:
+        code = guarded(partial(app, [str(each) for each in arguments]))
+        return Result(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(campaign file, folder) of one settled campaign that nobody changes."""
+    folder = tmp_path_factory.mktemp("cli")
+    path = write(folder)
+    assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
+    return path, folder / "out"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write(tmp_path)

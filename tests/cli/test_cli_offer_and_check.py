@@ -1,0 +1,90 @@
+"""`confide offer` for participants, `confide check` for the operator alone."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from campaign.pages import self_contained
+from campaign.small import rows, tree, write
+from cli.commands import PLANTED, Run
+from confide.campaign import Campaign
+
+
+def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
+    path.with_name("answers.csv").unlink()
+    found = run("offer", path)
+    assert (found.code, found.err) == (0, "")
+    assert "What you report: pay (must be in [0, 80] euro)" in found.out
+    assert "Guarantees" not in found.out
+    spoken = run("offer", path, "--json").json
+    assert spoken["sections"] == run("plan", path, "--json").json["offer"]
+    written = run("offer", path, "--html", tmp_path / "offer.html")
+    assert written.out == f"{found.out}\nwrote {tmp_path / 'offer.html'}\n"
+    words = self_contained((tmp_path / "offer.html").read_text()).words
+    assert "What you report: pay" in words
+    again = run("offer", path, "--html", tmp_path / "offer.html")
+    assert (again.code, again.out) == (2, "")
+    assert "offer.html exists; choose another file with --html" in again.err
+
+
+def test_the_page_of_a_run_holds_the_offer(run: Run, settled: tuple[Path, Path]) -> None:
+    offered = Campaign.load(settled[0]).offer()[0]
+    words = self_contained((settled[1] / "report.html").read_text()).words
+    assert offered.title in words
+    assert all(paragraph in words for paragraph in offered.blocks[0].paragraphs)
+
+
+def test_check(run: Run, tmp_path: Path) -> None:
+    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
+    path = write(tmp_path, lines=lines)
+    before = tree(tmp_path)
+    found = run("check", path)
+    assert (found.code, found.err) == (0, "")
+    assert tree(tmp_path) == before  # it writes nothing
+    assert found.out.count("private: for the operator alone") == found.out.count(" PRIVATE ") == 2
+    for line in (r"rows read +2,001", r"usable records +1,997", r"rejected rows +4",
+                 r"slots without a usable record.* 3", r"age: is out of bounds; must be in \[20, 60\] year +1",
+                 r"41 +sex: is not a level", r"41 \(row 2001\) +a later row of the same id"):
+        assert re.search(line, found.out), line
+    assert "sentinel" not in found.out
+    assert "987654" not in found.out
+    spoken = run("check", path, "--json").json
+    assert (spoken["private"], spoken["rows"], spoken["usable"], spoken["rejected"]) == (True, 2001, 1997, 4)
+    assert sum(spoken["reasons"].values()) == 4
+    assert [each["id"] for each in spoken["first"]] == ["17", "41", "163", "41 (row 2001)"]
+    assert spoken["written"] is None
+
+
+def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, lines=[f"{line.split(',')[0]},99,male,41" if i % 50 == 0 else line
+                                  for i, line in enumerate(rows())])
+    assert "The first 10 of 40; --write lists them all." in run("check", path).out
+    found = run("check", path, "--write")
+    assert found.out.endswith("wrote out/pay/operator/rejected.csv (private: for the operator alone)\n")
+    listed = tmp_path / "out" / "pay" / "operator" / "rejected.csv"
+    assert len(listed.read_text().splitlines()) == 41
+    assert stat.S_IMODE(listed.stat().st_mode) == 0o600
+    assert stat.S_IMODE(listed.parent.stat().st_mode) == 0o700
+    assert run("check", path, "--write").code == 0  # and again
+    assert run("run", path, "--json").json["stored"] is False  # a check's list is in nobody's way
+    kept = tree(tmp_path / "out")
+    refused = run("check", path, "--write")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is not empty" in refused.err
+    assert tree(tmp_path / "out") == kept
+    assert run("check", path, "--write", "--out", tmp_path / "study").code == 0
+    assert run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study").code == 0
+
+
+def test_check_of_clean_records(run: Run, path: Path) -> None:
+    found = run("check", path)
+    assert "Rejected rows" not in found.out
+    assert re.search(r"rejected rows +0\b", found.out)
+    assert run("check", path, "--json").json["first"] == []
+
+

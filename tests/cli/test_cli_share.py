@@ -1,0 +1,113 @@
+"""`confide share`: what one participant gets, from the operator's file or from her own record."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from campaign.small import rows, write
+from cli.commands import Run
+from confide.cli.typed import values
+from confide.contract import Outcome
+
+
+def test_share(run: Run, settled: tuple[Path, Path]) -> None:
+    path, folder = settled
+    paid = Outcome.load(folder).shares["payment"].to_pylist()[6] / 100
+    found = run("share", path, "--id", 7, "--out", folder)
+    assert (found.code, found.err) == (0, "")
+    assert f"Participant 7: payment {paid:,.2f} EUR" in found.out
+    assert found.out.count("PRIVATE") == 2
+    spoken = run("share", path, "--id", 7, "--out", folder, "--json").json
+    assert (spoken["command"], spoken["id"]) == ("share", "7")
+    assert all(part["private"] for part in spoken["sections"])
+    assert spoken["sections"][0]["title"] == f"Participant 7: payment {paid:,.2f} EUR"
+
+
+@pytest.mark.parametrize("identity", ["0", "2001", "nobody", "", "7; drop table"])
+def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("share", settled[0], "--id", identity, "--out", settled[1])
+    assert (found.code, found.out) == (2, "")
+    assert "not on the public list" in found.err
+
+
+HERS = "7,31.5,female,37.25"
+
+
+def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
+    """A participant needs the campaign file, the manifest and its columns; neither the records nor the shares."""
+    path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
+    assert run("run", path, "--out", tmp_path / "operator" / "out").code == 0
+    stored = run("share", path, "--id", 7, "--out", tmp_path / "operator" / "out")
+    hers = tmp_path / "hers"
+    hers.mkdir()
+    shutil.copy(path, hers)
+    shutil.copytree(tmp_path / "operator" / "out" / "columns", hers / "out" / "columns")
+    shutil.copy(tmp_path / "operator" / "out" / "manifest.json", hers / "out")
+    ways = [["--record", "age=31.5,sex=female,pay=37.25"], ["--record", "age=31.5", "--record", "pay=37.25,sex=female"],
+            ["--record", " pay = 37.25 , age=31.5, sex = female"]]
+    for way in ways:
+        found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
+        assert found.code == 0
+        typed = "This is what the typed record is paid if it is the one that arrived and could be used.\n"
+        assert typed in found.out
+        assert found.out.replace(typed, "") == stored.out
+    with_note = hers / "out" / "campaign.json"
+    shutil.copy(tmp_path / "operator" / "out" / "campaign.json", with_note)
+    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == found
+    with_note.unlink()
+    other = write(tmp_path / "else", ("epsilon_release = 4.0", "epsilon_release = 3.0"))
+    found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])
+    assert found.code == 2
+    assert "has other parameters than" in found.err
+
+
+def test_a_record_from_the_input(
+    run: Run, settled: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it stands in no history and in no list of processes."""
+    typed = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("age=40\n\nsex=male\npay=41.5\n"))
+    assert run("share", settled[0], "--id", 7, "--out", settled[1], "--record", "-") == typed
+    assert typed.code == 0
+
+
+@pytest.mark.parametrize(("record", "says"), [
+    ("age=40,sex=male", "pay missing; must give age, sex, pay"),
+    ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
+    ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
+    ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),
+    ("age=40,sex=else,pay=41.5", "must be one of female, male; such a record counts as empty and is paid nothing"),
+    ("age=40,sex=male,pay=lots", "'lots' is not a number"),
+    ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
+    ("40", "'40' is no column=value"), ("=40", "no column=value"), ("", "age, sex, pay missing"),
+])
+def test_a_record_that_will_not_do(record: str, says: str, run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", record)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("confide: record: ")
+    assert says in found.err
+
+
+def test_values_with_commas() -> None:
+    assert values(["level=a,b,age=4", "note=x=y"]) == {"level": "a,b", "age": "4", "note": "x=y"}
+
+
+def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
+    found = run("share", path, "--id", 7, "--out", tmp_path / "out")
+    assert (found.code, found.out) == (3, "")
+    assert "is not settled" in found.err
+    assert f"only if it never was, run `confide run {path}` first" in found.err
+    assert "costs epsilon again" in found.err
+
+
+def test_share_without_an_id(run: Run, path: Path) -> None:
+    found = run("share", path)
+    assert (found.code, found.out) == (2, "")
+    assert "--id" in found.err
+
+
