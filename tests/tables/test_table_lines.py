@@ -23,6 +23,14 @@ def rows(path):
     return [row for batch in open_table(path).batches(["a", "b", "c"]) for row in batch.to_pylist()]
 
 
+def read_in_blocks(path, block, longest=_lines.LONGEST):
+    """The rows, read in blocks of so many bytes, with another limit on the length of a record."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lines, "LONGEST", longest)
+        patch.setattr(_lines, "_BLOCK", block)
+        return rows(path)
+
+
 def write(folder, lines, header=b"a,b,c"):
     path = folder / "t.csv"
     path.write_bytes(b"\n".join([header, *lines]))
@@ -126,10 +134,7 @@ def test_one_line_of_garbage_changes_no_other_row(tmp_path_factory, table, garba
     # A carriage return at the end would be part of the end of the line.
     written[place] = garbage.rstrip(b"\r") + newline.encode()
     path.write_bytes(b"a,b,c\n" + b"".join(written))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lines, "LONGEST", 80)
-        patch.setattr(_lines, "_BLOCK", block)
-        found = rows(path)
+    found = read_in_blocks(path, block, longest=80)
     assert len(found) == len(table)
     found.pop(place)
     assert found == [row for at, row in enumerate(expected(table)) if at != place]
@@ -145,10 +150,7 @@ def test_what_a_csv_writer_wrote_is_read_record_by_record(tmp_path_factory, tabl
     path = tmp_path_factory.getbasetemp() / "t.csv"
     text = b"".join([b"a,b,c\n", *records(table, newline, quoting)])
     path.write_bytes(text if end else text.removesuffix(newline.encode()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lines, "LONGEST", 80)
-        patch.setattr(_lines, "_BLOCK", block)
-        assert rows(path) == expected(table)
+    assert read_in_blocks(path, block, longest=80) == expected(table)
 
 
 @settings(max_examples=50, deadline=None)
@@ -160,9 +162,7 @@ def test_what_pandas_wrote_is_read_record_by_record(tmp_path_factory, table, blo
         table = [tuple(cell.replace("\r", "\r\n") for cell in row) for row in table]
     frame = pd.DataFrame(table, columns=["a", "b", "c"])
     frame.to_csv(path, index=False, lineterminator=newline, quoting=quoting)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lines, "_BLOCK", block)
-        assert rows(path) == expected(table)
+    assert read_in_blocks(path, block) == expected(table)
 
 
 @settings(max_examples=100, deadline=None)
@@ -173,10 +173,7 @@ def test_one_cell_of_any_text_or_length_changes_no_other_row(tmp_path_factory, t
     place = data.draw(st.integers(0, len(table) - 1))
     written = records([*table[:place], [cell + "\n1,2,3\n\"4" for cell in other], *table[place + 1:]])
     path.write_bytes(b"a,b,c\n" + b"".join(written))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lines, "LONGEST", 100)
-        patch.setattr(_lines, "_BLOCK", block)
-        found = rows(path)
+    found = read_in_blocks(path, block, longest=100)
     assert len(found) == len(table)
     found.pop(place)
     assert found == [row for at, row in enumerate(expected(table)) if at != place]
