@@ -8,13 +8,14 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.audit.claims import Loss, exceeds
-    from confide.audit.door import DoorAudit, Neighbours, door_audit, sampler_audit
+    from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.incentives import BestResponse, best_response, best_response_among
     from confide.audit.planted import DampedNoise, RepeatedNoise
     from confide.audit.power import detectable, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
+    from confide.audit.sampler import sampler_audit
     from confide.audit.statistical import (
         StatisticalAudit,
         ThresholdEvent,
@@ -61,13 +62,14 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "claims": ("Loss", "exceeds"),
-        "door": ("DoorAudit", "Neighbours", "door_audit", "sampler_audit"),
+        "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
         "planted": ("DampedNoise", "RepeatedNoise"),
         "power": ("detectable", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
+        "sampler": ("sampler_audit",),
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
         ),

@@ -21,12 +21,15 @@ from confide.privacy.noise.passing import PassingNoise
 __all__ = ["DampedNoise", "RepeatedNoise"]
 
 
+_WHOLE = 2**50  # weight of a row of a sharpened channel
+
+
 class DampedNoise(PassingNoise):
     """Noise that is smaller than what was asked for.
 
     Args:
         source: the sound source.
-        factor: what every scale is multiplied with.
+        factor: what every scale is multiplied with; logits, and logarithms of a channel's weights, are divided by it.
     """
 
     def __init__(self, source: Noise, factor: float) -> None:
@@ -40,6 +43,19 @@ class DampedNoise(PassingNoise):
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         return self._source.split(people, stream=stream)
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        with np.errstate(divide="ignore"):
+            logits = np.log(table / table.max()) / float(self._factor)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        sharp = np.floor(weights / weights.sum(axis=1, keepdims=True) * _WHOLE).astype(np.int64)
+        sharp[np.arange(len(sharp)), np.argmax(sharp, axis=1)] += _WHOLE - sharp.sum(axis=1)
+        return self._source.channel(sharp, inputs, stream=stream)
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return self._source.selection((logits - logits.max()) / float(self._factor), count, stream=stream)
 
     def _lattice(
         self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName

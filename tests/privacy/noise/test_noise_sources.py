@@ -24,6 +24,8 @@ METHODS = {
     "laplace": (2.0, 3),
     "gaussian": (2.0, 3),
     "vector_laplace": (2.0, 3),
+    "channel": ([[3, 1], [1, 3]], [0, 1, 1]),
+    "selection": ([0.0, 1.0], 3),
     "split": (3,),
 }
 STORED = {
@@ -32,6 +34,8 @@ STORED = {
     "laplace": [0.5, 0.25, -1.0],
     "gaussian": [0.5, 0.25, -1.0],
     "vector_laplace": [0.5, 0.25, -1.0],
+    "channel": [0, 1, 0],
+    "selection": [1, 1, 0],
     "split": [True, False, True],
 }
 MAKERS = {
@@ -66,7 +70,8 @@ def test_every_source_draws_every_law_and_each_stream_once(kind, method):
     assert noise.release_safe is (kind == "secure")
     values = getattr(noise, method)(*METHODS[method], stream=method)
     assert values.shape == (3,)
-    assert values.dtype == (bool if method == "split" else np.int64 if "discrete" in method else np.float64)
+    whole = "discrete" in method or method in ("channel", "selection")
+    assert values.dtype == (bool if method == "split" else np.int64 if whole else np.float64)
     for again in (method, (method,)):  # a word and the tuple of it are one name
         with pytest.raises(InvalidInput, match="already drawn") as caught:
             getattr(noise, method)(*METHODS[method], stream=again)
@@ -92,8 +97,8 @@ def test_simulated_draws_depend_on_seed_and_name_alone(method):
         noise = Noise.simulated(seed)
         for other in before:
             noise.laplace(1.0, 5, stream=other)
-        arguments = (50,) if method == "split" else (100.0, 50)
-        return getattr(noise, method)(*arguments, stream=stream).tolist()
+        special = {"split": (50,), "channel": ([[1] * 9], [0] * 50), "selection": (range(9), 50)}
+        return getattr(noise, method)(*special.get(method, (100.0, 50)), stream=stream).tolist()
 
     reference = draw(3, ("a", 1))
     assert draw(3, ("a", 1), before=["b", ("a", 2)]) == reference

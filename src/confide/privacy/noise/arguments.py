@@ -26,10 +26,13 @@ __all__ = [
     "as_center",
     "as_exact",
     "as_grid",
+    "as_inputs",
     "as_integers",
+    "as_logits",
     "as_shape",
     "as_stream",
     "as_stretch",
+    "as_table",
 ]
 
 StreamName = tuple[str | int, ...]
@@ -49,6 +52,8 @@ Points = NDArray[np.float64] | list[Fraction]
 
 _LARGEST = Fraction(sys.float_info.max)
 _GRID = 60
+_ITEMS = 2**24
+_TOTAL = 2**62
 
 
 def as_stream(stream: Stream) -> StreamName:
@@ -149,3 +154,43 @@ def as_stretch(stretch: ArrayLike | None, dimension: int) -> NDArray[np.float64]
     if not (np.isfinite(factors).all() and (factors > 0).all()):
         raise InvalidInput("stretch", "an entry is not positive and finite")
     return factors
+
+
+def as_table(table: ArrayLike) -> NDArray[np.int64]:
+    """The weights of a finite channel, (m, k) int64, of one sum for all rows; one row may be given flat."""
+    array = np.asarray(table)
+    if array.ndim == 1:
+        array = array[None, :]
+    if array.ndim != 2 or not array.size or array.dtype.kind not in "iu":
+        raise InvalidInput("table", f"an array of shape {array.shape} and type {array.dtype}",
+                           "must be whole numbers, one row for each input and one column for each output")
+    totals = [sum(row) for row in array.tolist()]
+    if array.min() < 0 or not 1 <= totals[0] <= _TOTAL or any(total != totals[0] for total in totals):
+        raise InvalidInput("table", "its rows do not share one sum",
+                           "must hold weights >= 0, every row with the same sum in [1, 2^62]")
+    return array.astype(np.int64)
+
+
+def as_inputs(inputs: ArrayLike, rows: int) -> NDArray[np.int64]:
+    """Private inputs of a channel, (n,) int64; no message says what they hold."""
+    array = np.asarray(inputs)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+        raise InvalidInput("inputs", f"an array of shape {array.shape} and type {array.dtype}",
+                           "must be one-dimensional whole numbers")
+    if array.size and not (array.min() >= 0 and array.max() < rows):
+        raise InvalidInput("inputs", "an entry is not a row of the table", f"must be in 0..{rows - 1}")
+    return array.astype(np.int64)
+
+
+def as_logits(logits: ArrayLike) -> NDArray[np.float64]:
+    """Private logits, (k,) finite doubles; no message says what they hold."""
+    try:
+        array = np.array(logits, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InvalidInput("logits", "is not an array of numbers") from None
+    if array.ndim != 1 or not 1 <= array.size <= _ITEMS:
+        raise InvalidInput("logits", f"its shape is {array.shape}",
+                           f"must be one-dimensional, with 1 to {_ITEMS} items")
+    if not np.isfinite(array).all():
+        raise InvalidInput("logits", "an entry is not finite")
+    return array

@@ -22,10 +22,13 @@ from confide.privacy.noise.arguments import (
     as_center,
     as_exact,
     as_grid,
+    as_inputs,
     as_integers,
+    as_logits,
     as_shape,
     as_stream,
     as_stretch,
+    as_table,
 )
 from confide.privacy.noise.discrete import LARGEST_SCALE, DiscreteLaw
 
@@ -96,7 +99,8 @@ class Noise(ABC):
 
         Args:
             draws: stream -> the raw noise, in the shape that will be asked for: integers for the discrete laws, real
-                numbers for the real laws (for `vector_laplace`, v before it is stretched), booleans for `split`.
+                numbers for the real laws (for `vector_laplace`, v before it is stretched), what is chosen for `channel`
+                and `selection`, booleans for `split`.
         """
         from confide.privacy.noise.replayed import ReplayedNoise
 
@@ -241,6 +245,53 @@ class Noise(ABC):
         points, factors = as_center(center, (dimension,)), as_stretch(stretch, dimension)
         return self._vector(exact, points, factors, fine, self._claim(stream))
 
+    def channel(self, table: ArrayLike, inputs: ArrayLike, *, stream: Stream) -> NDArray[np.int64]:
+        """Outputs of a finite channel: j for input i with probability table[i, j] / row sum, exactly, independently.
+
+        Args:
+            table: (m, k) public weights, whole numbers >= 0, every row with the same sum in [1, 2^62].
+            inputs: (n,) rows of the table; they may be private.
+            stream: the draw's name.
+
+        Returns:
+            (n,) columns of the table.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: spec privacy_notions section 4 (exact coding for releases).
+
+        Example:
+            >>> Noise.simulated(1).channel([[3, 1], [1, 3]], [0, 0, 1, 1], stream="answers").tolist()
+            [0, 0, 1, 1]
+        """
+        weights = as_table(table)
+        rows = as_inputs(inputs, len(weights))
+        return self._channel(weights, rows, self._claim(stream))
+
+    def selection(self, logits: ArrayLike, size: int = 1, *, stream: Stream) -> NDArray[np.int64]:
+        """Independent positions j with probability in proportion to exp(logit_j), exactly: an exponential mechanism.
+
+        Logits are doubles, taken down to 700 below the largest. The law is that of the doubles exp(logit - largest),
+        as the exact numbers that they are; it is off by a relative 2^-40 at most. Use `exponential_mechanism`, which
+        turns scores into logits and leaves room for that.
+
+        Args:
+            logits: (k,) finite, 1 <= k <= 2^24; they may be private.
+            size: number of draws.
+            stream: the draw's name.
+
+        Returns:
+            (size,) positions.
+
+        Raises:
+            InvalidInput: an argument out of range, or the stream was drawn before.
+
+        Source: spec query_release A3 (exact draws).
+        """
+        checked, count = as_logits(logits), whole("size", size)
+        return self._selection(checked, count, self._claim(stream))
+
     def split(self, people: int, *, stream: Stream) -> NDArray[np.bool_]:
         """A uniformly random balanced partition: floor(people/2) times False, True for the others.
 
@@ -289,6 +340,14 @@ class Noise(ABC):
     def _vector(
         self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
     ) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]: ...
+
+    @abstractmethod
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]: ...
 
     @abstractmethod
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]: ...

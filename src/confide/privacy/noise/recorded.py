@@ -30,14 +30,17 @@ class Draw:
     """One request and its answer.
 
     Args:
-        law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian" or "split".
+        law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian", "channel", "selection" or
+            "split".
         stream: its name.
-        scale: exact scale or standard deviation; 0 for a split.
+        scale: exact scale or standard deviation; 0 for a channel, a selection and a split.
         shape: of the answer.
         grid: exponent of the grid that the answer was rounded to; -1 where there is none.
         stretch: (d,) factors of a vector draw; empty for the other laws.
-        center: what the noise was added to, exactly, flattened; empty for a split.
+        center: what the noise was added to, exactly, flattened; the inputs of a channel, the logits of a selection;
+            empty for a split.
         value: the answer.
+        table: rows of a channel's weights; empty for the other laws.
     """
 
     law: str
@@ -48,11 +51,13 @@ class Draw:
     stretch: NDArray[np.float64]
     center: tuple[Fraction, ...] = field(repr=False)  # of whatever data the run had
     value: NDArray[Any] = field(repr=False)
+    table: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @property
     def request(self) -> tuple[object, ...]:
         """Everything about it that must be public: two runs on neighbouring data must ask for the same."""
-        return (self.law, self.stream, self.scale, self.shape, self.grid, *self.stretch.tolist())
+        size = len(self.center)  # of a selection: how many items there are
+        return (self.law, self.stream, self.scale, self.shape, self.grid, self.table, size, *self.stretch.tolist())
 
 
 _NONE = np.zeros(0)
@@ -112,6 +117,22 @@ class _Transcribed(PassingNoise):
         self.draws.append(
             Draw("vector_laplace", stream, scale, stretch.shape, grid, stretch, tuple(map(Fraction, points)), value)
         )
+        return value
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        bare = np.argmax(table, axis=1)[inputs]
+        value = self._answer(stream, lambda noise: noise._channel(table, inputs, noise._claim(stream)), bare)
+        center, rows = tuple(map(Fraction, inputs.tolist())), tuple(map(tuple, table.tolist()))
+        self.draws.append(Draw("channel", stream, Fraction(0), inputs.shape, -1, _NONE, center, value, rows))
+        return value
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        bare = np.full(count, np.argmax(logits))
+        value = self._answer(stream, lambda noise: noise._selection(logits, count, noise._claim(stream)), bare)
+        center = tuple(map(Fraction, logits.tolist()))
+        self.draws.append(Draw("selection", stream, Fraction(0), (count,), -1, _NONE, center, value))
         return value
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:

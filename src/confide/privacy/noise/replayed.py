@@ -66,6 +66,20 @@ class ReplayedNoise(Noise):
         with np.errstate(over="ignore"):
             return onto_grid(points, stretch * vector, grid)
 
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._positions(stream, inputs.shape, table.shape[1])
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return self._positions(stream, (count,), len(logits))
+
+    def _positions(self, stream: StreamName, shape: tuple[int, ...], choices: int) -> NDArray[np.int64]:
+        positions = self._take(stream, shape, "iu", "whole numbers").astype(np.int64)
+        if positions.size and not (positions.min() >= 0 and positions.max() < choices):
+            raise InvalidInput("draws", f"stream {stream!r} chooses what is not there", f"must be in 0..{choices - 1}")
+        return positions
+
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         groups = self._take(stream, (people,), "b", "booleans").astype(np.bool_)
         if people - int(groups.sum()) != people // 2:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.privacy.noise import discrete, laws
+from confide.privacy.noise import choices, discrete, laws
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.entropy import OPERATING_SYSTEM
@@ -43,6 +43,15 @@ class SecureNoise(Noise):
         self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
     ) -> NDArray[np.float64]:
         return laws.vector_laplace(scale, points, stretch, grid, OPERATING_SYSTEM)
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        uniforms = choices.uniform_below(int(table[0].sum()), len(inputs), OPERATING_SYSTEM)
+        return choices.channel_outputs(table, inputs, uniforms)
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return choices.select(logits, count, OPERATING_SYSTEM)
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         # The privacy proof needs a partition that does not depend on the data; it may even be public. So a fast

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import whole
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
+from confide.privacy.noise.choices import channel_outputs, relative_weights
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.rounding import onto_grid
 from confide.privacy.noise.splits import balanced
@@ -60,6 +61,19 @@ class SimulatedNoise(Noise):
         with np.errstate(over="ignore"):
             vector = _vectors(float(scale), len(stretch), 1, self._generator(stream))[0]
             return onto_grid(points, stretch * vector, grid)
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        uniforms = self._generator(stream).integers(0, int(table[0].sum()), len(inputs))
+        return channel_outputs(table, inputs, uniforms)
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        ends = np.cumsum(relative_weights(logits))
+        places = self._generator(stream).random(count) * ends[-1]
+        # A place that rounds up to the very end belongs to the last item with a weight.
+        found: NDArray[np.int64] = np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)
+        return found
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         return balanced(people, self._generator(stream))

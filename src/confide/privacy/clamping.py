@@ -1,0 +1,132 @@
+"""Clamped noise: noise that is cut off at a public bound, so that something holds for sure, and the delta that costs.
+
+Cutting changes the law only where the noise is beyond the bound. If `draws` of them are beyond it with probability at
+most t in each of two neighbouring worlds, an epsilon-DP mechanism becomes (epsilon, (1 + e^epsilon) t)-DP:
+P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t. So t must be as small as a delta: at a failure
+probability of one in a hundred nothing is private any more.
+
+Source: spec allocation 3.2, convex_programs section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.arguments import Integers, as_integers, as_shape
+from confide.privacy.noise.balls import precision
+
+__all__ = ["clamped_discrete_laplace", "clamping_bound", "clamping_delta", "tail_probability"]
+
+_BITS = 160
+_FAR = 2**62  # noise of any admissible scale stays below
+
+
+def clamped_discrete_laplace(
+    scale: float | Fraction, bound: int, size: int | tuple[int, ...], noise: Noise, *, stream: Stream,
+    center: Integers | None = None,
+) -> NDArray[np.int64]:
+    """center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
+
+    Args:
+        scale: as `Noise.discrete_laplace`.
+        bound: public, >= 0.
+        size: a number, or a shape.
+        noise: where randomness comes from.
+        stream: the draw's name.
+        center: whole numbers in that shape; zeros if left out.
+
+    Example:
+        >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()
+        [8, 8, 8, 12]
+    """
+    reach, shape = whole("bound", bound), as_shape(size)
+    if reach > _FAR:
+        raise InvalidInput("bound", f"{reach} is too large", "must be at most 2^62")
+    middle = np.array(as_integers(center, shape) or [0] * math.prod(shape), dtype=object).reshape(shape)
+    noisy = noise.discrete_laplace(scale, shape, stream=stream, center=middle)
+    held = [min(max(value, c - reach), c + reach) for value, c in zip(noisy.flat, middle.flat, strict=True)]
+    return np.array(held, dtype=np.int64).reshape(shape)
+
+
+def tail_probability(scale: float | Fraction, bound: int) -> float:
+    """P[|Z| > bound] = 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), of discrete Laplace noise; rounded up.
+
+    Example:
+        >>> round(tail_probability(2.0, 10), 6)
+        0.005088
+    """
+    return _up(_tail(scale, whole("bound", bound)))
+
+
+def _tail(scale: float | Fraction, bound: int) -> Any:
+    from flint import arb, fmpq
+
+    positive("scale", scale)
+    exact = Fraction(scale)
+    with precision(_BITS):
+        rate = arb(fmpq(-exact.denominator, exact.numerator))
+        return 2 * (rate * (bound + 1)).exp() / (1 + rate.exp())
+
+
+def _up(ball: Any) -> float:
+    top = ball.upper()
+    value = float(top)
+    return value if top <= value else math.nextafter(value, math.inf)
+
+
+def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: int = 1) -> float:
+    """The delta that clamping adds to an epsilon-DP mechanism: (1 + e^epsilon) draws P[|Z| > bound], at most 1.
+
+    Args:
+        scale: of the discrete Laplace noise, > 0.
+        bound: where it is cut, >= 0.
+        epsilon: of the mechanism as a whole, in nats, >= 0.
+        draws: how many draws are cut in one run, >= 1.
+
+    Returns:
+        delta, rounded up.
+
+    Example:
+        >>> clamping_delta(2.0, 60, 1.0) < 1e-12
+        True
+    """
+    from flint import arb
+
+    count = whole("draws", draws, at_least=1)
+    with precision(_BITS):
+        cost = (1 + arb(non_negative("epsilon", epsilon)).exp()) * count * _tail(scale, whole("bound", bound))
+        return min(1.0, _up(cost))
+
+
+def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws: int = 1) -> int:
+    """The least bound at which clamping adds no more than delta.
+
+    Args:
+        scale: of the discrete Laplace noise, > 0.
+        epsilon: of the mechanism as a whole, in nats, >= 0.
+        delta: in (0, 1).
+        draws: how many draws are cut in one run, >= 1.
+
+    Example:
+        >>> bound = clamping_bound(2.0, 1.0, 1e-9)
+        >>> clamping_delta(2.0, bound, 1.0) <= 1e-9 < clamping_delta(2.0, bound - 1, 1.0)
+        True
+    """
+    fraction("delta", delta)
+    low, high = -1, 1
+    while clamping_delta(scale, high, epsilon, draws) > delta:
+        low, high = high, 2 * high
+        if high > _FAR:
+            raise InvalidInput("scale", f"{float(scale):g} is too large", "no bound below 2^62 is enough")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if clamping_delta(scale, middle, epsilon, draws) <= delta else (middle, high)
+    return high

@@ -1,0 +1,133 @@
+"""Exact draws from finite laws: outputs of a channel with integer weights, and positions in proportion to exp(logit).
+
+Neither touches a floating-point uniform. A channel's rows have one public total, so that what is rejected on the way
+says nothing of the inputs. Logits become doubles exp(logit), and these are taken as the exact numbers that they are:
+only the rounding of the logits and of the exponential function moves the law, by a relative 2^-40 at the most.
+
+Source: spec query_release A3 (exact draws), privacy_notions section 4 (exact coding).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise.entropy import Entropy
+
+__all__ = ["LEAST_LOGIT", "channel_outputs", "relative_weights", "select", "uniform_below"]
+
+LEAST_LOGIT = -700.0
+"""Logits are followed down to this distance from the largest one, where exp is still a normal double."""
+
+_FINE = 40  # bits of the integer weights below the largest
+_BLOCK = 2**20  # inputs of a channel that are worked on together
+
+
+def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]:
+    """Independent uniform integers in [0, total), by rejection from the next power of two.
+
+    Args:
+        total: public, in [1, 2^62].
+        count: how many.
+        entropy: where the bits come from.
+    """
+    shift = np.uint64(64 - max(1, (total - 1).bit_length()))
+    drawn = np.zeros(0, dtype=np.int64)
+    while len(drawn) < count:
+        words = np.frombuffer(entropy.random_bytes(8 * (count - len(drawn))), dtype="<u8")
+        numbers = (words >> shift).astype(np.int64)
+        drawn = np.concatenate([drawn, numbers[numbers < total]])
+    return drawn
+
+
+def channel_outputs(
+    table: NDArray[np.int64], inputs: NDArray[np.int64], uniforms: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The output that each uniform integer stands for: a binary search that takes the same steps for every input.
+
+    Args:
+        table: (m, k) weights with one sum for all rows.
+        inputs: (n,) rows of the table.
+        uniforms: (n,) in [0, sum).
+    """
+    rows, outputs = table.shape
+    width = 1 << (outputs - 1).bit_length()
+    ends = np.full((rows, width), table[0].sum(), dtype=np.int64)
+    ends[:, :outputs] = np.cumsum(table, axis=1)
+    flat = ends.reshape(-1)
+    result = np.empty(len(inputs), dtype=np.int64)
+    for start in range(0, len(inputs), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        origin, drawn = inputs[some] * width, uniforms[some]
+        position = np.zeros_like(origin)
+        step = width // 2
+        while step:
+            position += step * (flat[origin + position + (step - 1)] <= drawn)
+            step //= 2
+        result[some] = position
+    return result
+
+
+def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """exp(logit - largest logit), from 1 down to exp(-700); a larger gap counts as 700."""
+    weights: NDArray[np.float64] = np.exp(np.maximum(logits - logits.max(), LEAST_LOGIT))
+    return weights
+
+
+def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray[np.int64]:
+    """Independent positions j with probability exactly in proportion to `relative_weights(logits)[j]`.
+
+    Weights in units of 2^-h are rounded up to integers. A uniform integer below their sum picks a position and a place
+    r within it; together with a uniform u in [0, 1) the place is r + u, uniform in [0, integer weight), and it is kept
+    if it lies below the weight itself. Only in the last unit of a weight does u matter; its bits are drawn as needed.
+
+    Args:
+        logits: (k,) finite, 1 <= k <= 2^24.
+        count: how many.
+        entropy: where the bits come from.
+    """
+    items = len(logits)
+    height = min(_FINE, 62 - (items - 1).bit_length())
+    exact = np.ldexp(relative_weights(logits), height)
+    whole = np.floor(exact)
+    part = exact - whole  # exact: the tail of the double's own bits
+    ends = np.cumsum((whole + (part > 0)).astype(np.int64))
+    kept: list[int] = []
+    while len(kept) < count:
+        # A few more than asked for: less than one in 2^13 is rejected, so that there is no second round, which would
+        # tell how the weights round.
+        missing = count - len(kept)
+        places = np.array(_below(int(ends[-1]), missing + 8 + missing // 64, entropy), dtype=np.int64)
+        found = np.searchsorted(ends, places, side="right")
+        within = places - np.where(found > 0, ends[found - 1], 0)
+        decided = within < whole[found]
+        kept += [
+            int(j) for j, sure in zip(found.tolist(), decided.tolist(), strict=True)
+            if sure or _falls_below(float(part[j]), entropy)
+        ]
+    return np.array(kept[:count], dtype=np.int64)
+
+
+def _below(total: int, count: int, entropy: Entropy) -> list[int]:
+    """Uniform integers below a private total: products of 128 random bits, redrawn with probability below 2^-64."""
+    drawn: list[int] = []
+    most = (1 << 128) % total
+    while len(drawn) < count:
+        words = entropy.random_bytes(16 * (count - len(drawn)))
+        products = [int.from_bytes(words[at : at + 16], "little") * total for at in range(0, len(words), 16)]
+        drawn += [product >> 128 for product in products if product & ((1 << 128) - 1) >= most]
+    return drawn
+
+
+def _falls_below(bound: float, entropy: Entropy) -> bool:
+    """Whether a uniform real number in [0, 1) is below a double, exactly."""
+    exact, leading, known = Fraction(bound), 0, 0
+    while True:
+        leading, known = (leading << 64) | entropy.random_bits(64), known + 64
+        scaled = exact * (1 << known)
+        if leading + 1 <= scaled:
+            return True
+        if leading >= scaled:
+            return False

@@ -1,0 +1,181 @@
+"""Randomised response: each person says the truth with a known probability, and another answer otherwise.
+
+Local privacy: whoever collects the reports learns of one person no more than e^epsilon allows, and nobody needs to be
+trusted. Probabilities are whole numbers over 2^62, rounded so that the level is never above epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import non_negative, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written
+from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.balls import precision
+
+__all__ = ["ResponseTable", "estimated_shares", "randomized_response", "response_table"]
+
+_TOTAL = 2**62
+_BITS = 192  # of the exponential, whose ceiling must be right: 100 are needed
+
+
+@dataclass(frozen=True)
+class ResponseTable:
+    """The odds of k-ary randomised response, as whole numbers.
+
+    Args:
+        categories: k >= 2, number of possible answers.
+        same: weight of the truth.
+        other: weight of each other answer, at least 1 and at most `same`.
+    """
+
+    categories: int
+    same: int
+    other: int
+
+    @property
+    def total(self) -> int:
+        """same + (k - 1) other."""
+        return self.same + (self.categories - 1) * self.other
+
+    @property
+    def level(self) -> float:
+        """The exact loss ln(same / other) in nats, rounded up."""
+        from flint import arb
+
+        with precision(_BITS):
+            top = (arb(self.same) / self.other).log().upper()
+            value = float(top)
+            return value if top <= value else math.nextafter(value, math.inf)
+
+    @property
+    def truth(self) -> float:
+        """Probability of the truth."""
+        return self.same / self.total
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """(k, k) the channel's table: row for the truth, column for the report."""
+        table = np.full((self.categories, self.categories), self.other, dtype=np.int64)
+        np.fill_diagonal(table, self.same)
+        return table
+
+
+def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
+    """The largest odds of the truth within epsilon, over 2^62.
+
+    other = ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number; same = 2^62 - (k - 1) other. Where that
+    would make the truth the less likely, at an epsilon near 0, all answers get floor(2^62 / k).
+
+    Args:
+        epsilon: in nats, >= 0.
+        categories: k in 2..2^20.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: spec privacy_notions section 4 (exact coding).
+
+    Example:
+        >>> table = response_table(1.0, 5)
+        >>> table.same, table.other, table.level <= 1.0
+        (1865932782001961976, 686438309106356482, True)
+    """
+    epsilon, k = non_negative("epsilon", epsilon), whole("categories", categories, at_least=2)
+    if k > 2**20:
+        raise InvalidInput("categories", f"{k} is too large", "must be at most 2^20")
+    from flint import arb, fmpq
+
+    exact = min(written(epsilon), Fraction(epsilon))  # the decimal and the double differ; neither is exceeded
+    with precision(_BITS):
+        # The lower end of e^epsilon makes `other` too large by nothing, or by one in 2^62: never too small.
+        odds = arb(fmpq(exact.numerator, exact.denominator)).exp().lower() if epsilon < 64 else arb(2) ** 64
+        least: Any = (arb(_TOTAL) / (odds + (k - 1))).upper().ceil().unique_fmpz()
+    other = max(1, int(least))
+    same = _TOTAL - (k - 1) * other
+    if same < other:
+        same = other = _TOTAL // k
+    return ResponseTable(k, same, other)
+
+
+def randomized_response(
+    values: ArrayLike, epsilon: float, noise: Noise, *, stream: Stream, categories: int = 2
+) -> NDArray[np.int64]:
+    """One randomised report for each private value, independently.
+
+    Args:
+        values: (n,) answers in 0..k-1, private. To be called where the answers are: on each person's own side.
+        epsilon: of one report, in nats, >= 0; 0 reports a uniform answer.
+        noise: where randomness comes from.
+        stream: the draw's name.
+        categories: k >= 2.
+
+    Returns:
+        (n,) reports in 0..k-1: the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by at most
+        k 2^-62, each other answer equally often.
+
+    Raises:
+        InvalidInput: a value outside 0..k-1 (which one is not said), or a parameter out of range.
+
+    Source: Warner 1965; optimal among local randomisers for a symmetric distortion: spec privacy_notions section 4.
+
+    Example:
+        >>> randomized_response([1, 0, 1, 1], 3.0, Noise.simulated(2), stream="smokes").tolist()
+        [1, 0, 1, 1]
+    """
+    return noise.channel(response_table(epsilon, categories).weights, _answers(values, categories), stream=stream)
+
+
+def _answers(values: ArrayLike, categories: int) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
+        raise InvalidInput("values", f"an array of shape {array.shape} and type {array.dtype}",
+                           "must be one-dimensional whole numbers")
+    if array.size and not (array.min() >= 0 and array.max() < categories):
+        raise InvalidInput("values", "an entry is not one of the answers", f"must be in 0..{categories - 1}")
+    return array.astype(np.int64)
+
+
+def estimated_shares(
+    reports: ArrayLike, epsilon: float, categories: int = 2
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of the true answers, estimated from the reports alone, without bias.
+
+    With p the probability of the truth and q of another answer: share = (frequency - q) / (p - q).
+
+    Args:
+        reports: (n,) in 0..k-1, n >= 1.
+        epsilon: that they were made with, > 0.
+        categories: k.
+
+    Returns:
+        (k,) estimates, which sum to 1 and may leave [0, 1], and (k,) standard errors over the randomisation alone, from
+        the observed frequencies.
+
+    Raises:
+        InvalidInput: no reports, a report out of range, or an epsilon at which reports say nothing.
+
+    Example:
+        >>> shares, errors = estimated_shares([1] * 700 + [0] * 300, 1.0)
+        >>> shares.round(3).tolist(), errors.round(3).tolist()
+        ([0.067, 0.933], [0.031, 0.031])
+    """
+    table = response_table(epsilon, categories)
+    counts = np.bincount(_answers(reports, categories), minlength=categories)
+    n = int(counts.sum())
+    if n < 1 or table.same == table.other:
+        raise InvalidInput("reports" if n < 1 else "epsilon", "nothing can be estimated",
+                           "needs reports that depend on the answers")
+    p, q = table.truth, table.other / table.total
+    shares = (counts / n - q) / (p - q)
+    # A report counts with probability p or q: the variance given the true answers, at the estimated shares.
+    inside = np.clip(shares, 0.0, 1.0)
+    spread = inside * p * (1 - p) + (1 - inside) * q * (1 - q)
+    return shares, np.sqrt(spread / n) / (p - q)
