@@ -131,3 +131,61 @@ def test_sampler_sees_a_direction_that_is_not_uniform() -> None:
             return np.array([np.linalg.norm(drawn), 0.0, 0.0])
 
     assert sampler_audit(OneWay(Noise.simulated(5), 1.0), heard.draws[0], 400, 1e-9).flagged
+
+
+def _chosen(values: list[float], noise: Noise) -> np.ndarray:
+    return noise.selection([values[0] / 2, 0.0, 1.0], 3, stream="item")
+
+
+def _answered(values: list[float], noise: Noise) -> np.ndarray:
+    return noise.channel([[3, 1], [1, 3]], np.array(values, dtype=int), stream="reports")
+
+
+def test_losses_of_choices_are_exact() -> None:
+    first, second = (np.exp([top, 0.0, 1.0]) for top in (0.0, 0.5))
+    pure = 3 * float(np.abs(np.log(first / first.sum()) - np.log(second / second.sum())).max())
+    assert _audit(_chosen).measured == pytest.approx(pure)
+    assert _audit(_chosen, ZCDP(3 * 0.5**2 / 8)).measured == pytest.approx(3 * 0.5**2 / 8)
+    assert _audit(_answered).measured == pytest.approx(math.log(3))
+    assert _audit(_answered).flagged
+    assert not _audit(_answered, PureDP(math.log(3))).flagged
+
+
+def test_an_answer_that_only_one_data_set_can_give() -> None:
+    def telling(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.channel([[4, 0], [1, 3]], np.array(values, dtype=int), stream="reports")
+
+    assert math.isinf(_audit(telling).measured)
+
+
+def test_the_number_of_items_and_the_table_must_be_public() -> None:
+    def grows(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.selection([0.0] * (2 + int(values[0])), stream="item")
+
+    def turns(values: list[float], noise: Noise) -> np.ndarray:
+        table = [[3, 1], [1, 3]] if values[0] else [[2, 2], [1, 3]]
+        return noise.channel(table, [0], stream="item")
+
+    for run in (grows, turns):
+        assert "depends on the data" in _audit(run).leaks[0]
+
+
+def test_hidden_parts_bring_their_own_loss() -> None:
+    def first_above(values: list[float], noise: Noise) -> list[int]:
+        drawn = [noise.laplace(4.0, 1, stream=("sparse", k), center=[v])[0] for k, v in enumerate(values)]
+        return [int(np.argmax(np.array(drawn) > 0.5)), *noise.discrete_laplace(2, 1, stream="count")]
+
+    two = door_audit(first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
+                     Noise.simulated, hidden={"sparse": lambda draws: 0.125 * len(draws)})
+    assert [two[part].measured for part in ("", "sparse", "count")] == [0.25, 0.25, 0.0]
+
+
+@pytest.mark.parametrize("law", ["channel", "selection"])
+def test_sampler_of_choices(law: str) -> None:
+    heard = RecordingNoise(Noise.simulated(0))
+    arguments = ([[5, 3, 0], [0, 4, 4]], [0, 1]) if law == "channel" else ([0.0, -1.0, -2.0, -40.0],)
+    getattr(heard, law)(*arguments, stream="part")
+    share = alpha("audit.sampler.choices", cases=2)
+    assert not sampler_audit(Noise.secure(), heard.draws[0], 2000, share).flagged
+    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 2000, share).flagged
+    assert sampler_audit(ForcedNoise([]), heard.draws[0], 2000, share).flagged

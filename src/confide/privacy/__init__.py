@@ -8,6 +8,7 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.privacy.accounting import Accountant
+    from confide.privacy.clamping import clamped_discrete_laplace, clamping_bound, clamping_delta
     from confide.privacy.divergences import (
         approx_max_divergence,
         exact_epsilon,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from confide.privacy.ledger import Account, Ledger
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
     from confide.privacy.noise import Noise
+    from confide.privacy.response import estimated_shares, randomized_response, response_table
+    from confide.privacy.selection import exponential_law, exponential_mechanism, report_noisy_max, selection_error
 
 
 __all__ = [
@@ -40,20 +43,31 @@ __all__ = [
     "Repeated",
     "ZCDPEvent",
     "approx_max_divergence",
+    "clamped_discrete_laplace",
+    "clamping_bound",
+    "clamping_delta",
+    "estimated_shares",
     "exact_epsilon",
     "exact_mu",
+    "exponential_law",
+    "exponential_mechanism",
     "gaussian_delta",
     "gaussian_sigma",
     "gdp_mu",
     "hockey_stick",
     "max_divergence",
+    "randomized_response",
     "renyi_divergence",
+    "report_noisy_max",
+    "response_table",
+    "selection_error",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "accounting": ("Accountant",),
+        "clamping": ("clamped_discrete_laplace", "clamping_bound", "clamping_delta"),
         "divergences": (
             "approx_max_divergence", "exact_epsilon", "exact_mu", "hockey_stick", "max_divergence", "renyi_divergence",
         ),
@@ -62,5 +76,7 @@ __getattr__, __dir__ = doors(
         "ledger": ("Account", "Ledger"),
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),
         "noise": ("Noise",),
+        "response": ("estimated_shares", "randomized_response", "response_table"),
+        "selection": ("exponential_law", "exponential_mechanism", "report_noisy_max", "selection_error"),
     },
 )

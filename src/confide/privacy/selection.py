@@ -203,7 +203,7 @@ def noisy_max_law(
         mass = (1 - ratio) / (1 + ratio) * ratio ** np.abs(grid - value)
         others = np.prod(below[:r], axis=0) * np.prod(at_most[r + 1 :], axis=0)
         law[r] = float(np.sum(mass * others))
-    return law / law.sum()
+    return np.asarray(law / law.sum())
 
 
 def _at_most(z: NDArray[np.int64], ratio: float) -> NDArray[np.float64]:

@@ -165,7 +165,7 @@ def estimated_shares(
     Example:
         >>> shares, errors = estimated_shares([1] * 700 + [0] * 300, 1.0)
         >>> shares.round(3).tolist(), errors.round(3).tolist()
-        ([0.067, 0.933], [0.031, 0.031])
+        ([0.067, 0.933], [0.03, 0.03])
     """
     table = response_table(epsilon, categories)
     counts = np.bincount(_answers(reports, categories), minlength=categories)

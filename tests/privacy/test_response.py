@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from confide.contract import InvalidInput
 from confide.privacy import Noise, exact_epsilon
 from confide.privacy.noise.balls import precision
-from confide.privacy.randomized_response import estimated_shares, randomized_response, response_table
+from confide.privacy.response import estimated_shares, randomized_response, response_table
 
 
 def test_the_odds_of_the_specification():
