@@ -25,6 +25,7 @@ SHARES: dict[str, float] = {
     "audit.gaussian.leaky": 1e-9,
     "audit.planted.sampled": 1e-8,
     "audit.half_space": 1e-8,
+    "audit.gallery": 1e-8,
     "audit.sampler": 1e-7,
     "audit.sampler.choices": 1e-8,
     # noise: 13 counts of draws with real entropy, at 1e-11 each

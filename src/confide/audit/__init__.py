@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from confide.audit.claims import Loss, exceeds
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
+    from confide.audit.gallery import Exhibit, exhibits, gallery_section
     from confide.audit.incentives import BestResponse, best_response, best_response_among
-    from confide.audit.planted import DampedNoise, RepeatedNoise
-    from confide.audit.power import detectable, samples_needed
+    from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
+    from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
     from confide.audit.sampler import sampler_audit
@@ -33,12 +34,14 @@ __all__ = [
     "DampedNoise",
     "DoorAudit",
     "ExactAudit",
+    "Exhibit",
     "Finding",
     "Loss",
     "Neighbours",
     "PlantedBug",
     "RepeatedNoise",
     "ReplayedAudit",
+    "ShiftedNoise",
     "StatisticalAudit",
     "ThresholdEvent",
     "Verdict",
@@ -51,6 +54,9 @@ __all__ = [
     "epsilon_lower_bound",
     "exact_audit",
     "exceeds",
+    "exhibits",
+    "flag_probability",
+    "gallery_section",
     "replayed_audit",
     "sampler_audit",
     "samples_needed",
@@ -64,9 +70,10 @@ __getattr__, __dir__ = doors(
         "claims": ("Loss", "exceeds"),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
+        "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
-        "planted": ("DampedNoise", "RepeatedNoise"),
-        "power": ("detectable", "samples_needed"),
+        "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise"),
+        "power": ("detectable", "flag_probability", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
         "sampler": ("sampler_audit",),

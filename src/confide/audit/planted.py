@@ -18,7 +18,7 @@ from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
 
-__all__ = ["DampedNoise", "RepeatedNoise"]
+__all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise"]
 
 
 _WHOLE = 2**50  # weight of a row of a sharpened channel
@@ -95,3 +95,32 @@ class RepeatedNoise(DampedNoise):
             return value
         first, drawn = self._first[len(stretch)]
         return bare + stretch * drawn * float(scale / first)
+
+
+class ShiftedNoise(DampedNoise):
+    """Noise that is not centred: every draw of numbers is moved by a part of its scale.
+
+    Args:
+        source: the sound source.
+        shift: by how many scales.
+    """
+
+    def __init__(self, source: Noise, shift: float) -> None:
+        super().__init__(source, 1.0)
+        self._shift = Fraction(shift)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        numbers = [0] * int(np.prod(shape)) if center is None else center
+        return super()._lattice(law, scale, [c + round(self._shift * scale) for c in numbers], shape, stream)
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        return super()._reals(law, scale, [Fraction(p) + self._shift * scale for p in points], grid, shape, stream)
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return super()._vector(scale, [Fraction(p) + self._shift * scale for p in points], stretch, grid, stream)

@@ -8,7 +8,7 @@ from confide.audit.statistical import epsilon_lower_bound
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 
-__all__ = ["detectable", "samples_needed"]
+__all__ = ["detectable", "flag_probability", "samples_needed"]
 
 _MOST = 2**50
 
@@ -64,6 +64,35 @@ def detectable(
     hits = int(binom.ppf(miss, runs, min(often, 1.0)))
     other_hits = int(binom.isf(miss, runs, rate))
     return float(epsilon_lower_bound(hits, runs, other_hits, runs, alpha, delta=delta))
+
+
+def flag_probability(
+    epsilon_true: float, claim: float, samples: int, alpha: float, *, rate: float | None = None, delta: float = 0.0
+) -> float:
+    """Probability, at least, that `statistical_audit` refutes a claim; the counterpart of `detectable`.
+
+    Args:
+        epsilon_true: what the mechanism really leaks at `delta`, in nats, > 0.
+        claim: the epsilon that it promises at `delta`, in nats.
+        samples: runs under each of the two data sets, >= 2.
+        alpha: the audit's false-alarm probability, in (0, 1).
+        rate: probability of the event under the data set that makes it rare; see `detectable`.
+        delta: the delta that is granted, in [0, 1).
+
+    Returns:
+        In [0, 1): 1 less the smallest miss, from 2^-40 on in steps of a tenth, at which `detectable` passes the claim.
+
+    Example:
+        >>> flag_probability(1.5, 1.3, 20_000, 1e-9) < 0.99 < flag_probability(1.5, 1.3, 100_000, 1e-9)
+        True
+    """
+    non_negative("claim", claim)
+    miss = 2.0**-40
+    while miss < 1.0:
+        if detectable(epsilon_true, samples, alpha, power=1.0 - miss, rate=rate, delta=delta) > claim:
+            return 1.0 - miss
+        miss *= 1.1
+    return 0.0
 
 
 def samples_needed(

@@ -44,11 +44,10 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     else:
         size = request.shape if request.shape else (1,)
         rounds = -(-count // math.prod(size))
-        center: Any = np.array(request.center, dtype=object).reshape(size)
+        center: Any = np.array([request.center] * rounds, dtype=object)
         if request.law.startswith("discrete"):
             center = center.astype(np.int64)
-        drawn = [getattr(noise, request.law)(request.scale, size, stream=(*name, k), center=center)
-                 for k in range(rounds)]
+        drawn = getattr(noise, request.law)(request.scale, center.shape, stream=name, center=center)
         apart = np.concatenate([_moved(values, request) for values in drawn])
         p_value = _symmetric(apart / float(request.scale), normal=request.law.endswith("gaussian"))
     test = "Pearson's chi-square" if request.law in ("channel", "selection") else "Kolmogorov-Smirnov"

@@ -1,0 +1,268 @@
+"""The gallery: classic bugs of private mechanisms, each planted once, and the audit that must see it.
+
+An audit that never says no is worth nothing. Every exhibit is a small mechanism in a sound and in a broken form; both
+go through the same audit as any mechanism of confide. The sound one must be kept, the broken one flagged, and how
+surely it is flagged is stated: 1 where the evidence is exact, a computed probability where it is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from confide.audit.claims import Loss
+from confide.audit.door import Neighbours, door_audit
+from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
+from confide.audit.power import flag_probability
+from confide.audit.report import AuditReport, AuditRow, Control
+from confide.audit.sampler import sampler_audit
+from confide.audit.statistical import statistical_audit
+from confide.contract.presentation import Section, Table
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.response import response_table
+
+__all__ = ["Exhibit", "exhibits", "gallery_section"]
+
+EPSILON = 1.0
+CLAIM = PureDP(EPSILON)
+_CATEGORIES = 4
+_DIMENSION = 4
+_RUNS = 20_000
+_DRAWS = 4000
+_SHIFT = 0.25
+
+Values = Sequence[float]
+Run = Callable[[Any, Noise], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """One bug, and the audit that must see it.
+
+    Args:
+        bug: what was broken, in words.
+        consequence: what that gives away.
+        method: which audit looks at it.
+        audit: True for the broken form, False for the sound one -> the audit's row.
+        power: probability that the broken form is flagged, at least.
+        false_alarm: probability that the sound form is.
+    """
+
+    bug: str
+    consequence: str
+    method: str
+    audit: Callable[[bool], AuditRow]
+    power: float = 1.0
+    false_alarm: float = 0.0
+
+    def report(self) -> AuditReport:
+        """The sound form's row, and the broken form as its control; passed when both are judged rightly."""
+        return AuditReport((self.audit(False),), (Control(self.method, self.bug, self.audit(True).flagged),))
+
+
+def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
+    """All exhibits.
+
+    Args:
+        alpha: false-alarm probability of each sampled audit, in (0, 1).
+
+    Example:
+        >>> forgotten = next(exhibit for exhibit in exhibits() if "forgotten" in exhibit.bug)
+        >>> forgotten.report().passed, forgotten.audit(True).evidence
+        (True, 'what is published differs although all noisy answers are the same')
+    """
+    return (
+        _through_the_door(
+            "randomised response off by one", "odds of e^1.45 where e is promised",
+            partial(_respond, categories=_CATEGORIES), partial(_respond, categories=_CATEGORIES - 1), _ANSWERS,
+        ),
+        _through_the_door(
+            "noise divided by the dimension", "each coordinate takes the whole of epsilon",
+            partial(_vector, scale=_DIMENSION / EPSILON), partial(_vector, scale=1 / EPSILON), _VECTORS,
+        ),
+        _sampled(alpha),
+        _through_the_door("missing noise", "the answer itself", _mean, _bare, _PAIR),
+        _through_the_door(
+            "noise that is drawn and then forgotten", "the answer itself, under a label that says private",
+            _mean, _forgetful, _PAIR,
+        ),
+        _biased(alpha),
+        _damped(alpha),
+        _through_the_door("bounds taken from the data", "the largest value, by the size of the noise",
+                          _mean, _own_bounds, _PAIR),
+        _through_the_door("a stop that depends on the data", "how many counts are above zero, by where it ends",
+                          _counts, _until_empty, _SPARSE),
+        _through_the_door("a seed of its own", "the answer itself, to whoever guesses the seed",
+                          _mean, _own_seed, _PAIR),
+        _through_the_door(
+            "one draw used twice", "the difference of two answers, exactly",
+            _twice, lambda values, noise: _twice(values, RepeatedNoise(noise)), _LAST,
+        ),
+    )
+
+
+def gallery_section(alpha: float = 1e-9) -> Section:
+    """The gallery as a table: what the same audit measures of both forms, and how surely it says no."""
+    rows = []
+    for exhibit in exhibits(alpha):
+        sound, broken = exhibit.audit(False), exhibit.audit(True)
+        rows.append((
+            exhibit.bug, exhibit.consequence, exhibit.method, _short(sound.measured), _short(broken.measured),
+            "flagged" if broken.flagged and not sound.flagged else "MISSED",
+            f"at least 1 - {max(1 - exhibit.power, 1e-15):.0e}" if exhibit.false_alarm else "1, exact",
+            f"{exhibit.false_alarm:.0e}" if exhibit.false_alarm else "0",
+        ))
+    columns = ("planted bug", "what it gives away", "audit", "sound form", "broken form", "verdict", "power",
+               "false alarm")
+    return Section(title="The gallery of planted bugs", blocks=(Table(columns=columns, rows=tuple(rows)),))
+
+
+def _short(value: float | str | None) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+# ---- through the door: exact
+
+_PUBLISHED = lambda outcome: np.asarray(outcome).tobytes()  # noqa: E731 - everything that comes out
+_PAIR = Neighbours([0.0, 1.0], [1.0, 1.0], _PUBLISHED)
+_LAST = Neighbours([0.0, 0.0], [0.0, 1.0], _PUBLISHED)
+_ANSWERS = Neighbours([0, 2], [1, 2], _PUBLISHED)
+_VECTORS = Neighbours([0.0] * _DIMENSION, [1.0] * _DIMENSION, _PUBLISHED)
+_SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
+
+
+def _through_the_door(
+    bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM
+) -> Exhibit:
+    def audit(is_broken: bool) -> AuditRow:
+        return door_audit(broken if is_broken else sound, [pair], {"": claim}, Noise.simulated)[""].row(bug)
+
+    return Exhibit(bug=bug, consequence=consequence, method="its own run on neighbours", audit=audit)
+
+
+def _sum(values: Values) -> float:
+    return float(sum(values))
+
+
+def _mean(values: Values, noise: Noise) -> Any:
+    """Two values in [0, 1]: one of them moves the mean by 1/2."""
+    return noise.laplace(0.5 / EPSILON, 1, stream="mean", center=[_sum(values) / 2])
+
+
+def _respond(values: Sequence[int], noise: Noise, categories: int) -> Any:
+    """The truth as often as is right for this many categories; whoever lies chooses among all the other ones."""
+    others = _CATEGORIES - 1
+    truth = response_table(EPSILON, categories).same // others * others
+    table = np.full((_CATEGORIES, _CATEGORIES), (2**62 - truth) // others)
+    np.fill_diagonal(table, 2**62 - others * table[0, 1])
+    return noise.channel(table, values, stream="reports")
+
+
+def _vector(values: Values, noise: Noise, scale: float) -> Any:
+    """A neighbour step moves each coordinate by up to 1, all of them at once."""
+    return noise.laplace(scale, _DIMENSION, stream="vector", center=values)
+
+
+def _forgetful(values: Values, noise: Noise) -> Any:
+    _mean(values, noise)
+    return [_sum(values) / 2]
+
+
+def _own_bounds(values: Values, noise: Noise) -> Any:
+    width = max(values) - min(values)
+    return noise.laplace(max(width, 1e-6) / 2 / EPSILON, 1, stream="mean", center=[_sum(values) / 2])
+
+
+def _counts(values: Sequence[int], noise: Noise) -> Any:
+    return [noise.discrete_laplace(1 / EPSILON, 1, stream=("count", k), center=[v])[0] for k, v in enumerate(values)]
+
+
+def _until_empty(values: Sequence[int], noise: Noise) -> Any:
+    """Looks at the true count to decide whether to go on."""
+    counts = []
+    for k, value in enumerate(values):
+        if value == 0:
+            break
+        counts.append(noise.discrete_laplace(1 / EPSILON, 1, stream=("count", k), center=[value])[0])
+    return counts
+
+
+def _bare(values: Values, noise: Noise) -> Any:  # noqa: ARG001 - that is the bug
+    return [_sum(values) / 2]
+
+
+def _own_seed(values: Values, noise: Noise) -> Any:  # noqa: ARG001 - that is the bug
+    return _mean(values, Noise.simulated(2026))
+
+
+def _twice(values: Values, noise: Noise) -> Any:
+    """Each value is released with noise of its own; a record is in one of them."""
+    return [noise.vector_laplace(1 / EPSILON, 1, stream=("value", k), center=[v])[0] for k, v in enumerate(values)]
+
+
+# ---- by samples
+
+
+def _sampled(alpha: float) -> Exhibit:
+    """The sum of the coordinates, many times, under both data sets: the audit sees outputs alone."""
+    from scipy import integrate, special
+
+    def samples(scale: float, center: float, stream: str) -> Any:
+        size = (_RUNS, _DIMENSION)
+        return Noise.simulated(11).laplace(scale, size, stream=stream, center=np.full(size, center)).sum(axis=1)
+
+    def audit(is_broken: bool) -> AuditRow:
+        scale = (1 if is_broken else _DIMENSION) / EPSILON
+        both = samples(scale, 0.0, "first"), samples(scale, 1.0, "second")
+        return statistical_audit(*both, CLAIM, alpha=alpha).row("noise divided by the dimension")
+
+    # The event "sum > d" has probability 1/2 under one data set; under the other, a difference of two gammas exceeds d.
+    def beyond(gamma: float) -> float:
+        weight = gamma ** (_DIMENSION - 1) * np.exp(-gamma) / special.gamma(_DIMENSION)
+        return float(special.gammaincc(_DIMENSION, _DIMENSION * EPSILON + gamma) * weight)
+
+    rate = float(integrate.quad(beyond, 0.0, np.inf)[0])
+    power = flag_probability(float(np.log(0.5 / rate)), EPSILON, _RUNS, alpha, rate=rate)
+    return Exhibit(bug="noise divided by the dimension, seen from outside",
+                   consequence="the sum of the coordinates, four times sharper than promised",
+                   method=f"{_RUNS} samples of each data set", audit=audit, power=power, false_alarm=alpha)
+
+
+def _against_its_law(
+    bug: str, consequence: str, source: Callable[[Noise], Noise], power: float, alpha: float
+) -> Exhibit:
+    heard = RecordingNoise(Noise.simulated(0))
+    heard.laplace(1.0, 1, stream="mean")
+
+    def audit(is_broken: bool) -> AuditRow:
+        sound = Noise.simulated(12)
+        return sampler_audit(source(sound) if is_broken else sound, heard.draws[0], _DRAWS, alpha)
+
+    return Exhibit(bug=bug, consequence=consequence, method=f"{_DRAWS} fresh draws", audit=audit, power=power,
+                   false_alarm=alpha)
+
+
+def _biased(alpha: float) -> Exhibit:
+    """Median moved: below 0 lie exp(-shift)/2 of the draws, and the test on signed draws needs a gap of `least`."""
+    from scipy import stats
+
+    least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
+    share = float(np.exp(-_SHIFT) / 2)
+    power = float(stats.binom.cdf(np.floor((0.5 - least) * _DRAWS), _DRAWS, share))
+    return _against_its_law("a biased sampler", "estimates that lean one way, and odds beyond epsilon at the edge",
+                            lambda sound: ShiftedNoise(sound, _SHIFT), power, alpha)
+
+
+def _damped(alpha: float) -> Exhibit:
+    """Sizes at half the scale: 1 - e^(-2 ln 2) = 3/4 of them are below the median ln 2."""
+    from scipy import stats
+
+    least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
+    power = float(stats.binom.sf(np.ceil((0.5 + least) * _DRAWS) - 1, _DRAWS, 0.75))
+    return _against_its_law("noise at half the scale", "twice the epsilon that is promised",
+                            lambda sound: DampedNoise(sound, 0.5), power, alpha)
