@@ -1,4 +1,4 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit."""
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce."""
 
 from __future__ import annotations
 
@@ -298,3 +298,40 @@ def audit(
         show([report.to_section()])
     if not report.passed:
         raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The study; without one, list them.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, fewer repetitions.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder [out/studies/NAME].")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute a published statement, figure or table again: pictures, tables, our numbers beside the published ones."""
+    from confide.cli import output
+    from confide.cli.render import console, progress, show, show_title
+    from confide.study import studies, study, write_section
+
+    if name is None:
+        if as_json:
+            _emit(output.StudiesOutput(studies=[output.StudyModel(**each.to_dict()) for each in studies()]))
+            return
+        from rich.markup import escape
+
+        for each in studies():
+            console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({escape(each.source)})[/dim]")
+        return
+    chosen = study(name)
+    with progress("computing") as bar:
+        section = chosen.run(quick, bar).section(chosen.title)
+    folder = out or Path("out") / "studies" / name
+    files = write_section(folder, section)
+    if as_json:
+        _emit(output.ReproduceOutput(study=output.StudyModel(**chosen.to_dict()), quick=quick, out=str(folder),
+                                     files={key: str(path) for key, path in files.items()},
+                                     sections=output.sections([section])))
+        return
+    show_title(chosen.title)
+    console.print(f"{chosen.source}: {chosen.statement}", markup=False)
+    show([section])
+    print(f"\nwrote {folder}: {', '.join(files)}")

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AuditOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "Rejected", "RunOutput",
-           "ShareOutput", "schema"]
+__all__ = ["AuditOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "Rejected",
+           "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "schema"]
 
 
 class _Model(BaseModel):
@@ -128,7 +128,35 @@ class KindsOutput(_Model):
     kinds: dict[str, str]
 
 
-Output = PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput
+class StudyModel(_Model):
+    """A study: a published statement that is computed again."""
+
+    name: str
+    title: str
+    source: str
+    statement: str
+
+
+class StudiesOutput(_Model):
+    """`confide reproduce --json` without a name."""
+
+    command: Literal["studies"] = "studies"
+    studies: list[StudyModel]
+
+
+class ReproduceOutput(_Model):
+    """`confide reproduce NAME --json`."""
+
+    command: Literal["reproduce"] = "reproduce"
+    study: StudyModel
+    quick: bool
+    out: str = Field(description="folder of the pictures and tables")
+    files: dict[str, str] = Field(description="what lies there: name -> path")
+    sections: list[SectionModel]
+
+
+Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
+          | ReproduceOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -1,0 +1,46 @@
+"""All studies by name. A study's module is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
+from confide.study.findings import Study
+
+__all__ = ["studies", "study", "study_names"]
+
+_MODULES = {
+    "regression-sensitivity": "truthful_regression.sensitivity",
+    "regression-noise": "truthful_regression.noise_length",
+    "regression-threshold": "truthful_regression.threshold",
+    "regression-accuracy": "truthful_regression.accuracy",
+    "regression-lies": "truthful_regression.lies",
+    "regression-corollary": "truthful_regression.corollary",
+}
+
+
+def study_names() -> tuple[str, ...]:
+    """The names of all studies, by document."""
+    return tuple(_MODULES)
+
+
+def study(name: str) -> Study:
+    """The study of this name.
+
+    Raises:
+        InvalidInput: no such study; names the nearest one.
+
+    Example:
+        >>> study("regression-noise").source
+        'Cummings, Ioannidis and Ligett 2015, Lemma 9'
+    """
+    if name not in _MODULES:
+        raise InvalidInput("name", f"{name!r} is no study", did_you_mean(name, _MODULES, "see `confide reproduce`"))
+    found: Study = import_module(f"confide.study.{_MODULES[name]}").STUDY
+    return found
+
+
+def studies() -> tuple[Study, ...]:
+    """All of them."""
+    return tuple(study(name) for name in _MODULES)

@@ -1,0 +1,94 @@
+"""What a study is: a published statement, figure or table, computed again and set beside the published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from confide.contract.kinds import Progress
+from confide.contract.presentation import Block, Section, Table
+
+__all__ = ["Compared", "Findings", "Study", "advance", "crossing"]
+
+Agreement = Literal["agrees", "differs", "not published"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One number beside the published one.
+
+    Args:
+        quantity: what it is, with its unit.
+        published: the source's number; None where the source gives none.
+        ours: what was computed.
+        agreement: whether the published number stands.
+        remark: why it does not, in a few words.
+    """
+
+    quantity: str
+    published: float | None
+    ours: float
+    agreement: Agreement
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What a study found.
+
+    Args:
+        compared: published numbers and ours; at least one.
+        blocks: pictures and tables, in reading order.
+    """
+
+    compared: tuple[Compared, ...]
+    blocks: tuple[Block, ...]
+
+    def section(self, title: str) -> Section:
+        """The whole as a section of a page."""
+        rows = tuple((c.quantity, c.published, c.ours, c.agreement, c.remark) for c in self.compared)
+        table = Table(columns=("quantity", "published", "ours", "", "remark"), rows=rows)
+        return Section(title=title, blocks=(table, *self.blocks))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One study.
+
+    Args:
+        name: how `confide reproduce` knows it.
+        title: a line.
+        source: document, and theorem, figure or table.
+        statement: what the source says, in our words.
+        run: (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. Simulated noise with
+            fixed seeds: a study gives the same numbers every time.
+    """
+
+    name: str
+    title: str
+    source: str
+    statement: str
+    run: Callable[[bool, Progress | None], Findings]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "title": self.title, "source": self.source, "statement": self.statement}
+
+
+def advance(progress: Progress | None, done: int, total: int) -> None:
+    """Tell a progress bar, if there is one."""
+    if progress is not None:
+        progress(done, total)
+
+
+def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
+    """Where a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where it does not.
+
+    Example:
+        >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)
+        0.5
+    """
+    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        if y0 <= level <= y1 and y1 > y0:
+            return x0 + (x1 - x0) * (level - y0) / (y1 - y0)
+    return float("nan")

@@ -1,0 +1,44 @@
+"""Lemma 3: up to which privacy cost players are counted on to be truthful."""
+
+from __future__ import annotations
+
+from confide.charts import curves
+from confide.contract.kinds import Progress
+from confide.regression.costs import ParetoCosts, threshold
+from confide.study.findings import Compared, Findings, Study, advance
+
+_SHARE, _FAILURE, _EXPONENT = 0.05, 1e-6, 2.0
+
+
+def _run(quick: bool, progress: Progress | None) -> Findings:
+    costs = ParetoCosts(exponent=_EXPONENT)
+    people = [int(10 ** (k / 2)) for k in range(4, 13)]
+    rows = []
+    for k, n in enumerate(people):
+        for mode, label in (("lemma3", "Lemma 3"), ("exact", "exact, independent costs")):
+            rows.append((float(n), threshold(n, _SHARE, _FAILURE, costs, mode=mode), label))
+        advance(progress, k + 1, len(people))
+    picture = curves(rows, title="Cost threshold", x="people n", y="tau", log_x=True, log_y=True,
+                     alt="Lemma 3's threshold is the same for every n, a thousand times the exact one, which falls to "
+                         "the quantile at the tolerated share.")
+    exact = threshold(10**6, _SHARE, _FAILURE, costs)
+    return Findings(
+        compared=(
+            Compared(quantity="tau, n = 10^6, alpha = .05, beta = 1e-6, Pareto exponent 2",
+                     published=threshold(10**6, _SHARE, _FAILURE, costs, mode="lemma3"), ours=exact,
+                     agreement="agrees", remark="a valid bound, and a thousand times too large"),
+            Compared(quantity="tau, n = 10^4, alpha = .05, beta = 1e-3, Pareto exponent 2",
+                     published=threshold(10**4, 0.05, 1e-3, costs, mode="lemma3"),
+                     ours=threshold(10**4, 0.05, 1e-3, costs), agreement="agrees", remark="a valid bound"),
+        ),
+        blocks=tuple(picture),
+    )
+
+
+STUDY = Study(
+    name="regression-threshold",
+    title="Whose truth can be bought",
+    source="Cummings, Ioannidis and Ligett 2015, Lemma 3",
+    statement="tau is at most the larger of the cost quantiles at 1 - alpha beta and 1 - alpha.",
+    run=_run,
+)
