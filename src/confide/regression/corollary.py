@@ -260,7 +260,7 @@ class Corollary1:
                      (float(n), at.loss_ratio, "the most that any lie can lose")]
         pictures = curves(
             rows, title="Corollary 1: its equilibrium admits every lie", x="people n", y="money, in units of b",
-            alt="Printed eta over b grows with n, from above the constant largest loss of any lie.",
+            alt="Printed eta over b grows without bound; the largest loss of any lie falls to a constant below it.",
             log_x=True, log_y=True)
         if not pictures or not pictures[0].spec:
             raise InvalidInput("plot", "there is nothing to draw with", "install the extra [plots]")

@@ -292,7 +292,7 @@ def compare_spectrum(features: int, tolerance: float, failure: float) -> Spectru
     Example:
         >>> found = compare_spectrum(10, 0.2, 1e-6)
         >>> found.rows, round(found.constant, 2)
-        (10740, 2.6)
+        (10739, 2.59)
     """
     d = whole("features", features, at_least=1)
     rows = sufficient_rows(d, smallest_eigenvalue_ball(d), tolerance, failure)

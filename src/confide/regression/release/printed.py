@@ -42,7 +42,7 @@ PRINTED_PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 a
                          erratum="the printed sensitivity bounds |x'theta| by the bound on the true parameter, which a "
                                  "plain ridge estimate exceeds (E1, E2)")
 
-WITHOUT_CLAIM = ("at these sizes a plain ridge estimate moves by more than (4B + 2M)/gamma when one record is replaced, "
+WITHOUT_CLAIM = ("at these sizes a plain ridge estimate moves by more than (4B + 2M)/gamma when a record is replaced, "
                  "and the printed noise hides less than it says: no privacy is claimed")
 """What is wrong with the printed claim where it fails."""
 
