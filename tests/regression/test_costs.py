@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from confide.contract import InvalidInput
+from confide.regression import Behaviour, plan
 from confide.regression.costs import (
+    LARGEST_EPSILON,
     CostLaw,
+    DependentCosts,
     EmpiricalCosts,
     ExponentialCosts,
     ParetoCosts,
+    QuadraticCosts,
     excess_probability,
     threshold,
 )
@@ -104,3 +108,75 @@ def test_bad_parameters_are_refused(make: object, field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         make()  # type: ignore[operator]
     assert caught.value.field == field
+
+
+def test_costs_that_depend_on_the_data_take_the_worst_law_everywhere() -> None:
+    """F(t) = min over the kinds of people, and the exact threshold covers any mix of them (spec 5)."""
+    kinds = (ParetoCosts(exponent=3.0), ExponentialCosts(mean=2.0))
+    worst = DependentCosts(kinds)
+    for cost in (0.5, 1.0, 3.0, 20.0, 100.0):
+        assert worst.survival(cost) == max(kind.survival(cost) for kind in kinds)
+    for tail in (0.5, 0.05, 1e-3, 1e-8):
+        assert worst.survival(worst.quantile(tail)) <= tail * (1 + 1e-9)
+        assert worst.survival(worst.quantile(tail) * (1 - 1e-6)) > tail
+    n, alpha, beta = 200, 0.05, 0.2
+    tau = threshold(n, alpha, beta, worst)
+    rng = np.random.default_rng(3)
+    pareto, exponential = (1 - rng.uniform(size=(4000, n))) ** (-1 / 3), rng.exponential(2.0, (4000, n))
+    costs = np.where(np.arange(n) < n // 2, pareto, exponential)
+    assert np.mean(np.sum(costs > tau, axis=1) > alpha * n) <= beta + 4 * math.sqrt(beta / 4000)
+    assert tau >= max(threshold(n, alpha, beta, kind) for kind in kinds)
+
+
+def test_a_common_factor_leaves_only_lemma_3() -> None:
+    """Costs that rise together are all above the exact threshold far more often than beta; Lemma 3 still holds."""
+    n, alpha, beta, law = 1000, 0.05, 0.01, ParetoCosts(exponent=2.0)
+    rng = np.random.default_rng(4)
+    costs = (1 - rng.uniform(size=50_000)) ** -0.5  # one draw for everybody
+    exact, markov = (threshold(n, alpha, beta, law, mode) for mode in ("exact", "lemma3"))
+    assert np.mean(costs > exact) > 2 * beta
+    assert np.mean(costs > markov) <= beta
+    options = {"people": 100_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5, "epsilon": 1.0,
+               "truth_radius": 0.5, "misreports": alpha / 50, "misreports_failure": beta}
+    alone, together = plan(**options), plan(**options, common_factor=True)  # type: ignore[arg-type]
+    assert together.figures.threshold == pytest.approx((alpha / 50 * beta) ** -0.25)
+    assert together.figures.threshold > 2 * alone.figures.threshold
+    assert together.figures.expected_total > 2 * alone.figures.expected_total
+
+
+def test_quadratic_costs_bound_the_difference_between_two_answers() -> None:
+    """Lemma 12: 2 c eps (e^eps - 1) <= 4 c eps^2 as long as e^eps <= 1 + 2 eps, that is up to 1.2564."""
+    law = QuadraticCosts(ParetoCosts(exponent=4.0))
+    for tail in (0.3, 1e-6):
+        assert law.quantile(tail) == pytest.approx(4 * ParetoCosts(4.0).quantile(tail))
+        assert law.survival(law.quantile(tail)) == pytest.approx(tail)
+    for epsilon in np.linspace(0.01, LARGEST_EPSILON, 60):
+        assert QuadraticCosts.difference(1.0, float(epsilon)) <= 4 * epsilon**2
+    assert math.exp(1.2564) < 1 + 2 * 1.2564
+    assert math.exp(1.2565) > 1 + 2 * 1.2565
+    # Randomised response at epsilon: g = c |ln ratio| of the answer given. The two answers' expected costs differ by no
+    # more than Lemma 12 allows, though their level is of the order epsilon, far above.
+    for epsilon in (0.05, 0.5, 1.2):
+        keep = math.exp(epsilon) / (1 + math.exp(epsilon))
+        gains = np.array([epsilon, -epsilon])  # a person who is hurt by one of the two outputs only
+        difference = abs(gains @ [keep, 1 - keep] - gains @ [1 - keep, keep])
+        assert difference <= QuadraticCosts.difference(1.0, epsilon)
+
+
+def test_quadratic_costs_need_a_small_total_epsilon() -> None:
+    options = {"people": 100_000, "features": 2, "parameter_bound": 1.0, "noise_bound": 0.5, "truth_radius": 0.5,
+               "costs": QuadraticCosts(ParetoCosts(exponent=4.0))}
+    found = plan(**options, epsilon=1.25)  # type: ignore[arg-type]
+    plain = plan(**{**options, "costs": ParetoCosts(exponent=4.0)}, epsilon=1.25)  # type: ignore[arg-type]
+    assert found.figures.privacy_cost == pytest.approx(4 * plain.figures.privacy_cost)
+    with pytest.raises(InvalidInput, match="1 \\+ 2 epsilon") as caught:
+        plan(**options, epsilon=1.3)  # type: ignore[arg-type]
+    assert caught.value.field == "epsilon"
+    with pytest.raises(InvalidInput, match="likelihood ratio"):
+        plan(**options, epsilon=1.0, delta=1e-9, release="adassp")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="epsilon"):
+        QuadraticCosts.difference(1.0, 1.3)
+    with pytest.raises(InvalidInput, match="laws"):
+        DependentCosts(())
+    with pytest.raises(InvalidInput, match="common_factor"):
+        Behaviour(costs=ParetoCosts(exponent=2.0), misreports=0.1, failure=0.1, common_factor=1)  # type: ignore[arg-type]

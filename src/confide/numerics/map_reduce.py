@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 
 _BLOCK_BYTES = 2**20
 """A block of rows and its temporaries stay in a core's cache, and the allocator reuses them."""
+_TALLEST = 1024
+"""Rows of a wide block: as many as columns, up to here, or adding up d x d sums takes longer than computing them."""
 
 
 def threads() -> int:
@@ -34,7 +36,7 @@ def threads() -> int:
 
 def block_rows(width: int) -> int:
     """Rows of `width` doubles that make one block."""
-    return max(256, _BLOCK_BYTES // (8 * max(1, width)))
+    return max(256, min(width, _TALLEST), _BLOCK_BYTES // (8 * max(1, width)))
 
 
 @contextmanager

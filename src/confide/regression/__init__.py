@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+    from confide.regression.corollary import Corollary1, corollary_1, slopes
+    from confide.regression.costs import (
+        DependentCosts,
+        EmpiricalCosts,
+        ExponentialCosts,
+        ParetoCosts,
+        QuadraticCosts,
+    )
     from confide.regression.planner import RegressionPlan, plan
     from confide.regression.posterior import PosteriorMean
+    from confide.regression.printed import Printed, PrintedRow, compare_spectrum, printed_guarantees
     from confide.regression.priors import (
         Atoms,
         SampledPrior,
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
         PrivateTruthfulRegression,
         RegressionBillboard,
     )
-    from confide.regression.release import AdaSSP, Averaged, RidgeRelease, SufficientStatistics
+    from confide.regression.release import AdaSSP, Averaged, PrintedRidge, RidgeRelease, SufficientStatistics
     from confide.regression.scoring import ScoringRule
     from confide.regression.setting import Setting
 
@@ -34,12 +42,18 @@ __all__ = [
     "Atoms",
     "Averaged",
     "Behaviour",
+    "Corollary1",
+    "DependentCosts",
     "EmpiricalCosts",
     "ExponentialCosts",
     "ParetoCosts",
     "Payment",
     "PosteriorMean",
+    "Printed",
+    "PrintedRidge",
+    "PrintedRow",
     "PrivateTruthfulRegression",
+    "QuadraticCosts",
     "RegressionBillboard",
     "RegressionPlan",
     "RidgeRelease",
@@ -51,18 +65,24 @@ __all__ = [
     "TruncatedGaussianNoise",
     "UniformBall",
     "UniformNoise",
+    "compare_spectrum",
+    "corollary_1",
     "plan",
+    "printed_guarantees",
+    "slopes",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "costs": ("EmpiricalCosts", "ExponentialCosts", "ParetoCosts"),
+        "corollary": ("Corollary1", "corollary_1", "slopes"),
+        "costs": ("DependentCosts", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "QuadraticCosts"),
         "planner": ("RegressionPlan", "plan"),
         "posterior": ("PosteriorMean",),
         "priors": ("Atoms", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall", "UniformNoise"),
+        "printed": ("Printed", "PrintedRow", "compare_spectrum", "printed_guarantees"),
         "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
-        "release": ("AdaSSP", "Averaged", "RidgeRelease", "SufficientStatistics"),
+        "release": ("AdaSSP", "Averaged", "PrintedRidge", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),
         "setting": ("Setting",),
     },

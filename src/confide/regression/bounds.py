@@ -174,7 +174,8 @@ class RidgeBounds:
     def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
         """E when the peers' estimate is divided by 1 - g, for rotation-invariant rows: the ridge bias vanishes.
 
-        (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g).
+        (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g), or
+        longest/(1 - g) + R0 if that is less.
 
         Args:
             shrinkage: g in [0, 1) of the design law (`spectrum.ridge_shrinkage`), never of the data.
@@ -184,7 +185,9 @@ class RidgeBounds:
         """
         g, wrong = fraction("shrinkage", shrinkage, zero=True), non_negative("shrinkage_error", shrinkage_error)
         given = self.shift(self.spectrum.rows) + self.constraint_bias + self.truncation_bias
-        return (given + self.event.failure * (self.longest + self.longest_plain) + wrong * self.prior_radius) / (1 - g)
+        rare = self.event.failure * (self.longest + self.longest_plain)
+        sure = self.longest / (1 - g) + self.prior_radius
+        return min((given + rare + wrong * self.prior_radius) / (1 - g), sure)
 
     def truthful_error(self, variance: float) -> float:
         """Root mean square error of the noiseless estimate of truthful players, given the spectrum.

@@ -1,7 +1,7 @@
 """Laws of the privacy cost coefficients, and the threshold below which players are counted on to be truthful.
 
 A player with coefficient c bears a privacy cost of at most c epsilon^2. Coefficients are independent given the data;
-where their law depends on a player's data, use the law that lies above all of them (least P[c <= t] for each t).
+where their law depends on a player's data, use the law that lies above all of them (`DependentCosts`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput
 
-__all__ = ["CostLaw", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "excess_probability", "threshold"]
+__all__ = [
+    "LARGEST_EPSILON",
+    "CostLaw",
+    "DependentCosts",
+    "EmpiricalCosts",
+    "ExponentialCosts",
+    "ParetoCosts",
+    "QuadraticCosts",
+    "excess_probability",
+    "threshold",
+]
+
+LARGEST_EPSILON = 1.25
+"""Up to which total epsilon a `QuadraticCosts` may be used: e^epsilon <= 1 + 2 epsilon holds up to 1.2564."""
 
 
 @runtime_checkable
@@ -101,6 +114,106 @@ class EmpiricalCosts:
     def quantile(self, tail: float) -> float:
         above = math.floor(fraction("tail", tail) * self.values.size)
         return float(self.values[self.values.size - 1 - above])
+
+
+PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
+"""The laws of one coefficient, without further structure."""
+
+
+@dataclass(frozen=True)
+class DependentCosts:
+    """Coefficients whose law depends on a person's own data: the worst of several laws at each cost.
+
+    P[c > t] is the largest over the laws: min over (x, y) of P[c <= t | x, y] from below. Coefficients must still be
+    independent of each other given all data; the exact threshold then stands, because the number of people above it is
+    dominated by a binomial number. Where a common factor that nobody knows moves them together, say so with
+    `Behaviour.common_factor`.
+
+    Args:
+        laws: one for each kind of people, at least one.
+
+    Source: Cummings et al. 2015, Definition 7 and Lemma 3 (the function F); spec truthful_regression section 5.
+
+    Example:
+        >>> both = DependentCosts((ParetoCosts(exponent=4.0), ExponentialCosts(mean=2.0)))
+        >>> round(both.quantile(0.5), 4), round(both.quantile(1e-6), 4)
+        (1.3863, 31.6228)
+    """
+
+    laws: tuple[PlainCosts, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "laws", tuple(self.laws))
+        if not self.laws or not all(isinstance(law, PlainCosts) for law in self.laws):
+            raise InvalidInput("laws", "must be at least one Pareto, exponential or empirical law")
+
+    def survival(self, cost: float) -> float:
+        return max(law.survival(cost) for law in self.laws)
+
+    def quantile(self, tail: float) -> float:
+        return max(law.quantile(tail) for law in self.laws)
+
+
+@dataclass(frozen=True)
+class QuadraticCosts:
+    """Privacy worth at most c for each nat that what is published can tell about a person (the source's Assumption 4).
+
+    By Lemma 12, her expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which is at
+    most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
+    therefore 4 c. The source calls a quarter of the cost f and keeps c; here money stays money.
+
+    It is the *difference* between two answers that is bounded, which is what truth needs. The level of the cost is at
+    most c epsilon by the same assumption, far above 4 c epsilon^2 where epsilon is small: that taking part pays rests
+    on Assumption 1, cost at most (coefficient) epsilon^2, as before.
+
+    Args:
+        per_nat: law of c, in the currency.
+
+    Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
+    truthful_regression section 5.
+
+    Example:
+        >>> law = QuadraticCosts(ParetoCosts(exponent=4.0))
+        >>> law.quantile(0.0625), round(QuadraticCosts.difference(1.0, 0.5), 4)
+        (8.0, 0.6487)
+    """
+
+    per_nat: ParetoCosts | ExponentialCosts | EmpiricalCosts
+
+    def survival(self, cost: float) -> float:
+        return self.per_nat.survival(cost / 4.0)
+
+    def quantile(self, tail: float) -> float:
+        return 4.0 * self.per_nat.quantile(tail)
+
+    @staticmethod
+    def difference(per_nat: float, epsilon: float) -> float:
+        """2 c epsilon (e^epsilon - 1), by how much her expected cost can differ between two answers.
+
+        Args:
+            per_nat: her c >= 0.
+            epsilon: total of the mechanism, in [0, 1.25]; pure.
+
+        Raises:
+            InvalidInput: a larger epsilon, for which 4 c epsilon^2 would not cover it.
+        """
+        covered = QuadraticCosts.check(epsilon)
+        return 2.0 * non_negative("per_nat", per_nat) * covered * math.expm1(covered)
+
+    @staticmethod
+    def check(epsilon: float, delta: float = 0.0) -> float:
+        """The total epsilon, if this class of costs covers it.
+
+        Raises:
+            InvalidInput: epsilon above 1.25, or a delta above 0 (no likelihood ratio is bounded then).
+        """
+        if delta > 0:
+            raise InvalidInput("costs", f"quadratic costs need every likelihood ratio bounded, not delta = {delta:g}",
+                               "choose a release with pure epsilon")
+        if not epsilon <= LARGEST_EPSILON:
+            raise InvalidInput("epsilon", f"{epsilon:g} in total is above {LARGEST_EPSILON:g}",
+                               "quadratic costs rest on e^epsilon <= 1 + 2 epsilon: lower it, or assume other costs")
+        return non_negative("epsilon", epsilon)
 
 
 def _allowed(people: int, misreports: float) -> int:

@@ -34,6 +34,14 @@ from confide.regression.release.output_perturbation import (
     RidgeRelease,
     ridge_bounds,
 )
+from confide.regression.release.printed import (
+    PRINTED_PRIVACY,
+    WITH_CLAIM,
+    WITHOUT_CLAIM,
+    plain_bounds,
+    printed_claim,
+)
+from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
@@ -60,7 +68,8 @@ class Figures:
     Args:
         loss: everything that is spent, towards everybody else together.
         threshold: tau, players with a cost coefficient up to it are covered.
-        privacy_cost: tau epsilon^2, the largest privacy cost that a covered player bears.
+        privacy_cost: tau epsilon^2, the largest privacy cost that a covered player bears; epsilon is what people bear
+            (`PrivateTruthfulRegression.borne_epsilon`), also where no loss is claimed.
         coin: the smallest coin; rounding to it can reward a lie with one coin, and cost a participant half of one.
         peer_error: e, how far the payment's target is off.
         gain: eta, no lie gains more.
@@ -98,7 +107,9 @@ class Figures:
 
 
 def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:
-    """The composition of all events: pure, or at the release's delta."""
+    """The composition of all events: pure, or at the release's delta; infinite in paper mode without a claim."""
+    if not mechanism.claims_privacy:
+        return PureDP(math.inf)
     delta = mechanism.release.delta if isinstance(mechanism.release, AdaSSP) else 0.0
     return Accountant(mechanism.events()).loss(delta)
 
@@ -106,13 +117,21 @@ def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
     """e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
     setting, payment = mechanism.setting, mechanism.payment
-    worst = max(
-        ridge_bounds(setting, rows, payment.ridge, mechanism.behaviour.misreports).peer_error
-        for rows in set(setting.groups)
-    )
+    worst = max(_peer_error(mechanism, rows) for rows in set(setting.groups))
     if payment.clip is not None:
-        worst += bounds.clipping_bias(setting.features, mechanism.noise_scale, payment.clip)
+        worst += bounds.clipping_bias(setting.features, mechanism.noise_scale, payment.clip) * mechanism.stretch
     return worst
+
+
+def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
+    """e of a group with this many rows, before clipping."""
+    setting, ridge = mechanism.setting, mechanism.payment.ridge
+    bound = plain_bounds if mechanism.printed_mode else ridge_bounds
+    found = bound(setting, rows, ridge, mechanism.behaviour.misreports)
+    if not mechanism.payment.debias:
+        return found.peer_error
+    return found.debiased_peer_error(ridge_shrinkage(rows, setting.features, ridge),
+                                     ridge_shrinkage_error(rows, setting.features, ridge))
 
 
 def figures(mechanism: PrivateTruthfulRegression) -> Figures:
@@ -120,16 +139,17 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
     setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
     rule, coin = payment.rule, 1.0 / payment.minor_units
     loss = total_loss(mechanism)
-    tau = threshold(setting.people, behaviour.misreports, behaviour.failure, behaviour.costs)
-    cost = tau * loss.epsilon**2
+    tau = threshold(setting.people, behaviour.misreports, behaviour.failure, behaviour.costs,
+                    "lemma3" if behaviour.common_factor else "exact")
+    cost = tau * mechanism.borne_epsilon**2
     error = peer_error(mechanism)
     rho = bounds.truth_radius(rule.b, error, cost + coin)
+    scale, reach = mechanism.noise_scale * mechanism.stretch, mechanism.longest_peers * mechanism.stretch
     if payment.clip is None:
-        low, high = bounds.payment_range(rule, setting.features, mechanism.noise_scale, setting.ball,
-                                         setting.parameter_bound, PAYMENT_FAILURE)
+        low, high = bounds.payment_range(rule, setting.features, scale, reach, setting.parameter_bound,
+                                         PAYMENT_FAILURE)
     else:
-        low, high = bounds.clipped_payment_range(rule, mechanism.noise_scale, setting.ball, setting.parameter_bound,
-                                                 payment.clip)
+        low, high = bounds.clipped_payment_range(rule, scale, reach, setting.parameter_bound, payment.clip)
     spectrum = setting.spectrum(setting.people).quantised()
     # Where honest answers are cut off, nobody knows what peers predict on average: only the sure range bounds the
     # total.
@@ -177,9 +197,17 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     currency = mechanism.payment.currency
     covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
     own, proof, formula = mechanism.release.privacy()
+    paid, paid_proof, paid_formula = mechanism.payment_claim, PRIVACY, RIDGE_FORMULA
     together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
                       spec="truthful_regression 4.5",
                       erratum="each part is proved anew: see the payment estimates and the release")
+    reach = ("holds for every data set, whether or not the priors are right; n is public",
+             "coefficients, payment estimates and the random split")
+    if mechanism.printed_mode:
+        own = printed_claim(setting, setting.people, mechanism.payment.ridge, mechanism.payment.epsilon)
+        together = proof = paid_proof = PRINTED_PRIVACY
+        formula, paid_formula = (WITHOUT_CLAIM if part.vacuous else WITH_CLAIM for part in (own, paid))
+        reach = (WITHOUT_CLAIM if f.loss.vacuous else WITH_CLAIM,) * 2
     cut = setting.cuts
 
     def noted(note: str) -> str:
@@ -187,12 +215,11 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
 
     items: list[Guarantee] = [
         Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.OTHERS, source=together,
-                part="the billboard and everybody else's payments",
-                note="holds for every data set, whether or not the priors are right; n is public"),
+                part="the billboard and everybody else's payments", note=reach[0]),
         Privacy(loss=f.loss, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=together,
-                part="the billboard", note="coefficients, payment estimates and the random split"),
-        Privacy(loss=PureDP(mechanism.payment.epsilon), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
-                source=PRIVACY, part="the payment estimates alone", note=RIDGE_FORMULA),
+                part="the billboard", note=reach[1]),
+        Privacy(loss=paid, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=paid_proof,
+                part="the payment estimates alone", note=paid_formula),
         Privacy(loss=own, unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, source=proof,
                 part="the release alone", note=formula),
         Truthfulness(
@@ -225,4 +252,8 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             note="what was really paid in all is a function of private records and is not published",
         ),
     ]
+    if mechanism.printed_mode:
+        from confide.regression.printed import printed_claims
+
+        items += printed_claims(mechanism)
     return Guarantees(tuple(items))

@@ -23,9 +23,16 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Picture
 from confide.regression import bounds
-from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+from confide.regression.costs import (
+    DependentCosts,
+    EmpiricalCosts,
+    ExponentialCosts,
+    ParetoCosts,
+    QuadraticCosts,
+)
 from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
+from confide.regression.printed import PrintedRow
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, Payment, PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
@@ -79,6 +86,11 @@ class RegressionPlan:
     def guarantees(self) -> Guarantees:
         """Every promise."""
         return self.mechanism.guarantees()
+
+    @property
+    def printed(self) -> tuple[PrintedRow, ...]:
+        """What the source's theorems say at these parameters, beside what holds."""
+        return self.mechanism.printed()
 
     def warnings(self) -> tuple[str, ...]:
         """What a careful buyer should know before she goes on."""
@@ -146,6 +158,7 @@ class RegressionPlan:
             "a": m.payment.rule.a,
             "b": m.payment.rule.b,
             "centred": m.payment.rule.centred,
+            "debias": m.payment.debias,
             "currency": m.payment.currency,
             "deposit": f.deposit,
             "privacy": f.loss.to_dict(),
@@ -223,13 +236,15 @@ def plan(
     largest_eigenvalue: float | None = None,
     spectrum_tolerance: float = 0.2,
     ridge_payment: float | None = None,
-    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | None = None,
+    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts | None = None,
+    common_factor: bool = False,
     misreports: float = 0.001,
     misreports_failure: float = 1e-6,
     truth_radius: float | None = None,
     budget: float | None = None,
     centred: bool = True,
     clip: float | None = None,
+    debias: bool = False,
     currency: str = "USD",
     minor_units: int = 100,
 ) -> RegressionPlan:
@@ -256,12 +271,15 @@ def plan(
         ridge_payment: gamma_p; default: the noise on a prediction has standard deviation R0; for the averaged release,
             the weight with the least predicted error.
         costs: law of the privacy costs; default Pareto with exponent 4.
+        common_factor: True where a factor that nobody knows may move all costs together; much dearer.
         misreports: alpha.
         misreports_failure: beta.
         truth_radius: rho wanted; or give the budget.
         budget: bound wanted on the expected total of payments, in the currency.
         centred: the cheaper form of the scoring rule (ours); False for the source's.
         clip: t of the payments, for a sure payment range.
+        debias: pay with peers' estimates divided by their known shrinkage, which removes the ridge bias from e; for
+            features uniform in the ball alone.
         currency: its name.
         minor_units: coins per unit.
 
@@ -308,7 +326,8 @@ def plan(
         ridge_payment = best_ridge(setting, lambda ridge: Averaged(epsilon_payment=paid, ridge_payment=ridge))
     else:
         ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
-    behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure)
+    behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure,
+                          common_factor=common_factor)
     candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
     compared = {name: estimator.prediction_error(setting) for name, estimator in candidates.items()}
     chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release
@@ -322,7 +341,7 @@ def plan(
     draft = PrivateTruthfulRegression(
         setting=setting,
         payment=Payment(epsilon=epsilon_payment, ridge=ridge_payment, rule=ScoringRule(0.0, 1.0, centred), clip=clip,
-                        currency=currency, minor_units=minor_units),
+                        currency=currency, minor_units=minor_units, debias=debias),
         release=candidates[chosen],  # type: ignore[arg-type]
         behaviour=behaviour,
     )
@@ -398,12 +417,17 @@ def _what_would_do(draft: PrivateTruthfulRegression, rho: float) -> str:
         return 2 * peer_error(tried) < rho
 
     found = []
+    if setting.uniform_ball and not draft.payment.debias:
+        debiased = replace(draft, payment=replace(draft.payment, debias=True))
+        if 2 * peer_error(debiased) < rho:
+            found.append("with debiased payments (debias) it would do")
     crowds = (int(float(f"{setting.people * 1.2**k:.2g}")) for k in range(1, 60))
     crowd = next((n for n in crowds if n > setting.people and reaches(people=n)), None)
     if crowd is not None:
         found.append(f"with about {crowd:,} people it would do")
     rising = (setting.eigenvalue * 1.25**k for k in range(1, 30))
-    varied = next((mu for mu in rising if mu <= 1 / setting.features and reaches(smallest_eigenvalue=mu)), None)
+    varied = next((mu for mu in rising if mu <= 1 / setting.features and not draft.payment.debias
+                   and reaches(smallest_eigenvalue=mu)), None)
     if varied is not None:
         found.append(f"it would if features varied more in every direction (smallest_eigenvalue {varied:.2g} instead "
                      f"of {setting.eigenvalue:.2g}: fewer, or more balanced, features)")

@@ -12,32 +12,53 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import fraction, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.numerics import map_blocks
 from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
-from confide.regression.guarantees import Figures, figures, regression_guarantees
+from confide.regression.costs import (
+    DependentCosts,
+    EmpiricalCosts,
+    ExponentialCosts,
+    ParetoCosts,
+    QuadraticCosts,
+)
+from confide.regression.guarantees import Figures, figures, regression_guarantees, total_loss
 from confide.regression.posterior import PosteriorMean
 from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Released
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
+from confide.regression.release.printed import (
+    WITHOUT_CLAIM,
+    PrintedRidge,
+    printed_claim,
+    printed_scale,
+    proved_epsilon,
+    unconstrained_ridge,
+)
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.scoring import ScoringRule
+from confide.regression.sensitivity import ridge_norm_sup
 from confide.regression.setting import Setting
+from confide.regression.spectrum import ridge_shrinkage
+
+if TYPE_CHECKING:
+    from confide.regression.printed import PrintedRow
 
 __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
 
+MODES = ("corrected", "paper")
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
@@ -52,6 +73,8 @@ class Payment:
         clip: t: the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound.
         currency: its name.
         minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
+        debias: divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error;
+            for features uniform in the ball alone. Payments then spread 1/(1 - g) times as far.
     """
 
     epsilon: float
@@ -60,6 +83,7 @@ class Payment:
     clip: float | None = None
     currency: str = "USD"
     minor_units: int = 100
+    debias: bool = False
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
@@ -67,6 +91,8 @@ class Payment:
         if self.clip is not None:
             positive("clip", self.clip)
         whole("minor_units", self.minor_units, at_least=1)
+        if not isinstance(self.debias, bool):
+            raise InvalidInput("debias", f"{self.debias!r} is neither True nor False")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,15 +103,20 @@ class Behaviour:
         costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
         misreports: alpha, tolerated share of misreports and absences.
         failure: beta, probability that there are more.
+        common_factor: whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how
+            many are above a threshold, and the threshold is far larger.
     """
 
-    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts
+    costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts
     misreports: float
     failure: float
+    common_factor: bool = False
 
     def __post_init__(self) -> None:
         fraction("misreports", self.misreports)
         fraction("failure", self.failure)
+        if not isinstance(self.common_factor, bool):
+            raise InvalidInput("common_factor", f"{self.common_factor!r} is neither True nor False")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,6 +191,10 @@ class PrivateTruthfulRegression(Mechanism):
         payment: how people are paid, and what that costs in privacy.
         release: the estimator of the public coefficients, with its own privacy statement.
         behaviour: costs and the tolerated share of misreports.
+        mode: "corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the
+            release and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to
+            R0 + M alone, the full estimate released. It carries a privacy claim only where the printed constant
+            happens to suffice; elsewhere it runs with simulated noise alone, and cannot be settled.
 
     Use `confide.regression.plan` to choose all of these from public parameters.
 
@@ -178,6 +213,7 @@ class PrivateTruthfulRegression(Mechanism):
     payment: Payment
     release: RidgeRelease | Averaged | SufficientStatistics | AdaSSP
     behaviour: Behaviour
+    mode: str = "corrected"
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
@@ -188,7 +224,32 @@ class PrivateTruthfulRegression(Mechanism):
         ):
             raise InvalidInput("release", "averages other payment estimates than the mechanism's",
                                "give it the payment's epsilon and ridge")
+        one_of("mode", self.mode, MODES)
+        if self.printed_mode:
+            object.__setattr__(self, "release", self._as_printed())
+        elif isinstance(self.release, PrintedRidge):
+            raise InvalidInput("release", "is the printed one", "it belongs to mode='paper'")
+        if self.payment.debias and not self.setting.uniform_ball:
+            raise InvalidInput("debias", "the shrinkage of the peers' estimate is not known for these features",
+                               "only for features uniform in the ball, without smallest_eigenvalue")
+        if isinstance(self.behaviour.costs, QuadraticCosts):
+            QuadraticCosts.check(self.borne_epsilon, getattr(self.release, "delta", 0.0))
         object.__setattr__(self, "_posterior", PosteriorMean(self.setting.prior, self.setting.noise))
+
+    def _as_printed(self) -> PrintedRidge:
+        """The release of the literal Algorithm 2, which leaves nothing else to choose."""
+        release, payment = self.release, self.payment
+        if not isinstance(release, RidgeRelease):
+            raise InvalidInput("release", f"{type(release).__name__} is not in the source", "give RidgeRelease")
+        if (release.epsilon, release.ridge) != (payment.epsilon, payment.ridge):
+            raise InvalidInput("release", "has another ridge weight or epsilon than the payments",
+                               "the printed mechanism has one of each")
+        for name, changed in (("rule", payment.rule.centred), ("clip", payment.clip is not None),
+                              ("debias", payment.debias)):
+            if changed:
+                raise InvalidInput(name, "is not the source's", "mode='paper' takes the source's scoring rule, no clip "
+                                   "and no debiasing")
+        return PrintedRidge(epsilon=release.epsilon, ridge=release.ridge)
 
     @property
     def posterior(self) -> PosteriorMean:
@@ -198,12 +259,49 @@ class PrivateTruthfulRegression(Mechanism):
     @property
     def record_map(self) -> RecordMap:
         """The total per-record map; every record passes through it before anything else sees it."""
-        return self.setting.record_map
+        usual = self.setting.record_map
+        # The source knows one bound for all answers; without any, no sensitivity would exist.
+        return replace(usual, noise_bound=usual.response_bound) if self.printed_mode else usual
+
+    @property
+    def printed_mode(self) -> bool:
+        """Whether this is the literal Algorithm 2."""
+        return self.mode == "paper"
 
     # ---- promises
 
+    @property
+    def payment_claim(self) -> PureDP:
+        """What the payment estimates may claim; infinity in paper mode where the printed noise does not suffice."""
+        if not self.printed_mode:
+            return PureDP(self.payment.epsilon)
+        return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
+
+    @property
+    def claims_privacy(self) -> bool:
+        """Whether anything is claimed of privacy; in paper mode only where the printed noise suffices for all rows."""
+        return not self.printed_mode or self.borne_epsilon <= 2 * self.payment.epsilon
+
+    @property
+    def borne_epsilon(self) -> float:
+        """The epsilon that people really bear towards everybody else, which their privacy costs count.
+
+        What is claimed; in paper mode what is proved of the printed noise, however large.
+        """
+        if not self.printed_mode:
+            return total_loss(self).epsilon
+        rows = (max(self.setting.groups), self.setting.people)
+        return sum(proved_epsilon(self.setting, m, self.payment.ridge, self.payment.epsilon) for m in rows)
+
     def events(self) -> tuple[Event, ...]:
-        """The payment estimates (parallel over the groups), and the release."""
+        """The payment estimates (parallel over the groups), and the release.
+
+        Raises:
+            NotGuaranteed: paper mode at sizes where the printed claim fails: nothing can be charged for no claim.
+        """
+        if not self.claims_privacy:
+            raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
+                                "run it with simulated noise, for a study, or take mode='corrected'")
         peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label="payment estimates")
         return (peers, *self.release.events())
 
@@ -213,13 +311,41 @@ class PrivateTruthfulRegression(Mechanism):
         return figures(self)
 
     def guarantees(self) -> Guarantees:
-        """Every promise of section 7.1, from public parameters alone."""
+        """Every promise of section 7.1, from public parameters alone; in paper mode the printed ones beside them."""
         return regression_guarantees(self)
+
+    def printed(self) -> tuple[PrintedRow, ...]:
+        """What the source's theorems say at these parameters, beside what holds."""
+        from confide.regression.printed import printed_guarantees
+
+        return printed_guarantees(self)
 
     @property
     def noise_scale(self) -> float:
-        """Scale s_p of the noise on each payment estimate."""
-        return noise_scale(self.setting, self.payment.ridge, self.payment.epsilon)
+        """Scale s_p of the noise on each payment estimate, before debiasing."""
+        scale = printed_scale if self.printed_mode else noise_scale
+        return scale(self.setting, self.payment.ridge, self.payment.epsilon)
+
+    @property
+    def longest_peers(self) -> float:
+        """R, how long a payment estimate can be before its noise; in paper mode what plain ridge can reach."""
+        if not self.printed_mode:
+            return self.setting.ball
+        return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
+
+    @cached_property
+    def shrinkages(self) -> tuple[float, float]:
+        """g of each group's payment estimate, which debiased payments undo; from the law of the features alone."""
+        if not self.payment.debias:
+            return 0.0, 0.0
+        first, second = (ridge_shrinkage(rows, self.setting.features, self.payment.ridge)
+                         for rows in self.setting.groups)
+        return first, second
+
+    @property
+    def stretch(self) -> float:
+        """1/(1 - g), by how much debiasing lengthens a prediction and its noise; 1 without it."""
+        return 1.0 / (1.0 - max(self.shrinkages))
 
     # ---- the run
 
@@ -244,6 +370,8 @@ class PrivateTruthfulRegression(Mechanism):
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        if noise.release_safe:
+            self.events()  # refuses what carries no claim, before any record is looked at
         setting, n, d = self.setting, self.setting.people, self.setting.features
         if isinstance(data, Iterator):
             raise InvalidInput("data", f"{type(data).__name__} can be read once only",
@@ -252,16 +380,18 @@ class PrivateTruthfulRegression(Mechanism):
             raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {n} invited slots")
         split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
         groups = moments(as_batches(data, d), self.record_map, split, d)
+        estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
         peers = np.stack([
-            perturbed_ridge(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j))
+            estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j))
             for j, sums in enumerate(groups)
         ])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)
         norm = float(np.linalg.norm(released.estimate))
+        # Projected: never further from any parameter inside the ball, and free. The source releases it as it is.
+        inside = norm == 0 or self.printed_mode
         billboard = RegressionBillboard(
             split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
-            # Never further from any parameter inside the ball, and free: post-processing.
-            coef=released.estimate * min(1.0, setting.parameter_bound / norm) if norm > 0 else released.estimate,
+            coef=released.estimate if inside else released.estimate * min(1.0, setting.parameter_bound / norm),
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
@@ -295,6 +425,8 @@ class PrivateTruthfulRegression(Mechanism):
             peers: (2, d) payment estimates.
         """
         first, second = ordered_dot(X, peers[0]), ordered_dot(X, peers[1])
+        if self.payment.debias:
+            first, second = (p / (1.0 - g) for p, g in zip((first, second), self.shrinkages, strict=True))
         predicted = np.where(group, first, second)  # by the other group's estimate
         bound = self.prediction_bound
         if bound is not None:
@@ -303,8 +435,10 @@ class PrivateTruthfulRegression(Mechanism):
 
     @property
     def prediction_bound(self) -> float | None:
-        """R + s t, where predictions are clipped; None where they are not."""
-        return None if self.payment.clip is None else self.setting.ball + self.noise_scale * self.payment.clip
+        """R + s t, where predictions are clipped, debiased like them; None where they are not."""
+        if self.payment.clip is None:
+            return None
+        return (self.longest_peers + self.noise_scale * self.payment.clip) * self.stretch
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share, from her record and the billboard.

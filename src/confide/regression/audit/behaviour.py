@@ -76,8 +76,8 @@ def _best_lie(
 ) -> tuple[float, float]:
     """Largest expected gain of a lie over drawn people, and the least expected payment of a truthful one.
 
-    Peers predict P = (1 - g) q on average, with g as measured; the best answer is found on a grid of the whole interval
-    of possible answers and refined.
+    Peers predict P = (1 - g) q on average, with g as measured, divided by the public 1 - g where payments are debiased;
+    the best answer is found on a grid of the whole interval of possible answers and refined.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))
@@ -86,7 +86,7 @@ def _best_lie(
         x, y = people.X[k : k + 1], float(people.y[k])
         reach = min(setting.parameter_bound * float(row_norms(x)[0]) + setting.noise_bound, setting.response)
         y = min(max(y, -reach), reach)
-        peers = (1.0 - shrinkage) * float(law(x, np.array([y]))[0])
+        peers = (1.0 - shrinkage) * mechanism.stretch * float(law(x, np.array([y]))[0])
 
         def utility(reports: np.ndarray, x: np.ndarray = x, peers: float = peers) -> np.ndarray:
             return rule(peers, law(np.repeat(x, len(reports), axis=0), reports))
@@ -123,7 +123,7 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
     """The sure range of payments, forced: peers' estimates far outside, all answers, both groups."""
-    setting, far = mechanism.setting, 1e6 * (mechanism.setting.ball + mechanism.noise_scale)
+    setting, far = mechanism.setting, 1e6 * (mechanism.longest_peers + mechanism.noise_scale)
     answers = np.tile(np.linspace(-1.0, 1.0, 41) * setting.response, 2)
     X = np.zeros((len(answers), setting.features))
     X[:, 0] = 1.0

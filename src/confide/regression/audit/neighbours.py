@@ -49,6 +49,8 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     if isinstance(release, RidgeRelease):
         targets.append((None, release.ridge))
     for group, ridge in targets:
+        if mechanism.printed_mode and setting.features > 1:
+            yield _unconstrained(mechanism, members(group), ridge)
         yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
     people = members(None)
     half = 0.5 if setting.features > 1 else 1.0  # the cosine at which one record moves (A, u/Y) furthest
@@ -99,6 +101,18 @@ def _leaning(
         first, answers = first * 1e6, (answers[0] * 1e280, answers[1])
     push = [(int(i), np.concatenate([[c], np.zeros(d - 1)]), answer) for i in members[1 : copies + 1]]
     return _pair(push, int(members[0]), first, answers[0], second, answers[1])
+
+
+def _unconstrained(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float) -> Neighbours:
+    """Others push a plain ridge estimate as far as it goes, (Y/2) sqrt(m/gamma); the last record leans against it.
+
+    Source: spec truthful_regression 4.3.
+    """
+    d, response, others = mechanism.setting.features, mechanism.setting.response, max(1, len(members) - 1)
+    c = min(1.0, math.sqrt(ridge / others))
+    cosine = steepest(others * c * response / (ridge + others * c * c), response)
+    push = [(int(i), np.concatenate([[c], np.zeros(d - 1)]), response) for i in members[1:]]
+    return _pair(push, int(members[0]), _along(d, cosine), -response, _along(d, cosine, -1.0), -response)
 
 
 def _weakest(features: int, members: np.ndarray, response: float) -> Neighbours:

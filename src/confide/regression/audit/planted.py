@@ -17,7 +17,8 @@ Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
 def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
     """A broken mechanism with the parameters of a sound one."""
-    return kind(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
+    return kind(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour,
+                mode=sound.mode)
 
 
 class Unclipped(PrivateTruthfulRegression):

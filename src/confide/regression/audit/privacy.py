@@ -24,6 +24,7 @@ from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
+from confide.regression.release.printed import PrintedRidge
 
 __all__ = ["FALSE_ALARM", "claims_of", "privacy_controls", "privacy_rows"]
 
@@ -37,8 +38,14 @@ Run = Callable[[Any, Noise], Outcome | SimulatedOutcome]
 
 
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
-    """What is promised of each part of the noise, by the first word of its streams; "" is everything together."""
+    """What is promised of each part of the noise, by the first word of its streams; "" is everything together.
+
+    In paper mode these are the source's claims, whether or not they hold: the audit says so where they do not.
+    """
     release = mechanism.release
+    if isinstance(release, PrintedRidge):
+        own = PureDP(release.epsilon)
+        return {"": PureDP(2 * release.epsilon), "payment": own, "release": own}
     claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
     if isinstance(release, AdaSSP):
         claims["release"] = ZCDP(release.rho)

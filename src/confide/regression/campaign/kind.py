@@ -26,7 +26,13 @@ from confide.regression.campaign.stand_ins import StandIns, stand_ins
 from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.submissions import Submissions
 from confide.regression.campaign.typed import parse_record
-from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
+from confide.regression.costs import (
+    DependentCosts,
+    EmpiricalCosts,
+    ExponentialCosts,
+    ParetoCosts,
+    QuadraticCosts,
+)
 from confide.regression.priors import (
     Atoms,
     SampledPrior,
@@ -43,6 +49,7 @@ from confide.regression.private_truthful_regression import (
 )
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.release.printed import PrintedRidge
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.scoring import ScoringRule
 from confide.regression.setting import Setting
@@ -91,9 +98,10 @@ class RegressionKind:
     types: ClassVar[Mapping[str, type]] = {
         t.__name__: t
         for t in (
-            AdaSSP, Atoms, Averaged, Behaviour, EmpiricalCosts, ExponentialCosts, ParetoCosts, Payment,
-            PrivateTruthfulRegression, RegressionBillboard, RidgeRelease, SampledPrior, ScoringRule, Setting,
-            SufficientStatistics, TabulatedNoise, TruncatedGaussianNoise, UniformBall, UniformNoise,
+            AdaSSP, Atoms, Averaged, Behaviour, DependentCosts, EmpiricalCosts, ExponentialCosts, ParetoCosts, Payment,
+            PrintedRidge, PrivateTruthfulRegression, QuadraticCosts, RegressionBillboard, RidgeRelease, SampledPrior,
+            ScoringRule, Setting, SufficientStatistics, TabulatedNoise, TruncatedGaussianNoise, UniformBall,
+            UniformNoise,
         )
     }
 

@@ -10,10 +10,20 @@ if TYPE_CHECKING:
     from confide.regression.release.ada_ssp import AdaSSP
     from confide.regression.release.base import Interval, Release, Released
     from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+    from confide.regression.release.printed import PrintedRidge
     from confide.regression.release.sufficient_statistics import SufficientStatistics
 
 
-__all__ = ["AdaSSP", "Averaged", "Interval", "Release", "Released", "RidgeRelease", "SufficientStatistics"]
+__all__ = [
+    "AdaSSP",
+    "Averaged",
+    "Interval",
+    "PrintedRidge",
+    "Release",
+    "Released",
+    "RidgeRelease",
+    "SufficientStatistics",
+]
 
 __getattr__, __dir__ = doors(
     __name__,
@@ -21,6 +31,7 @@ __getattr__, __dir__ = doors(
         "ada_ssp": ("AdaSSP",),
         "base": ("Interval", "Release", "Released"),
         "output_perturbation": ("Averaged", "RidgeRelease"),
+        "printed": ("PrintedRidge",),
         "sufficient_statistics": ("SufficientStatistics",),
     },
 )

@@ -23,7 +23,16 @@ from confide.regression.records import Moments
 from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.setting import Setting
 
-__all__ = ["PRIVACY", "RIDGE_FORMULA", "Averaged", "RidgeRelease", "noise_scale", "perturbed_ridge", "ridge_bounds"]
+__all__ = [
+    "PRIVACY",
+    "RIDGE_FORMULA",
+    "SOLVER_SHARE",
+    "Averaged",
+    "RidgeRelease",
+    "noise_scale",
+    "perturbed_ridge",
+    "ridge_bounds",
+]
 
 _ACCURACY = Source(document="Cummings et al. 2015", statement="Theorem 4", spec="truthful_regression 7.1",
                    erratum="vector-noise moments, variance and half-size groups corrected")
@@ -35,13 +44,13 @@ PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 and Lemma
 RIDGE_FORMULA = ("vector Laplace noise of scale D(R,Y)/(gamma epsilon), D(R,Y) = max over phi of "
                  "R sin 2phi + 2Y sin phi: replacing one record moves the estimate by at most D(R,Y)/gamma")
 
-_SOLVER_SHARE = 2.0**-16
+SOLVER_SHARE = 2.0**-16
 """tau_fp in units of D/gamma: how far a certified solution may be from the true minimiser. Public, never from data."""
 
 
 def noise_scale(setting: Setting, ridge: float, epsilon: float) -> float:
     """Scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), with room for two certified solutions, rounded up."""
-    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * _SOLVER_SHARE)
+    sensitivity = setting.diameter / ridge * (1.0 + 2.0 * SOLVER_SHARE)
     return sensitivity / epsilon * ROOM
 
 
@@ -49,7 +58,7 @@ def perturbed_ridge(
     setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream
 ) -> np.ndarray:
     """One epsilon-DP ridge estimate, (d,): the exact rounding of a certified solution plus vector Laplace noise."""
-    tolerance = _SOLVER_SHARE * setting.diameter / ridge * (1.0 - 2.0**-50)
+    tolerance = SOLVER_SHARE * setting.diameter / ridge * (1.0 - 2.0**-50)
     center = certified_ridge(sums, ridge, setting.ball, tolerance)
     scale = noise_scale(setting, ridge, epsilon)
     return noise.vector_laplace(scale, setting.features, stream=stream, center=center)
@@ -108,16 +117,23 @@ class RidgeRelease(Release):
     def privacy(self) -> tuple[PureDP, Source, str]:
         return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA
 
+    def scale(self, setting: Setting) -> float:
+        """Of the vector Laplace noise."""
+        return noise_scale(setting, self.ridge, self.epsilon)
+
+    def bounds(self, setting: Setting, misreports: float) -> RidgeBounds:
+        """Error bounds of the estimate without its noise."""
+        return ridge_bounds(setting, setting.people, self.ridge, misreports)
+
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
         estimate = perturbed_ridge(setting, total, self.ridge, self.epsilon, noise, ("release",))
         return Released(estimate=estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         size = float(np.linalg.norm(direction))
-        scale = noise_scale(setting, self.ridge, self.epsilon)
         return Interval(
             value=float(direction @ released.estimate),
-            noise=size * scale * laplace_marginal_quantile(level, setting.features),
+            noise=size * self.scale(setting) * laplace_marginal_quantile(level, setting.features),
             sampling=size * normal_quantile(level) * _sampling(setting, setting.people, self.ridge),
             bias=size * _shrinkage(setting, setting.people, self.ridge),
             level=level,
@@ -125,14 +141,11 @@ class RidgeRelease(Release):
         )
 
     def expected_errors(self, setting: Setting) -> np.ndarray:
-        scale = noise_scale(setting, self.ridge, self.epsilon)
-        return _expected_errors(setting, setting.people, self.ridge, scale, setting.noise.variance)
+        return _expected_errors(setting, setting.people, self.ridge, self.scale(setting), setting.noise.variance)
 
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
-        scale = noise_scale(setting, self.ridge, self.epsilon)
-        estimate = ridge_bounds(setting, setting.people, self.ridge, misreports)
-        return ProvedError(bound=estimate.release_error(scale, setting.noise.variance), expected=True, failure=0.0,
-                           source=_ACCURACY)
+        bound = self.bounds(setting, misreports).release_error(self.scale(setting), setting.noise.variance)
+        return ProvedError(bound=bound, expected=True, failure=0.0, source=_ACCURACY)
 
     def describe(self) -> str:
         return f"ridge regression constrained to a ball (weight {self.ridge:.4g}) plus vector Laplace noise"
