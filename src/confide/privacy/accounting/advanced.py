@@ -103,7 +103,8 @@ def largest_step(epsilon: float, slack: float, count: int) -> float:
         True
     """
     positive("epsilon", epsilon)
-    guess = epsilon / math.sqrt(2.0 * whole("count", count, at_least=1) * -math.log(fraction("slack", slack)) + count)
+    root = math.sqrt(2.0 * whole("count", count, at_least=1) * -math.log(fraction("slack", slack)))
+    guess = 2.0 * epsilon / (root + math.sqrt(root * root + 4.0 * count * epsilon))  # where the drift is k step^2
     return largest(lambda step: step == 0 or theorem(step, count, slack) <= epsilon, guess)
 
 
