@@ -12,13 +12,14 @@ from confide.privacy import Accountant, Event, events
 from confide.privacy.accounting import CALCULATORS, FAST, matrix, mechanisms
 from confide.privacy.accounting.sums import KINDS
 
-CELLS = {(row[0], name): cell for row in matrix().rows
-         for name, cell in zip(matrix().columns[1:], row[1:], strict=True)}
+CELLS = {(event, row[0]): cell for row in matrix().rows
+         for event, cell in zip(matrix().columns[1:-1], row[1:-1], strict=True)}
 
 
 def test_the_table_is_whole() -> None:
-    assert matrix().columns == ("event", *CALCULATORS)
-    assert [row[0] for row in matrix().rows] == [kind.__name__ for kind in KINDS]
+    assert matrix().columns == ("calculator", *(kind.__name__ for kind in KINDS), "source")
+    assert [row[0] for row in matrix().rows] == list(CALCULATORS)
+    assert all(row[-1] for row in matrix().rows)
     assert {type(event) for event in ONE_OF_EACH} == set(KINDS)
     assert set(FAST) == set(CALCULATORS) - {"pld"}
     # Every event class is in the table, but for the base and the two that hold others.

@@ -29,6 +29,9 @@ class Calculator(Protocol):
     RULES: dict[type[Event], str]
     """Event type -> the rule that is proved for it, in a few words."""
 
+    SOURCE: str
+    """Where the rules come from."""
+
     def supports(self, event: Event, /) -> bool:
         """Whether there is a rule."""
         ...

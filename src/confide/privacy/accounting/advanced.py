@@ -1,7 +1,8 @@
 """Advanced composition: k uses of one epsilon cost sqrt(2 k ln(1/slack)) epsilon + k epsilon (e^epsilon - 1).
 
 A list with several levels is counted at its largest one, as Wu 2017, Theorem 3.4.2 does. The printed corollary, a step
-size for a target, is verified with the theorem before it is believed: it fails where the slack is near 1.
+size for a target, is verified with the theorem before it is believed: it fails where the slack is near 1 (spec
+query_release A2, errata 8 and 9).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, largest, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "corollary_step", "delta", "epsilon", "largest_step", "supports", "theorem"]
+__all__ = ["RULES", "SOURCE", "corollary_step", "delta", "epsilon", "largest_step", "supports", "theorem"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "k times the largest epsilon",
@@ -25,7 +26,9 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     ApproxEvent: "as pure; deltas added",
 }
-"""Source: Wu 2017, Theorem 2.2.4 (Dwork, Rothblum and Vadhan 2010); spec query_release A2, erratum 8."""
+"""Event type -> the rule."""
+
+SOURCE = "Wu 2017, Theorem 2.2.4 (Dwork, Rothblum and Vadhan 2010)"
 
 
 def supports(event: Event) -> bool:

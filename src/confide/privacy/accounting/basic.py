@@ -7,7 +7,7 @@ import math
 from confide.privacy.accounting.sums import Spend, totals, written, written_up
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
 
-__all__ = ["RULES", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "supports"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "sum of epsilon",
@@ -15,7 +15,9 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "sum of epsilon",
     ApproxEvent: "sums of epsilon and delta",
 }
-"""Source: Wu 2017, Theorem 2.2.2."""
+"""Event type -> the rule."""
+
+SOURCE = "Wu 2017, Theorem 2.2.2"
 
 
 def supports(event: Event) -> bool:

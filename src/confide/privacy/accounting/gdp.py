@@ -1,6 +1,7 @@
 """Gaussian composition: squares of mu add up, and the Gaussian trade-off is exact.
 
-A pure event counts as the least mu-Gaussian one that dominates it, so that a few may stand beside Gaussian noise.
+A pure event counts as the least mu-Gaussian one that dominates it (`PureDP.to_gdp`), so that a few may stand beside
+Gaussian noise (spec allocation 2).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent
 from confide.privacy.losses import BITS, GDP, PureDP, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "delta", "epsilon", "mu", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "mu", "supports"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "mu = 2 Phi^-1(e^epsilon/(1 + e^epsilon))",
@@ -20,7 +21,9 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     GDPEvent: "mu, exact",
 }
-"""Source: Dong, Roth and Su 2022, Corollary 2; spec allocation 2; pure events at `PureDP.to_gdp`."""
+"""Event type -> the rule."""
+
+SOURCE = "Dong, Roth and Su 2022; pure events ours"
 
 
 def supports(event: Event) -> bool:

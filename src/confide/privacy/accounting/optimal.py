@@ -26,7 +26,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, least, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["ATOMS", "RULES", "USES", "delta", "epsilon", "supports"]
+__all__ = ["ATOMS", "RULES", "SOURCE", "USES", "delta", "epsilon", "supports"]
 
 ATOMS = 2**20
 """Most values that the law of the total loss may have."""
@@ -40,6 +40,9 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "exact: its own law",
     ApproxEvent: "exact: randomised response, or everything shown with probability delta",
 }
+"""Event type -> the rule."""
+
+SOURCE = "Kairouz, Oh and Viswanath 2015; Murtagh and Vadhan 2018"
 
 _UNIT = 2.0**-53
 _STEP = 16 * _UNIT  # of one factor or exponential: each is within 8 units in the last place

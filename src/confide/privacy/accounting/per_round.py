@@ -30,7 +30,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "Drift", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "Drift", "delta", "epsilon", "supports"]
 
 Drift = Literal["tanh", "printed"]
 """epsilon tanh(epsilon/2), or the printed epsilon (e^epsilon - 1) with the printed width, for every event alike."""
@@ -41,6 +41,9 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "width 2 epsilon, its own drift",
     ApproxEvent: "as pure; deltas added",
 }
+"""Event type -> the rule."""
+
+SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; the bounded range is ours"
 
 
 def supports(event: Event) -> bool:

@@ -33,7 +33,7 @@ from confide.privacy.events import (
     RandomizedResponseEvent,
 )
 
-__all__ = ["RULES", "available", "delta", "epsilon", "interval", "supports"]
+__all__ = ["RULES", "SOURCE", "available", "delta", "epsilon", "interval", "supports"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "binary randomised response",
@@ -42,6 +42,9 @@ RULES: dict[type[Event], str] = {
     ApproxEvent: "randomised response, or everything shown",
     GDPEvent: "two Gaussians",
 }
+"""Event type -> the rule."""
+
+SOURCE = "Doroshenko et al. 2022"
 
 _Array = NDArray[np.floating[Any]]
 _TAIL = 1e-15  # mass that each composition may move to infinity

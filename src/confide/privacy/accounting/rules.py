@@ -23,17 +23,17 @@ MADE_BY: dict[str, tuple[str, str]] = {
 
 
 def matrix() -> Table:
-    """One row an event, one column a calculator; a cell names the rule, or says Unsupported.
+    """One row a calculator, one column an event; a cell names the rule that is proved, or says Unsupported.
 
     Example:
-        >>> row = dict(zip(matrix().columns, matrix().rows[-2], strict=True))
-        >>> row["event"], row["zcdp"], row["optimal"]
-        ('ZCDPEvent', 'rho', 'Unsupported')
+        >>> row = dict(zip(matrix().columns, matrix().rows[3], strict=True))
+        >>> row["calculator"], row["BoundedRangeEvent"], row["ApproxEvent"]
+        ('zcdp', 'rho = epsilon^2/8', 'Unsupported')
     """
     return Table(
-        columns=("event", *CALCULATORS),
-        rows=tuple((kind.__name__, *(each.RULES.get(kind, "Unsupported") for each in CALCULATORS.values()))
-                   for kind in KINDS),
+        columns=("calculator", *(kind.__name__ for kind in KINDS), "source"),
+        rows=tuple((name, *(each.RULES.get(kind, "Unsupported") for kind in KINDS), each.SOURCE)
+                   for name, each in CALCULATORS.items()),
         note="Every rule is a proved upper bound for a list that was fixed beforehand. Repeated and Composed stand for "
              "the events within them.",
     )

@@ -18,7 +18,7 @@ from confide.privacy.events import (
 from confide.privacy.losses import BITS, GDP, ZCDP, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "concentrated_delta", "concentrated_epsilon", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "concentrated_delta", "concentrated_epsilon", "delta", "epsilon", "supports"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "sum of epsilon",
@@ -28,7 +28,9 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho, converted with what is left of delta",
     GDPEvent: "mu alone or rho = mu^2/2, converted with what is left of delta",
 }
-"""Source: Wu 2017, Theorem 2.2.2, over the two groups."""
+"""Event type -> the rule."""
+
+SOURCE = "Wu 2017, Theorem 2.2.2, over two groups"
 
 
 def supports(event: Event) -> bool:

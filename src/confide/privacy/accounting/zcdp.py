@@ -1,4 +1,4 @@
-"""Concentrated composition: costs rho add up, and are converted once."""
+"""Concentrated composition: costs rho add up, and are converted once. Proofs of the costs stand at `sums.totals`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from confide.privacy.accounting.sums import Spend, as_written, float_up, totals
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, RandomizedResponseEvent, ZCDPEvent
 from confide.privacy.losses import ZCDP
 
-__all__ = ["RULES", "delta", "epsilon", "rho", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "rho", "supports"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "rho = epsilon^2/2",
@@ -18,7 +18,9 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho",
     GDPEvent: "rho = mu^2/2",
 }
-"""Source: Bun and Steinke 2016; the bounded range in spec query_release A2 (proof at `sums.totals`)."""
+"""Event type -> the rule."""
+
+SOURCE = "Bun and Steinke 2016; the bounded range is ours"
 
 
 def supports(event: Event) -> bool:
