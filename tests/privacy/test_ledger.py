@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit
-from confide.privacy import ZCDP, Account, ApproxDP, ApproxEvent, Ledger, PureDP, PureEvent, ZCDPEvent
-from confide.privacy.accounting import written
+from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit, Unsupported
+from confide.privacy import (
+    GDP,
+    ZCDP,
+    Account,
+    Accountant,
+    ApproxDP,
+    ApproxEvent,
+    BoundedRangeEvent,
+    Event,
+    GDPEvent,
+    Ledger,
+    PureDP,
+    PureEvent,
+    RandomizedResponseEvent,
+    Repeated,
+    ZCDPEvent,
+)
+from confide.privacy.accounting import float_up, written
 from confide.privacy.ledger import Rule
 
 RECORD = Unit.RECORD_REPLACED
@@ -156,3 +173,72 @@ def test_wrong_relation_and_unknown_account() -> None:
         ledger.charge(Account(name="other", neighbours=RECORD, audience=Audience.PUBLIC), _pure(0.1))
     with pytest.raises(InvalidInput, match="unlimited"):
         _ledger(PureDP(float("inf"))).charge(ACCOUNT, _pure(0.1))
+
+
+# ---- the filter's rules, event by event (spec query_release A2)
+
+
+def test_an_exponential_mechanism_costs_an_eighth_under_zcdp() -> None:
+    ledger = _ledger(ApproxDP(4.0, 1e-6), "zcdp")
+    drawn = BoundedRangeEvent(epsilon=0.05, neighbours=RECORD)
+    ledger.charge(ACCOUNT, Repeated(event=drawn, count=800, neighbours=RECORD))
+    assert ledger.spent(ACCOUNT) == ZCDP(0.25)  # exactly: 800 * .05^2 / 8, of decimals
+    basic = _ledger(PureDP(1.0))
+    basic.charge(ACCOUNT, Repeated(event=drawn, count=20, neighbours=RECORD))
+    with pytest.raises(BudgetExceeded):
+        basic.charge(ACCOUNT, drawn)
+
+
+def test_randomised_response_is_charged_as_pure() -> None:
+    answer = RandomizedResponseEvent(epsilon=0.1, categories=5, neighbours=RECORD)
+    basic, zcdp = _ledger(PureDP(0.3)), _ledger(ApproxDP(0.3, 1e-6), "zcdp")
+    for ledger in (basic, zcdp):
+        for _ in range(3):
+            ledger.charge(ACCOUNT, answer)
+        with pytest.raises(BudgetExceeded):
+            ledger.charge(ACCOUNT, answer)
+    assert basic.spent(ACCOUNT) == PureDP(0.3)
+    assert zcdp.spent(ACCOUNT) == ZCDP(float_up(Fraction(15, 1000)))
+
+
+def test_gaussian_releases() -> None:
+    """Under "basic" a list of them is converted exactly, at its own delta; under "zcdp" it counts mu^2/2."""
+    noise = GDPEvent(mu=0.5, neighbours=RECORD)
+    basic = _ledger(ApproxDP(10.0, 1e-5))
+    basic.charge(ACCOUNT, noise, noise, delta=1e-6)
+    exact = GDP(0.5**0.5).epsilon_at(1e-6)
+    spent = basic.spent(ACCOUNT)
+    assert isinstance(spent, ApproxDP)
+    assert exact <= spent.epsilon <= exact * (1 + 1e-12) < ZCDP(0.25).epsilon_at(1e-6)
+    assert spent.delta == 1e-6
+    zcdp = _ledger(ApproxDP(10.0, 1e-5), "zcdp")
+    zcdp.charge(ACCOUNT, noise, noise)
+    assert zcdp.spent(ACCOUNT) == ZCDP(0.25)
+    with pytest.raises(InvalidInput, match="delta above 0"):
+        basic.charge(ACCOUNT, noise)
+
+
+def test_no_other_calculator_is_mixed_into_the_filter() -> None:
+    """A list that per-round, optimal or advanced composition would admit is refused: they are no filters."""
+    events = [Repeated(event=_pure(0.05), count=200, neighbours=RECORD)]
+    bounds = Accountant(tuple(events)).bounds(1e-6)
+    assert bounds["optimal"] < 3.3 < bounds["zcdp"] < bounds["per_round"] < 4.0 < bounds["advanced"] < 10.0
+    for budget, rule in ((3.4, "zcdp"), (9.9, "basic")):
+        ledger = _ledger(ApproxDP(budget, 1e-6), rule)  # type: ignore[arg-type]
+        with pytest.raises(BudgetExceeded):
+            ledger.charge(ACCOUNT, *events)
+    _ledger(ApproxDP(3.6, 1e-6), "zcdp").charge(ACCOUNT, *events)
+    _ledger(PureDP(10.0)).charge(ACCOUNT, *events)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unknown(Event):
+    strength: float
+
+
+@pytest.mark.parametrize("rule", ["basic", "zcdp"])
+def test_an_unknown_event_is_refused_and_changes_nothing(rule: Rule) -> None:
+    ledger = _ledger(ApproxDP(1.0, 1e-6), rule)
+    with pytest.raises(Unsupported, match="_Unknown"):
+        ledger.charge(ACCOUNT, _pure(0.1), _Unknown(strength=0.0, neighbours=RECORD))
+    assert ledger.events(ACCOUNT) == ()

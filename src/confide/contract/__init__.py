@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         NotGuaranteed,
         Refused,
         SolverFailed,
+        Unsupported,
     )
     from confide.contract.guarantees import (
         Accuracy,
@@ -72,6 +73,7 @@ __all__ = [
     "Text",
     "Truthfulness",
     "Unit",
+    "Unsupported",
     "canonical",
     "digest",
     "kind",
@@ -82,7 +84,9 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "encoding": ("canonical", "digest"),
-        "errors": ("BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed"),
+        "errors": (
+            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed", "Unsupported",
+        ),
         "guarantees": (
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
             "Source", "Truthfulness", "Unit",

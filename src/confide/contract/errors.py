@@ -4,6 +4,7 @@
 
     ConfideError                       exit code 1: a fault of ours
     ├── InvalidInput (ValueError)      exit code 2: a parameter, file or key is wrong
+    │   └── Unsupported                ... no proved rule is known for it; nothing is approximated
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
@@ -21,6 +22,7 @@ __all__ = [
     "NotGuaranteed",
     "Refused",
     "SolverFailed",
+    "Unsupported",
 ]
 
 
@@ -46,6 +48,19 @@ class InvalidInput(ConfideError, ValueError):
         self.problem = problem
         self.limit = limit
         super().__init__(f"{field}: {problem}" + (f"; {limit}" if limit else ""))
+
+
+class Unsupported(InvalidInput):
+    """Something well-formed for which no proved rule is known. It is refused, never approximated.
+
+    Args:
+        field: the name the caller knows the thing by.
+        what: the thing that has no rule.
+        limit: what would have one.
+    """
+
+    def __init__(self, field: str, what: str, limit: str = "no proved rule is known") -> None:
+        super().__init__(field, f"{what} is unsupported", limit)
 
 
 class Refused(ConfideError):

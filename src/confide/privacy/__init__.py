@@ -17,7 +17,17 @@ if TYPE_CHECKING:
         max_divergence,
         renyi_divergence,
     )
-    from confide.privacy.events import ApproxEvent, Composed, Event, PureEvent, Repeated, ZCDPEvent
+    from confide.privacy.events import (
+        ApproxEvent,
+        BoundedRangeEvent,
+        Composed,
+        Event,
+        GDPEvent,
+        PureEvent,
+        RandomizedResponseEvent,
+        Repeated,
+        ZCDPEvent,
+    )
     from confide.privacy.gaussian import gaussian_sigma, gdp_mu
     from confide.privacy.ledger import Account, Ledger
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
@@ -33,12 +43,15 @@ __all__ = [
     "Accountant",
     "ApproxDP",
     "ApproxEvent",
+    "BoundedRangeEvent",
     "Composed",
     "Event",
+    "GDPEvent",
     "Ledger",
     "Noise",
     "PureDP",
     "PureEvent",
+    "RandomizedResponseEvent",
     "RenyiDP",
     "Repeated",
     "ZCDPEvent",
@@ -71,7 +84,10 @@ __getattr__, __dir__ = doors(
         "divergences": (
             "approx_max_divergence", "exact_epsilon", "exact_mu", "hockey_stick", "max_divergence", "renyi_divergence",
         ),
-        "events": ("ApproxEvent", "Composed", "Event", "PureEvent", "Repeated", "ZCDPEvent"),
+        "events": (
+            "ApproxEvent", "BoundedRangeEvent", "Composed", "Event", "GDPEvent", "PureEvent",
+            "RandomizedResponseEvent", "Repeated", "ZCDPEvent",
+        ),
         "gaussian": ("gaussian_sigma", "gdp_mu"),
         "ledger": ("Account", "Ledger"),
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),

@@ -13,7 +13,18 @@ from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Unit
 
-__all__ = ["ApproxEvent", "Composed", "Event", "PureEvent", "Repeated", "ZCDPEvent", "flatten"]
+__all__ = [
+    "ApproxEvent",
+    "BoundedRangeEvent",
+    "Composed",
+    "Event",
+    "GDPEvent",
+    "PureEvent",
+    "RandomizedResponseEvent",
+    "Repeated",
+    "ZCDPEvent",
+    "flatten",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +51,41 @@ class PureEvent(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BoundedRangeEvent(Event):
+    """One draw of an exponential mechanism: over all outcomes, the log ratio of both laws varies by at most epsilon.
+
+    It is epsilon-DP, and epsilon^2/8-zCDP, a quarter of what epsilon-DP alone gives. Only a draw with probabilities in
+    proportion to exp(epsilon score / (2 sensitivity)) makes this event; the largest of noisy scores with Laplace noise
+    makes a `PureEvent`.
+
+    Source: Wu 2017, Theorem 2.3.3; spec query_release A2.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponseEvent(Event):
+    """One k-ary randomised response: the true category with probability e^epsilon / (e^epsilon + k - 1), else another
+    one, each alike. Its law is known exactly, so it may cost less than any epsilon-DP release.
+
+    Args:
+        epsilon: in nats, >= 0.
+        categories: k, >= 2.
+    """
+
+    epsilon: float
+    categories: int = 2
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        whole("categories", self.categories, at_least=2)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApproxEvent(Event):
     """An (epsilon, delta)-DP release about which nothing more is known."""
 
@@ -59,6 +105,21 @@ class ZCDPEvent(Event):
 
     def __post_init__(self) -> None:
         non_negative("rho", self.rho)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GDPEvent(Event):
+    """A mu-Gaussian release: continuous Gaussian noise with mu = sensitivity / sigma.
+
+    Discrete Gaussian noise makes a `ZCDPEvent` instead.
+
+    Source: Dong, Roth and Su 2022, Theorem 1; spec allocation 2.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        non_negative("mu", self.mu)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,8 @@
 An account is one data subject or data set, seen by one audience, under one neighbouring relation. Its budget, and the
 rule that adds up, are fixed when it is registered. A charge that does not fit is refused before anything is touched,
 and changes nothing. Unlike an accountant, the rule stays valid when a spend was chosen after seeing earlier outputs: it
-is a filter (spec query_release A2).
+is a filter (spec query_release A2). Advanced, per-round and optimal composition are proved for levels that were fixed
+beforehand, so no rule here uses them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Literal
 from confide.contract.checks import fraction, one_of
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Unit
-from confide.privacy.accounting import Totals, float_up, totals, written, written_up
+from confide.privacy.accounting.split import concentrated_epsilon
+from confide.privacy.accounting.sums import counted, float_up, totals, written, written_up
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
@@ -121,7 +123,8 @@ class Ledger:
         Args:
             account: whose budget.
             events: a list that was fixed before the release.
-            delta: under the rule "basic", the delta at which the list's concentrated events are turned into an epsilon.
+            delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are
+                turned into an epsilon.
 
         Raises:
             InvalidInput: unknown account, an event of another neighbouring relation, or one that the rule cannot add.
@@ -162,7 +165,7 @@ class Ledger:
 
 def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Charge:
     """What one fixed list of events costs by a rule."""
-    sums: Totals = totals(events)
+    sums = totals(counted(events))
     if rule == "zcdp":
         if sums.rho is None:
             raise InvalidInput("events", "an approximate event has no zCDP cost",
@@ -170,7 +173,7 @@ def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Charge:
         return _Charge(events, sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
     epsilon, spent = sums.pure + sums.approx, sums.delta
     if sums.concentrated:
-        converted = ZCDP(float_up(sums.concentrated)).epsilon_at(delta)
+        converted = concentrated_epsilon(sums, delta)
         if not math.isfinite(converted):
             raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)

@@ -18,7 +18,19 @@ from confide.contract.checks import fraction, non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.balls import precision
 
-__all__ = ["BITS", "GDP", "ZCDP", "ApproxDP", "PureDP", "RenyiDP", "gaussian_delta", "largest", "least", "trade_off"]
+__all__ = [
+    "BITS",
+    "GDP",
+    "ZCDP",
+    "ApproxDP",
+    "PureDP",
+    "RenyiDP",
+    "gaussian_delta",
+    "largest",
+    "least",
+    "trade_off",
+    "up",
+]
 
 BITS = 288  # of the balls: up to 120 cancel in a narrow difference of Mills ratios, 20 go to the exponent of a Gaussian
 _TINY = 5e-324  # the least positive double
@@ -81,7 +93,7 @@ def largest(holds: Callable[[float], bool], guess: float) -> float:
     return max(0.0, math.nextafter(least(lambda value: not holds(value), guess), -math.inf))
 
 
-def _up(ball: Any) -> float:
+def up(ball: Any) -> float:
     """The least double that is certainly not below the number in a ball."""
     top = ball.upper()
     value = float(top)
@@ -123,12 +135,52 @@ class PureDP:
         return math.isinf(self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """Least epsilon proved at this delta: epsilon itself."""
+        """An epsilon proved at this delta: epsilon itself."""
         return self.epsilon
+
+    def delta_at(self, epsilon: float) -> float:
+        """Least delta proved at a smaller epsilon, that of binary randomised response, which dominates every such pair:
+        (e^E - e^epsilon)/(e^E + 1) for E = self.epsilon, rounded up; 0 from E on.
+
+        Source: Kairouz, Oh and Viswanath 2015, section 6.1.
+        """
+        epsilon = non_negative("epsilon", epsilon)
+        if epsilon >= self.epsilon:
+            return 0.0
+        if math.isinf(self.epsilon):
+            return 1.0
+        from flint import arb
+
+        with precision(BITS):
+            top = arb(self.epsilon)
+            return min(1.0, max(_TINY, up(-(arb(epsilon) - top).expm1() / (1 + (-top).exp()))))
 
     def to_zcdp(self) -> ZCDP:
         """epsilon^2/2, rounded up (Bun and Steinke 2016, Proposition 1.4; spec query_release A2)."""
         return ZCDP(_half_square(self.epsilon))
+
+    def to_gdp(self) -> GDP:
+        """The least mu with Phi(-mu/2) <= 1/(1 + e^epsilon), rounded up.
+
+        Binary randomised response dominates. Its trade-off has one corner, on the diagonal, where the errors of both
+        kinds are 1/(1 + e^epsilon); the convex Gaussian one that passes below the corner stays below the straight
+        lines from there to (0, 1) and (1, 0).
+        """
+        if self.epsilon == 0 or math.isinf(self.epsilon):
+            return GDP(self.epsilon)
+        from statistics import NormalDist
+
+        from flint import arb
+
+        with precision(BITS):
+            error = 1 / (1 + arb(self.epsilon).exp())
+
+            def dominates(mu: float) -> bool:
+                return bool((arb(mu) / arb(8).sqrt()).erfc() <= 2 * error)
+
+            guess = float(error)
+            start = -2.0 * NormalDist().inv_cdf(guess) if 0 < guess < 0.5 else math.sqrt(8.0 * self.epsilon)
+            return GDP(least(dominates, max(_TINY, start)))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "PureDP", "epsilon": _json(self.epsilon)}
@@ -161,6 +213,17 @@ class ApproxDP:
     def epsilon_at(self, delta: float) -> float:
         """epsilon if `delta` is at least this loss's delta; nothing is proved below it."""
         return self.epsilon if delta >= self.delta else math.inf
+
+    def delta_at(self, epsilon: float) -> float:
+        """Least delta proved at this epsilon: d + (1 - d) p, where d is this loss's delta and p that of its epsilon
+        alone (`PureDP.delta_at`), rounded up.
+
+        Source: Kairouz, Oh and Viswanath 2015, section 6.1.
+        """
+        pure = Fraction(PureDP(self.epsilon).delta_at(epsilon))
+        exact = Fraction(self.delta) + (1 - Fraction(self.delta)) * pure
+        nearest = float(exact)
+        return min(1.0, nearest if nearest >= exact else math.nextafter(nearest, math.inf))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "ApproxDP", "epsilon": _json(self.epsilon), "delta": self.delta}
@@ -220,7 +283,7 @@ class ZCDP:
                 return 1.0
             if bound < -800:
                 return _TINY
-            return min(1.0, _up(bound.exp()))
+            return min(1.0, up(bound.exp()))
 
     def epsilon_at(self, delta: float) -> float:
         """Least epsilon with `delta_at(epsilon) <= delta`; infinity at delta = 0 unless rho is 0."""
@@ -236,8 +299,16 @@ class ZCDP:
         from flint import arb
 
         with precision(BITS):
-            guess = _up(arb(self.rho) * (1 + arb(x)) - (arb(delta).log() + _order_term(arb(x))) / x)
+            guess = up(arb(self.rho) * (1 + arb(x)) - (arb(delta).log() + _order_term(arb(x))) / x)
         return least(lambda epsilon: self.delta_at(epsilon) <= delta, max(0.0, guess))
+
+    def to_renyi(self, alpha: float) -> RenyiDP:
+        """alpha rho at order alpha, rounded up: what zCDP means."""
+        alpha = positive("alpha", alpha)
+        bound = alpha * self.rho
+        if math.isfinite(bound) and Fraction(bound) < Fraction(alpha) * Fraction(self.rho):
+            bound = math.nextafter(bound, math.inf)
+        return RenyiDP(alpha, bound)
 
     @classmethod
     def within(cls, epsilon: float, delta: float) -> ZCDP:
@@ -249,7 +320,7 @@ class ZCDP:
 
         with precision(BITS):
             order = 1 + arb(x)
-            guess = _up((arb(epsilon) + (arb(delta).log() + _order_term(arb(x))) / x) / order)
+            guess = up((arb(epsilon) + (arb(delta).log() + _order_term(arb(x))) / x) / order)
         return cls(largest(lambda rho: cls(rho).delta_at(epsilon) <= delta, max(0.0, guess)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -321,7 +392,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """
     epsilon, mu = non_negative("epsilon", epsilon), positive("mu", mu)
     with precision(BITS):
-        return min(1.0, max(_TINY, _up(trade_off(epsilon, mu)[0])))
+        return min(1.0, max(_TINY, up(trade_off(epsilon, mu)[0])))
 
 
 @dataclass(frozen=True)
@@ -420,7 +491,20 @@ class RenyiDP:
 
         with precision(BITS):
             x = arb(self.alpha) - 1
-            return max(0.0, _up(self.epsilon - (arb(delta).log() + _order_term(x)) / x))
+            return max(0.0, up(self.epsilon - (arb(delta).log() + _order_term(x)) / x))
+
+    def delta_at(self, epsilon: float) -> float:
+        """exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1) for D = self.epsilon, rounded up: the inverse of `epsilon_at`."""
+        epsilon = non_negative("epsilon", epsilon)
+        if self.epsilon == 0:
+            return 0.0
+        if math.isinf(self.epsilon):
+            return 1.0
+        from flint import arb
+
+        with precision(BITS):
+            x = arb(self.alpha) - 1
+            return min(1.0, max(_TINY, up((x * (arb(self.epsilon) - arb(epsilon)) - _order_term(x)).exp())))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "RenyiDP", "alpha": self.alpha, "epsilon": _json(self.epsilon)}

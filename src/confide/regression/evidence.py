@@ -7,11 +7,12 @@ tests recompute every row; a verdict that changes fails them.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from confide.audit import AuditRow
+from confide.contract.claims import Finding
 from confide.regression import audit
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
 from confide.regression.planner import RegressionPlan, plan
@@ -19,23 +20,7 @@ from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import diameter, plain_sensitivity, printed_constant
 from confide.regression.spectrum import smallest_eigenvalue_ball
 
-__all__ = ["Finding", "Verdict"]
-
-Verdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
-
-
-class Finding(NamedTuple):
-    """What the evidence says.
-
-    Args:
-        verdict: what follows for the claim.
-        claimed: the number that the claim gives.
-        found: the number that we find.
-    """
-
-    verdict: Verdict
-    claimed: float
-    found: float
+__all__: list[str] = []
 
 
 def scoring_rule_is_proper() -> Finding:

@@ -1,0 +1,191 @@
+"""The accountant: what a fixed list of events costs together. Sums are exact, of epsilons as people write them (in
+decimal), and rounded up once at the end.
+
+Every calculator is a valid bound for the same transcript, so the least of them is valid, for parameters that were fixed
+before the first release. Spends that depend on earlier outputs go through the `Ledger` (a filter), not through this:
+there a running epsilon is a display, and only the budget is a guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from confide.contract.checks import fraction, non_negative, one_of
+from confide.contract.errors import InvalidInput, NotGuaranteed, Unsupported
+from confide.contract.guarantees import Unit
+from confide.privacy.accounting import advanced, basic, gdp, optimal, per_round, pld, split, zcdp
+from confide.privacy.accounting.sums import Spend, counted, float_up, totals
+from confide.privacy.events import Event
+from confide.privacy.losses import ApproxDP, PureDP
+
+__all__ = ["CALCULATORS", "FAST", "Accountant", "Calculator"]
+
+
+class Calculator(Protocol):
+    """What each module of the calculators offers."""
+
+    RULES: dict[type[Event], str]
+    """Event type -> the rule that is proved for it, in a few words."""
+
+    SOURCE: str
+    """Where the rules come from."""
+
+    def supports(self, event: Event, /) -> bool:
+        """Whether there is a rule."""
+        ...
+
+    def epsilon(self, spend: Spend, delta: float, /) -> float:
+        """Least epsilon proved at delta."""
+        ...
+
+    def delta(self, spend: Spend, epsilon: float, /) -> float:
+        """Least delta proved at epsilon."""
+        ...
+
+
+CALCULATORS: dict[str, Calculator] = {
+    "basic": basic,
+    "advanced": advanced,
+    "per_round": per_round,
+    "zcdp": zcdp,
+    "gdp": gdp,
+    "optimal": optimal,
+    "split": split,
+    "pld": pld,
+}
+
+FAST: tuple[str, ...] = ("basic", "advanced", "per_round", "zcdp", "gdp", "optimal", "split")
+"""The closed forms, whose every number is rounded up; `pld` must be asked for by name."""
+
+
+@dataclass(frozen=True)
+class Accountant:
+    """What a fixed list of events costs together.
+
+    Args:
+        events: the releases, all for one neighbouring relation.
+
+    Raises:
+        Unsupported: an event of a type for which no rule is proved.
+        InvalidInput: events of several relations.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> from confide.privacy import PureEvent
+        >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+        >>> round(Accountant((one,) * 3).epsilon(), 12)
+        0.3
+    """
+
+    events: tuple[Event, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+        relations = {event.neighbours for event in self.events}
+        if len(relations) > 1:
+            raise InvalidInput("events", f"{len(relations)} neighbouring relations",
+                               "an accountant adds events of one relation")
+        # Refuses unknown events now, not when the answer is asked for.
+        object.__setattr__(self, "_spend", counted(self.events))
+
+    @property
+    def spend(self) -> Spend:
+        """The events without labels and nesting, equal ones counted."""
+        found: Spend = vars(self)["_spend"]
+        return found
+
+    @property
+    def neighbours(self) -> Unit | None:
+        """The relation of all events; None when there are none."""
+        return self.events[0].neighbours if self.events else None
+
+    @property
+    def calculators(self) -> tuple[str, ...]:
+        """The names of the calculators that have a rule for every event of the list."""
+        return tuple(name for name, each in CALCULATORS.items() if all(map(each.supports, self.spend)))
+
+    def bounds(self, delta: float = 0.0, calculators: Iterable[str] = FAST) -> dict[str, float]:
+        """What each calculator that has a rule for every event proves at this delta.
+
+        Args:
+            delta: in [0, 1).
+            calculators: names to ask, of `CALCULATORS`.
+
+        Returns:
+            name -> epsilon in nats, rounded up; infinity where that one proves nothing at this delta.
+
+        Example:
+            >>> from confide.contract import Unit
+            >>> from confide.privacy import PureEvent
+            >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+            >>> found = Accountant((one,) * 100).bounds(1e-6)
+            >>> min(found, key=found.get), round(found["advanced"], 6)
+            ('optimal', 6.308231)
+        """
+        delta = fraction("delta", delta, zero=True)
+        return {name: CALCULATORS[name].epsilon(self.spend, delta)
+                for name in self._asked(calculators) if name in self.calculators}
+
+    def epsilon(self, delta: float = 0.0, *, calculator: str | None = None) -> float:
+        """The least epsilon proved at this delta, by the closed forms or by one calculator.
+
+        Args:
+            delta: in [0, 1).
+            calculator: a name of `CALCULATORS`; None for the least of `FAST`.
+
+        Returns:
+            epsilon in nats, rounded up; infinity where nothing is proved at this delta.
+
+        Raises:
+            Unsupported: the calculator has no rule for an event of the list.
+        """
+        if calculator is None:
+            return min(self.bounds(delta).values())
+        return self._one(calculator).epsilon(self.spend, fraction("delta", delta, zero=True))
+
+    def delta(self, epsilon: float, *, calculator: str | None = None) -> float:
+        """The least delta proved at this epsilon, by the closed forms or by one calculator.
+
+        Args:
+            epsilon: in nats, >= 0.
+            calculator: a name of `CALCULATORS`; None for the least of `FAST`.
+
+        Returns:
+            delta in [0, 1], rounded up.
+
+        Raises:
+            Unsupported: the calculator has no rule for an event of the list.
+        """
+        epsilon = non_negative("epsilon", epsilon)
+        if calculator is not None:
+            return self._one(calculator).delta(self.spend, epsilon)
+        return min(CALCULATORS[name].delta(self.spend, epsilon) for name in FAST if name in self.calculators)
+
+    def rho(self) -> float:
+        """The total zCDP cost, rounded up.
+
+        Raises:
+            NotGuaranteed: an event of the list has no zCDP cost.
+        """
+        exact = totals(self.spend).rho
+        if exact is None:
+            raise NotGuaranteed("zCDP", "an approximate event has no zCDP cost", "ask for epsilon(delta)")
+        return float_up(exact)
+
+    def loss(self, delta: float = 0.0) -> PureDP | ApproxDP:
+        """The total as a loss: pure at delta = 0, approximate otherwise."""
+        epsilon = self.epsilon(delta)
+        return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+
+    def _asked(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(one_of("calculator", name, tuple(CALCULATORS)) for name in names)
+
+    def _one(self, name: str) -> Calculator:
+        calculator = CALCULATORS[self._asked((name,))[0]]
+        for leaf in self.spend:
+            if not calculator.supports(leaf):
+                raise Unsupported("calculator", f"{type(leaf).__name__} in {name!r}",
+                                  f"these calculators have rules for all events: {', '.join(self.calculators)}")
+        return calculator

@@ -1,0 +1,37 @@
+"""Basic composition: epsilons add up, and deltas add up. Exact, and also valid at delta = 0."""
+
+from __future__ import annotations
+
+import math
+
+from confide.privacy.accounting.sums import Spend, totals, written, written_up
+from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
+
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "supports"]
+
+RULES: dict[type[Event], str] = {
+    PureEvent: "sum of epsilon",
+    BoundedRangeEvent: "sum of epsilon",
+    RandomizedResponseEvent: "sum of epsilon",
+    ApproxEvent: "sums of epsilon and delta",
+}
+"""Event type -> the rule."""
+
+SOURCE = "Wu 2017, Theorem 2.2.2"
+
+
+def supports(event: Event) -> bool:
+    """Whether events of this type have a proved rule here."""
+    return type(event) in RULES
+
+
+def epsilon(spend: Spend, delta: float) -> float:
+    """The sum of the epsilons, where `delta` covers the sum of the deltas; infinity otherwise."""
+    sums = totals(spend)
+    return written_up(sums.pure + sums.approx) if written(delta) >= sums.delta else math.inf
+
+
+def delta(spend: Spend, epsilon: float) -> float:
+    """The sum of the deltas, where `epsilon` covers the sum of the epsilons; 1 otherwise."""
+    sums = totals(spend)
+    return min(1.0, written_up(sums.delta)) if written(epsilon) >= sums.pure + sums.approx else 1.0

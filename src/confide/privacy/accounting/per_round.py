@@ -1,0 +1,123 @@
+"""Composition round by round: each event with its own epsilon, the width of its loss and its drift.
+
+The levels are fixed beforehand; the mechanisms may adapt. Given the past, the loss of round i, under the one data set,
+lies in an interval of length w_i and has mean at most d_i. By Azuma and Hoeffding the sum exceeds its drift by
+sqrt(ln(1/slack)/2 sum w_i^2) with probability at most the slack. What is proved of one round:
+
+- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every such pair, and the mean,
+  a Kullback-Leibler divergence, is at most its (2p - 1) epsilon = epsilon tanh(epsilon/2), with
+  p = e^epsilon/(1 + e^epsilon). The printed epsilon (e^epsilon - 1) is larger.
+- a bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes, so the interval, which
+  may depend on the past, has length epsilon, not 2 epsilon. Renyi divergences are at most a epsilon^2/8, and the mean
+  is their limit at order 1: at most epsilon^2/8.
+- k-ary randomised response: interval as for epsilon-DP, and its own mean, epsilon (e^epsilon - 1)/(e^epsilon + k - 1).
+- (epsilon, delta)-DP: it is dominated by a mechanism that shows everything with probability delta and is epsilon-DP
+  otherwise; the deltas are added.
+
+Source: Dwork, Rothblum and Vadhan 2010; Kairouz, Oh and Viswanath 2015; spec query_release A2. The rule for a bounded
+range is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Literal
+
+from confide.contract.checks import one_of
+from confide.privacy.accounting.sums import Spend, as_written, ball, remaining, totals, written, written_up
+from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
+from confide.privacy.losses import BITS, up
+from confide.privacy.noise.balls import precision
+
+__all__ = ["RULES", "SOURCE", "Drift", "delta", "epsilon", "supports"]
+
+Drift = Literal["tanh", "printed"]
+"""epsilon tanh(epsilon/2), or the printed epsilon (e^epsilon - 1) with the printed width, for every event alike."""
+
+RULES: dict[type[Event], str] = {
+    PureEvent: "width 2 epsilon, drift epsilon tanh(epsilon/2)",
+    BoundedRangeEvent: "width epsilon, drift epsilon^2/8",
+    RandomizedResponseEvent: "width 2 epsilon, its own drift",
+    ApproxEvent: "as pure; deltas added",
+}
+"""Event type -> the rule."""
+
+SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; the bounded range is ours"
+
+
+def supports(event: Event) -> bool:
+    """Whether events of this type have a proved rule here."""
+    return type(event) in RULES
+
+
+def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
+    """Square of the width, and the drift as a ball."""
+    match leaf:
+        case BoundedRangeEvent() if drift == "tanh":
+            square = written(leaf.epsilon) ** 2
+            return square, ball(square / 8)
+        case RandomizedResponseEvent() if drift == "tanh":
+            step = written(leaf.epsilon)
+            gain = ball(step).expm1()
+            return 4 * step * step, ball(step) * gain / (gain + leaf.categories)
+        case PureEvent() | ApproxEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
+            step = written(leaf.epsilon)
+            each = ball(step)
+            return 4 * step * step, each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
+    return Fraction(0), ball(Fraction(0))
+
+
+def _rounds(spend: Spend, drift: Drift) -> tuple[Any, Any]:
+    squares, drifts = Fraction(0), ball(Fraction(0))
+    for leaf, count in spend.items():
+        square, each = _round(leaf, drift)
+        squares, drifts = squares + count * square, drifts + count * each
+    return ball(squares), drifts
+
+
+def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
+    """sqrt(ln(1/slack)/2 sum w^2) + sum d, with a slack of `delta` less the sum of the deltas.
+
+    Args:
+        spend: counted events.
+        delta: in [0, 1).
+        drift: "tanh" for what is proved of each event, "printed" for the published rule.
+
+    Returns:
+        epsilon in nats, rounded up; infinity where no slack is left.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> from confide.privacy.accounting.sums import counted
+        >>> draws = counted([BoundedRangeEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)] * 50)
+        >>> round(epsilon(draws, 1e-6), 4), round(epsilon(draws, 1e-6, drift="printed"), 4)
+        (1.921, 4.2428)
+    """
+    from flint import arb
+
+    one_of("drift", drift, ("tanh", "printed"))
+    if not spend:
+        return 0.0
+    slack = remaining(delta, totals(spend).delta)
+    if slack <= 0:
+        return math.inf
+    with precision(BITS):
+        squares, drifts = _rounds(spend, drift)
+        return as_written(up((-arb(slack).log() / 2 * squares).sqrt() + drifts))
+
+
+def delta(spend: Spend, epsilon: float, *, drift: Drift = "tanh") -> float:
+    """exp(-2 (epsilon - sum d)^2 / sum w^2), and the sum of the deltas; 1 where epsilon is below the drift."""
+    from flint import arb
+
+    one_of("drift", drift, ("tanh", "printed"))
+    if not spend:
+        return 0.0
+    with precision(BITS):
+        squares, drifts = _rounds(spend, drift)
+        room = arb(epsilon) - drifts
+        if not room > 0:
+            return 1.0
+        slack = up((-2 * room * room / squares).exp())
+    return min(1.0, written_up(totals(spend).delta + Fraction(slack)))

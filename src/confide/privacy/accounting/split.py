@@ -1,0 +1,77 @@
+"""Basic composition across two groups: events with an epsilon of their own, and concentrated events converted once."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from confide.privacy.accounting.sums import Spend, Totals, ball, float_up, remaining, totals, written_up
+from confide.privacy.events import (
+    ApproxEvent,
+    BoundedRangeEvent,
+    Event,
+    GDPEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    ZCDPEvent,
+)
+from confide.privacy.losses import BITS, GDP, ZCDP, up
+from confide.privacy.noise.balls import precision
+
+__all__ = ["RULES", "SOURCE", "concentrated_delta", "concentrated_epsilon", "delta", "epsilon", "supports"]
+
+RULES: dict[type[Event], str] = {
+    PureEvent: "sum of epsilon",
+    BoundedRangeEvent: "sum of epsilon",
+    RandomizedResponseEvent: "sum of epsilon",
+    ApproxEvent: "sums of epsilon and delta",
+    ZCDPEvent: "rho, converted with what is left of delta",
+    GDPEvent: "mu alone or rho = mu^2/2, converted with what is left of delta",
+}
+"""Event type -> the rule."""
+
+SOURCE = "Wu 2017, Theorem 2.2.2, over two groups"
+
+
+def supports(event: Event) -> bool:
+    """Whether events of this type have a proved rule here."""
+    return type(event) in RULES
+
+
+def _gaussian(sums: Totals) -> GDP | None:
+    """The concentrated events together, where all of them are Gaussian."""
+    if sums.square is None:
+        return None
+    with precision(BITS):
+        return GDP(up(ball(sums.square).sqrt()))
+
+
+def concentrated_epsilon(sums: Totals, delta: float) -> float:
+    """Least epsilon of the concentrated events alone: exact where all are Gaussian, by zCDP otherwise."""
+    gaussian = _gaussian(sums)
+    return (gaussian or ZCDP(float_up(sums.concentrated))).epsilon_at(delta)
+
+
+def concentrated_delta(sums: Totals, epsilon: float) -> float:
+    """Least delta of the concentrated events alone."""
+    gaussian = _gaussian(sums)
+    return (gaussian or ZCDP(float_up(sums.concentrated))).delta_at(epsilon)
+
+
+def epsilon(spend: Spend, delta: float) -> float:
+    """The sum of the epsilons, and that of the concentrated events at what is left of `delta`."""
+    sums = totals(spend)
+    left = remaining(delta, sums.delta)
+    if left < 0:
+        return math.inf
+    rest = concentrated_epsilon(sums, left)
+    return written_up(sums.pure + sums.approx + Fraction(rest)) if math.isfinite(rest) else math.inf
+
+
+def delta(spend: Spend, epsilon: float) -> float:
+    """The sum of the deltas, and that of the concentrated events at what is left of `epsilon`."""
+    sums = totals(spend)
+    left = remaining(epsilon, sums.pure + sums.approx)
+    if left < 0:
+        return 1.0
+    return min(1.0, written_up(sums.delta + Fraction(concentrated_delta(sums, left))))

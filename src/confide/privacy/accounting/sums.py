@@ -1,0 +1,197 @@
+"""A list of events, counted, and its exact sums: epsilons and deltas as people write them (in decimal), no rounding.
+
+`counted` is where unknown events are refused. Labels, order and nesting make no difference to a cost, so they end here,
+and so do events that cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from confide.contract.errors import Unsupported
+from confide.privacy.events import (
+    ApproxEvent,
+    BoundedRangeEvent,
+    Event,
+    GDPEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    ZCDPEvent,
+    flatten,
+)
+
+__all__ = [
+    "KINDS",
+    "Spend",
+    "Totals",
+    "as_written",
+    "ball",
+    "counted",
+    "float_up",
+    "remaining",
+    "totals",
+    "written",
+    "written_up",
+]
+
+KINDS: tuple[type[Event], ...] = (
+    PureEvent, BoundedRangeEvent, RandomizedResponseEvent, ApproxEvent, ZCDPEvent, GDPEvent,
+)
+"""The events that have proved rules, in reading order."""
+
+Spend = Mapping[Event, int]
+"""Events with their multiplicities, as `counted` makes it: known types, no labels, no nesting, nothing free."""
+
+
+def float_up(value: Fraction) -> float:
+    """The least double that is not below an exact rational.
+
+    Example:
+        >>> float_up(Fraction(1, 10)) >= Fraction(1, 10)
+        True
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def written(value: float) -> Fraction:
+    """The decimal number that a double is written as: 0.8 and 0.2 make 1, as whoever wrote them meant.
+
+    It differs from the double by less than a relative 2^-53; whatever is calibrated to an epsilon keeps more room.
+
+    Example:
+        >>> written(0.8) + written(0.2) == 1, 0.8 + 0.2 == 1, Fraction(0.8) + Fraction(0.2) == 1
+        (True, True, False)
+    """
+    return Fraction(repr(float(value)))
+
+
+def written_up(value: Fraction) -> float:
+    """The least double that is written as a decimal not below an exact rational.
+
+    Example:
+        >>> written_up(Fraction(3, 10)), float_up(Fraction(3, 10))
+        (0.3, 0.30000000000000004)
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if written(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def as_written(bound: float) -> float:
+    """The least double that is written as a decimal not below this double; infinity stays."""
+    return written_up(Fraction(bound)) if math.isfinite(bound) else bound
+
+
+def ball(value: Fraction) -> Any:
+    """An exact rational as a ball of flint's working precision."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def remaining(delta: float, spent: Fraction) -> float:
+    """What is left of a delta, rounded down; negative or 0 where nothing is."""
+    left = written(delta) - spent
+    nearest = float(left)
+    return nearest if Fraction(nearest) <= left else math.nextafter(nearest, -math.inf)
+
+
+def _free(leaf: Event) -> bool:
+    match leaf:
+        case PureEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
+            return leaf.epsilon == 0
+        case ZCDPEvent():
+            return leaf.rho == 0
+        case GDPEvent():
+            return leaf.mu == 0
+    return False
+
+
+def counted(events: Iterable[Event]) -> Spend:
+    """Equal events together, in an order of their own.
+
+    Raises:
+        Unsupported: an event of a type that has no proved rule here.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> a = PureEvent(epsilon=0.1, label="a", neighbours=Unit.BIT)
+        >>> b = PureEvent(epsilon=0.1, label="b", neighbours=Unit.BIT)
+        >>> list(counted((a, b, a)).values())
+        [3]
+    """
+    tally: Counter[Event] = Counter()
+    for event in events:
+        for leaf, count in flatten(event):
+            if type(leaf) not in KINDS:
+                raise Unsupported("event", type(leaf).__name__)
+            if count and not _free(leaf):
+                tally[replace(leaf, label="") if leaf.label else leaf] += count
+    return {leaf: tally[leaf] for leaf in sorted(tally, key=repr)}
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Exact sums, kept apart by what is known of each event.
+
+    Args:
+        pure: epsilons of the events that are pure.
+        pure_rho: zCDP costs of the same events.
+        approx: epsilons of the approximate events.
+        delta: deltas of the approximate events.
+        concentrated: zCDP costs of the events that have no pure epsilon.
+        square: squares of mu, where all events without a pure epsilon, and not approximate, are Gaussian; else None.
+        approximate: whether there is an approximate event at all.
+    """
+
+    pure: Fraction = Fraction(0)
+    pure_rho: Fraction = Fraction(0)
+    approx: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    concentrated: Fraction = Fraction(0)
+    square: Fraction | None = Fraction(0)
+    approximate: bool = False
+
+    @property
+    def rho(self) -> Fraction | None:
+        """All events as zCDP; None where one has no zCDP cost."""
+        return None if self.approximate else self.pure_rho + self.concentrated
+
+
+def totals(spend: Spend) -> Totals:
+    """The sums of counted events: basic composition of epsilons and deltas, and of zCDP costs.
+
+    Source: Bun and Steinke 2016, Proposition 1.4 (epsilon^2/2) and Lemma 2.4 (mu^2/2); spec query_release A2
+    (epsilon^2/8 for a bounded range: with Z = ln(P/P'), K(u) = ln E'[e^(uZ)] has K(0) = K(1) = 0, and K'' is the
+    variance of Z under a tilted law, <= epsilon^2/4; so K(a) <= a(a-1) epsilon^2/8).
+    """
+    pure = pure_rho = approx = delta = concentrated = gaussian = Fraction(0)
+    approximate, exact = False, True
+    for leaf, count in spend.items():
+        match leaf:
+            case PureEvent() | RandomizedResponseEvent():
+                step = written(leaf.epsilon)
+                pure, pure_rho = pure + count * step, pure_rho + count * step * step / 2
+            case BoundedRangeEvent():
+                step = written(leaf.epsilon)
+                pure, pure_rho = pure + count * step, pure_rho + count * step * step / 8
+            case ApproxEvent():
+                approx, delta = approx + count * written(leaf.epsilon), delta + count * written(leaf.delta)
+                approximate = True
+            case ZCDPEvent():
+                concentrated, exact = concentrated + count * Fraction(leaf.rho), False
+            case GDPEvent():
+                square = count * Fraction(leaf.mu) ** 2
+                concentrated, gaussian = concentrated + square / 2, gaussian + square
+    return Totals(pure, pure_rho, approx, delta, concentrated, gaussian if exact else None, approximate)

@@ -1,0 +1,47 @@
+"""Concentrated composition: costs rho add up, and are converted once. Proofs of the costs stand at `sums.totals`."""
+
+from __future__ import annotations
+
+import math
+
+from confide.contract.errors import Unsupported
+from confide.privacy.accounting.sums import Spend, as_written, float_up, totals
+from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, RandomizedResponseEvent, ZCDPEvent
+from confide.privacy.losses import ZCDP
+
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "rho", "supports"]
+
+RULES: dict[type[Event], str] = {
+    PureEvent: "rho = epsilon^2/2",
+    BoundedRangeEvent: "rho = epsilon^2/8",
+    RandomizedResponseEvent: "rho = epsilon^2/2",
+    ZCDPEvent: "rho",
+    GDPEvent: "rho = mu^2/2",
+}
+"""Event type -> the rule."""
+
+SOURCE = "Bun and Steinke 2016; the bounded range is ours"
+
+
+def supports(event: Event) -> bool:
+    """Whether events of this type have a proved rule here."""
+    return type(event) in RULES
+
+
+def rho(spend: Spend) -> float:
+    """The sum of the costs, rounded up."""
+    exact = totals(spend).rho
+    if exact is None:
+        raise Unsupported("events", "an approximate event in zCDP", "ask for epsilon(delta)")
+    return float_up(exact)
+
+
+def epsilon(spend: Spend, delta: float) -> float:
+    """Least epsilon of the total rho at `delta` (`ZCDP.epsilon_at`)."""
+    return as_written(ZCDP(rho(spend)).epsilon_at(delta)) if spend else 0.0
+
+
+def delta(spend: Spend, epsilon: float) -> float:
+    """Least delta of the total rho at `epsilon` (`ZCDP.delta_at`)."""
+    cost = rho(spend)
+    return ZCDP(cost).delta_at(epsilon) if math.isfinite(cost) else 1.0
