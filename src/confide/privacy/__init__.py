@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from confide.privacy.ledger import Account, Ledger
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
     from confide.privacy.noise import Noise
+    from confide.privacy.sparse_vector import SparseVector
+    from confide.privacy.tree_counter import TreeCounter
 
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "PureEvent",
     "RenyiDP",
     "Repeated",
+    "SparseVector",
+    "TreeCounter",
     "ZCDPEvent",
     "approx_max_divergence",
     "exact_epsilon",
@@ -62,5 +66,7 @@ __getattr__, __dir__ = doors(
         "ledger": ("Account", "Ledger"),
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),
         "noise": ("Noise",),
+        "sparse_vector": ("SparseVector",),
+        "tree_counter": ("TreeCounter",),
     },
 )
