@@ -30,6 +30,9 @@ SHARES: dict[str, float] = {
     "audit.sampler.choices": 1e-8,
     # noise: 13 counts of draws with real entropy, at 1e-11 each
     "noise.secure.smoke": 2e-10,
+    # sparse vector and tree counter
+    "privacy.sparse_vector.law": 1e-8,
+    "privacy.tree_counter.sup": 1e-8,
     # regression
     "regression.printed": 1e-9,
     "regression.audit.sampler": 1e-7,

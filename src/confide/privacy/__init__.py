@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from confide.privacy.noise import Noise
     from confide.privacy.response import estimated_shares, randomized_response, response_table
     from confide.privacy.selection import exponential_law, exponential_mechanism, report_noisy_max, selection_error
+    from confide.privacy.sparse_vector import SparseVector
+    from confide.privacy.tree_counter import TreeCounter
 
 
 __all__ = [
@@ -54,6 +56,8 @@ __all__ = [
     "RandomizedResponseEvent",
     "RenyiDP",
     "Repeated",
+    "SparseVector",
+    "TreeCounter",
     "ZCDPEvent",
     "approx_max_divergence",
     "clamped_discrete_laplace",
@@ -94,5 +98,7 @@ __getattr__, __dir__ = doors(
         "noise": ("Noise",),
         "response": ("estimated_shares", "randomized_response", "response_table"),
         "selection": ("exponential_law", "exponential_mechanism", "report_noisy_max", "selection_error"),
+        "sparse_vector": ("SparseVector",),
+        "tree_counter": ("TreeCounter",),
     },
 )

@@ -1,0 +1,185 @@
+"""The law of where a sparse vector halts, exactly: a sum over the lattice, or an integral over the threshold's noise.
+
+Given the threshold's noise z, the answers are independent: each is above with a probability that has a closed form. So
+
+    P[halt at i] = sum over z of P(z) prod_{j<i} P[q_j + W <= T + z] P[q_i + W > T + z]
+
+and one dimension is left. Everything is kept in logarithms: ratios of two such probabilities are as exact as the
+probabilities themselves, however small they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["LaplaceLaw", "WorstStream", "log_halting_law"]
+
+_REACH = 42.0  # scales beyond the outermost kink: what is left out is a relative e^-42
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_PANEL = 0.5  # panels in units of the smaller scale: 24 nodes then leave a relative 1e-15
+_MOST = 2**31  # evaluations: about two minutes
+_CHUNK = 2**18
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LaplaceLaw:
+    """Laplace noise as a sparse vector uses it.
+
+    Args:
+        scale: > 0.
+        lattice: on the integers, P(k) prop. to exp(-|k|/scale), instead of on the line.
+        clamp: the noise is moved to the nearest point of [-clamp, clamp]; infinity leaves it alone.
+    """
+
+    scale: float
+    lattice: bool
+    clamp: float = math.inf
+
+    def log_below(self, x: _Array) -> _Array:
+        """ln P[noise <= x]; on the lattice x holds whole numbers."""
+        return self._tail(x, below=True)
+
+    def log_above(self, x: _Array) -> _Array:
+        """ln P[noise > x]."""
+        return self._tail(x, below=False)
+
+    @property
+    def _norm(self) -> float:
+        return math.log1p(math.exp(-1.0 / self.scale)) if self.lattice else math.log(2.0)
+
+    def _tail(self, x: _Array, *, below: bool) -> _Array:
+        left = x < 0
+        step = 1.0 if self.lattice else 0.0
+        # ln of the tail that x lies in: P[noise <= x] on the left, P[noise > x] on the right; at most ln(1/2)
+        small = np.where(left, x, -(x + step)) / self.scale - self._norm
+        tail = np.where(left == below, small, np.log1p(-np.exp(small)))
+        if math.isfinite(self.clamp):
+            sure, never = (x >= self.clamp, x < -self.clamp) if below else (x < -self.clamp, x >= self.clamp)
+            tail = np.where(sure, 0.0, np.where(never, -math.inf, tail))
+        return tail
+
+    def nodes(self, kinks: _Array, step: float) -> tuple[_Array, _Array]:
+        """Points of this noise with the logarithms of their weights, for a sum that has kinks at given points.
+
+        Args:
+            kinks: where the summand is not smooth, besides 0.
+            step: the smallest length on which it varies, for the panels of the line.
+        """
+        reach = _REACH * self.scale
+        low, high = min(0.0, float(kinks.min())) - reach, max(0.0, float(kinks.max())) + reach
+        low, high = max(low, -self.clamp), min(high, self.clamp)
+        if self.lattice:
+            _bounded(high - low)
+            points = np.arange(math.floor(low), math.ceil(high) + 1, dtype=np.float64)
+            logs = -np.abs(points) / self.scale + math.log(-math.expm1(-1.0 / self.scale)) - self._norm
+            if high == self.clamp:
+                logs[-1] = -self.clamp / self.scale - self._norm
+            if low == -self.clamp:
+                logs[0] = -self.clamp / self.scale - self._norm
+            return points, logs
+        cuts = np.unique(np.concatenate([[low, 0.0, high], kinks[(kinks > low) & (kinks < high)]]))
+        widths = np.diff(cuts)
+        pieces = np.ceil(widths / (_PANEL * step)).astype(np.int64)
+        _bounded(float(pieces.sum()) * len(_NODES))
+        starts = np.repeat(cuts[:-1], pieces)
+        sizes = np.repeat(widths / pieces, pieces)
+        starts = starts + sizes * (np.arange(len(starts)) - np.repeat(np.cumsum(pieces) - pieces, pieces))
+        points = (starts[:, None] + sizes[:, None] * (_NODES + 1.0) / 2.0).reshape(-1)
+        logs = np.log((sizes[:, None] / 2.0 * _WEIGHTS).reshape(-1)) - np.abs(points) / self.scale
+        logs -= math.log(2.0 * self.scale)
+        # what the clamp gathers sits in its two ends
+        atoms = [end for end in (low, high) if abs(end) == self.clamp]
+        mass = [-self.clamp / self.scale - self._norm] * len(atoms)
+        return np.concatenate([points, atoms]), np.concatenate([logs, mass])
+
+
+def _bounded(evaluations: float) -> None:
+    if evaluations > _MOST:
+        raise InvalidInput("answers", "spread over too many points", f"must need at most {_MOST} evaluations")
+
+
+def _kinks(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> tuple[_Array, float]:
+    ends = [gaps] if math.isinf(answer.clamp) else [gaps, gaps - answer.clamp, gaps + answer.clamp]
+    return np.concatenate(ends), min(threshold.scale, answer.scale)
+
+
+def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> _Array:
+    """ln of the probability of halting at each answer, and of never halting.
+
+    Args:
+        gaps: answer minus threshold, shape (k,); whole numbers on the lattice.
+        threshold: the threshold's noise.
+        answer: each answer's noise.
+
+    Returns:
+        Shape (k+1,); the last entry is for never. Absolute error of a logarithm about 1e-13.
+
+    Raises:
+        InvalidInput: the answers are spread so widely that the sum needs more than 2^31 evaluations.
+
+    Source: spec query_release A3 ("exact law of the halting index").
+
+    Example:
+        >>> law = log_halting_law(np.zeros(3), LaplaceLaw(2.0, False), LaplaceLaw(4.0, False))
+        >>> np.allclose(np.exp(law), [1 / 2, 5 / 24, 5 / 48, 3 / 16], atol=1e-12)
+        True
+    """
+    k = len(gaps)
+    points, logs = threshold.nodes(*_kinks(gaps, threshold, answer))
+    _bounded(float(len(points)) * k)
+    size = max(1, _CHUNK // (k + 1))
+    parts = [
+        _log_sums(points[at : at + size], logs[at : at + size], gaps, answer) for at in range(0, len(points), size)
+    ]
+    law: _Array = np.logaddexp.reduce(parts, axis=0)
+    return law
+
+
+def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) -> _Array:
+    """The sums over some of the points."""
+    x = points[:, None] - gaps
+    below = logs[:, None] + np.concatenate([np.zeros((len(points), 1)), np.cumsum(answer.log_below(x), axis=1)], axis=1)
+    below[:, :-1] += answer.log_above(x)
+    top = np.maximum(below.max(axis=0), -1e300)  # a column of -inf stays one
+    with np.errstate(divide="ignore"):
+        sums: _Array = top + np.log(np.exp(below - top).sum(axis=0))
+    return sums
+
+
+@dataclass(frozen=True)
+class WorstStream:
+    """How often a sparse vector is wrong beyond a margin, on the worst of all streams.
+
+    Wrong is: TOP at an answer that is at most T - alpha, or BOT at the first one above T + alpha. The worst streams
+    lie exactly at the margins: k - 1 low answers and a high one, or k low ones; what lies inside can only help.
+
+    Args:
+        queries: k >= 1.
+        threshold: the threshold's noise.
+        answer: each answer's noise.
+    """
+
+    queries: int
+    threshold: LaplaceLaw
+    answer: LaplaceLaw
+
+    def failure(self, alpha: float) -> float:
+        """The probability of a wrong answer.
+
+        Args:
+            alpha: >= 0, a whole number on the lattice.
+        """
+        above = alpha + 1.0 if self.threshold.lattice else alpha  # the least answer above T + alpha
+        gaps = np.array([-alpha, above])
+        points, logs = self.threshold.nodes(*_kinks(gaps, self.threshold, self.answer))
+        low, high = self.answer.log_below(points + alpha), self.answer.log_above(points - above)
+        mixed = (self.queries - 1) * low + high if self.queries > 1 else high
+        return float(max(np.sum(np.exp(logs) * -np.expm1(right)) for right in (mixed, self.queries * low)))

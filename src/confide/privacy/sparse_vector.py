@@ -1,0 +1,461 @@
+"""Sparse vector: which answer is the first above a threshold, for one epsilon however many answers there are.
+
+Nothing else is released: not the answers, not how close they came, not the threshold's noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral, Rational, Real
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.privacy.accounting import float_up, written
+from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
+from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
+from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.arguments import StreamName, as_exact, as_grid, as_stream
+from confide.privacy.noise.discrete import LARGEST_SCALE
+
+__all__ = ["ArmedSparseVector", "SparseVector"]
+
+_BITS = 53  # of a double
+_INTEGERS = 2**62  # answers and thresholds up to here, plus noise, stay within 64 bits
+_ROUNDED_UP = 1.0 + 2.0**-40  # more than the rounding of the exponentials in a delta
+_SOURCE = "Wu 2017"
+_SPEC = "query_release A3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseVector:
+    """Answers TOP to the first query that is noisily above a threshold, BOT to those before it, and halts.
+
+    Noise Laplace(Delta/e1) is added to the threshold once, Laplace(2 Delta/e2) to each answer, e1 + e2 = epsilon. With
+    the default halves these are 2 Delta/epsilon and 4 Delta/epsilon. TOP is said where the noisy answer is strictly
+    above the noisy threshold.
+
+    Proof. Fix where it halts, and let z be the threshold's noise under D, z + Delta under D'. Each BOT under D is then
+    at least as likely under D', whose answers are higher by Delta at most. The TOP costs e^(2 Delta/scale) = e^e2, as
+    the gap between answer and threshold moves by 2 Delta at most, and the density of z costs e^(Delta/scale) = e^e1.
+    With `monotone` answers the gap moves by Delta at most: where they rise from D to D' it moves by
+    Delta - (rise) <= Delta; where they fall, z stays, BOTs are only likelier, and the TOP costs its own fall. So noise
+    Laplace(Delta/e2) is enough for them. On the integers all of it holds with sums for integrals. "continuous" noise is
+    rounded, with what it is added to, on one grid that holds Delta (rounded up to it): the threshold's rounded noise
+    shifts by a multiple of the grid, the answer's noise by any real number, so the same proof holds for every
+    threshold and all answers. The halting index is all that may be published.
+
+    Args:
+        threshold: T, public: a whole number in the discrete law, |T| <= 2^62; else below 2^(52 - grid).
+        epsilon: in nats, the cost of one arming, > 0.
+        sensitivity: Delta, how far one neighbour step moves any single answer, > 0; a whole number in the discrete law.
+        law: "discrete" for answers that are integers (counts; the default, and the law for releases) or "continuous".
+        threshold_share: e1/epsilon, in (0, 1).
+        monotone: True where every neighbour step moves all answers in one direction (counts, when a record is added or
+            removed). A promise about the queries that nothing here can check.
+        armings: how many times it may be armed; each costs epsilon.
+        queries: the most answers that one arming may look at; None for no limit.
+        clamp: (of the threshold's noise, of an answer's noise): both are moved into [-clamp, clamp], which makes errors
+            beyond the sum impossible and costs a delta; whole numbers in the discrete law. Needs `queries`.
+        grid: exponent of the grid 2^-grid of the continuous law, in 0..40.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: Wu 2017, Algorithm 1 and Lemma 2.3.4; spec query_release A3; convex_programs 5 (split, clamp).
+
+    Example:
+        >>> alarm = SparseVector(threshold=500, epsilon=1.0)
+        >>> alarm.run([3, 40, 120, 800, 90], Noise.simulated(3), "alarm")
+        3
+        >>> round(alarm.accuracy(5, 0.01, bound="lemma").bound, 2), alarm.accuracy(5, 0.01).bound
+        (55.26, 23.0)
+    """
+
+    threshold: float
+    epsilon: float
+    sensitivity: float | Fraction = 1
+    law: Literal["discrete", "continuous"] = "discrete"
+    threshold_share: float = 0.5
+    monotone: bool = False
+    armings: int = 1
+    queries: int | None = None
+    clamp: tuple[float, float] | None = None
+    grid: int = 30
+
+    def __post_init__(self) -> None:
+        one_of("law", self.law, ("discrete", "continuous"))
+        positive("epsilon", self.epsilon)
+        fraction("threshold_share", self.threshold_share)
+        whole("armings", self.armings, at_least=1)
+        if self.queries is not None:
+            whole("queries", self.queries, at_least=1)
+        if self.lattice:
+            whole("sensitivity", self.sensitivity, at_least=1)
+            whole("threshold", self.threshold, at_least=-_INTEGERS)
+        elif as_grid(self.grid) > 40:
+            raise InvalidInput("grid", f"{self.grid} is too fine", "must be at most 40")
+        else:
+            as_exact("sensitivity", self.sensitivity)
+            _number("threshold", self.threshold)
+        if abs(self.threshold) > self._largest:
+            raise InvalidInput("threshold", f"{self.threshold!r} is too large", f"must be at most {self._largest:g}")
+        scales = (self.threshold_scale, self.query_scale)
+        if not all(math.isfinite(scale) and (scale <= LARGEST_SCALE or not self.lattice) for scale in scales):
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small", "its noise has no scale that can be drawn")
+        if self.clamp is not None:
+            self._check_clamp(self.clamp)
+
+    def _check_clamp(self, clamp: object) -> None:
+        if not isinstance(clamp, tuple) or len(clamp) != 2:
+            raise InvalidInput("clamp", f"{clamp!r} is no pair", "(of the threshold's noise, of an answer's noise)")
+        for bound in clamp:
+            if self.lattice:
+                whole("clamp", bound)
+            else:
+                positive("clamp", bound)
+        if self.queries is None:
+            raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
+        if not self.clamp_delta < 1:
+            raise InvalidInput("clamp", f"{clamp!r} costs a delta of 1 or more", "`clamped(delta)` finds clamps")
+
+    # ---- calibration
+
+    @property
+    def lattice(self) -> bool:
+        """Whether the noise is on the integers."""
+        return self.law == "discrete"
+
+    @property
+    def _largest(self) -> float:
+        return float(_INTEGERS if self.lattice else 2 ** (_BITS - 1 - self.grid))
+
+    @cached_property
+    def _delta(self) -> Fraction:
+        """The sensitivity, rounded up to the grid."""
+        exact = Fraction(self.sensitivity)
+        return exact if self.lattice else Fraction(math.ceil(exact * 2**self.grid), 2**self.grid)
+
+    @cached_property
+    def threshold_scale(self) -> float:
+        """Scale of the threshold's noise, Delta/e1, rounded up."""
+        return _up(self._delta / (written(self.epsilon) * written(self.threshold_share)))
+
+    @cached_property
+    def query_scale(self) -> float:
+        """Scale of an answer's noise, 2 Delta/e2 (Delta/e2 for monotone answers), rounded up."""
+        step = self._delta if self.monotone else 2 * self._delta
+        return _up(step / (written(self.epsilon) * (1 - written(self.threshold_share))))
+
+    @property
+    def laws(self) -> tuple[LaplaceLaw, LaplaceLaw]:
+        """The laws of the threshold's noise and of an answer's noise."""
+        bounds = self.clamp or (math.inf, math.inf)
+        return (LaplaceLaw(self.threshold_scale, self.lattice, bounds[0]),
+                LaplaceLaw(self.query_scale, self.lattice, bounds[1]))
+
+    # ---- what it costs
+
+    @property
+    def clamp_delta(self) -> float:
+        """What the clamps cost in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without clamps.
+
+        Source: spec convex_programs 5 (delta_tr): both mechanisms agree outside of that event, in each world.
+        """
+        if self.clamp is None or self.queries is None:
+            return 0.0
+        slack = 0.0 if self.lattice else 2.0 ** -(self.grid + 1)  # rounding to the grid may cross a clamp
+        tails = [_two_sided(scale, bound - slack, lattice=self.lattice)
+                 for scale, bound in zip((self.threshold_scale, self.query_scale), self.clamp, strict=True)]
+        return (1.0 + math.exp(min(self.epsilon, 700.0))) * (tails[0] + self.queries * tails[1]) * _ROUNDED_UP
+
+    def clamped(self, delta: float) -> SparseVector:
+        """The same with the least clamps that cost at most a given delta, half of it for either noise.
+
+        Args:
+            delta: in (0, 1), of one arming.
+
+        Raises:
+            InvalidInput: `queries` is left out.
+        """
+        if self.queries is None:
+            raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
+        each = fraction("delta", delta) / (2.0 * (1.0 + math.exp(min(self.epsilon, 700.0))) * _ROUNDED_UP**2)
+        bounds = [scale * math.log(count / each) for scale, count in
+                  ((self.threshold_scale, 1), (self.query_scale, self.queries))]
+        if self.lattice:
+            return replace(self, clamp=(math.ceil(bounds[0]), math.ceil(bounds[1])))
+        unit = 2.0**-self.grid
+        return replace(self, clamp=(bounds[0] * _ROUNDED_UP + unit, bounds[1] * _ROUNDED_UP + unit))
+
+    def events(self, neighbours: Unit) -> tuple[Event, ...]:
+        """What all armings together cost: to be charged before the first one.
+
+        Args:
+            neighbours: the relation for which `sensitivity` was shown.
+        """
+        one: Event = PureEvent(epsilon=self.epsilon, neighbours=neighbours, label="sparse vector")
+        if self.clamp is not None:
+            one = ApproxEvent(epsilon=self.epsilon, delta=self.clamp_delta, neighbours=neighbours,
+                              label="sparse vector with clamped noise")
+        if self.armings == 1:
+            return (one,)
+        return (Repeated(event=one, count=self.armings, neighbours=neighbours, label="armings"),)
+
+    # ---- the run
+
+    def arm(self, noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0) -> ArmedSparseVector:
+        """Draw the threshold's noise and wait for answers.
+
+        Args:
+            noise: where it comes from.
+            stream: name of the draws.
+            arming: which one, below `armings`; the same one cannot be armed twice with one `noise`.
+
+        Raises:
+            Refused: more armings than were paid for.
+        """
+        if whole("arming", arming) >= self.armings:
+            raise Refused(f"arming {arming} is not paid for", f"{self.armings} were declared")
+        return ArmedSparseVector(self, noise, (*as_stream(stream), arming))
+
+    def run(
+        self, answers: Iterable[float], noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0
+    ) -> int | None:
+        """Ask answers in order until TOP.
+
+        Args:
+            answers: private; taken one by one, none after the halt.
+            noise: where the noise comes from.
+            stream: name of the draws.
+            arming: which one, below `armings`.
+
+        Returns:
+            The index of the answer that was TOP; None where all were BOT.
+        """
+        armed = self.arm(noise, stream, arming=arming)
+        return next((index for index, answer in enumerate(answers) if armed.ask(answer)), None)
+
+    def halted(self, answers: ArrayLike, threshold_noise: ArrayLike, query_noise: ArrayLike) -> NDArray[np.int64]:
+        """Where runs with given noise halt: for studies and tests.
+
+        Args:
+            answers: shape (k,).
+            threshold_noise: shape (runs,).
+            query_noise: shape (runs, k).
+
+        Returns:
+            Shape (runs,): the index of the first TOP, -1 for never.
+        """
+        first, others = np.asarray(threshold_noise), np.asarray(query_noise)
+        if self.clamp is not None:
+            first = np.clip(first, -self.clamp[0], self.clamp[0])
+            others = np.clip(others, -self.clamp[1], self.clamp[1])
+        top = np.asarray(answers) + others > (self.threshold + first)[:, None]
+        index: NDArray[np.int64] = np.where(top.any(axis=1), top.argmax(axis=1), -1)
+        return index
+
+    # ---- the law
+
+    def halting_law(self, answers: ArrayLike) -> NDArray[np.float64]:
+        """The probability of halting at each answer, and of never halting.
+
+        Exact to about 1e-12; of the continuous law, before its rounding to the grid, which moves a probability by less
+        than 2^(1 - grid)/scale for each answer.
+
+        Args:
+            answers: shape (k,); whole numbers in the discrete law.
+
+        Returns:
+            Shape (k+1,), the last entry for never.
+        """
+        law: NDArray[np.float64] = np.exp(self._logs(answers))
+        return law
+
+    def _logs(self, answers: ArrayLike) -> NDArray[np.float64]:
+        numbers = np.asarray(answers)
+        if numbers.ndim != 1 or not numbers.size:
+            raise InvalidInput("answers", f"shape {numbers.shape}", "must be one-dimensional, one answer or more")
+        if numbers.dtype.kind not in ("iu" if self.lattice else "iuf") or not np.isfinite(numbers).all():
+            raise InvalidInput("answers", "are no numbers of the law", "whole numbers in the discrete law, else finite")
+        exact = numbers.astype(np.int64 if self.lattice else np.float64)
+        return log_halting_law((exact - self.threshold).astype(np.float64), *self.laws)
+
+    def replayed_loss(self, first_answers: ArrayLike, second_answers: ArrayLike, halted: int | None) -> float:
+        """The exact log ratio of the probabilities of one outcome under two data sets.
+
+        Args:
+            first_answers: the answers under D, at least up to the halt, shape (k,).
+            second_answers: the same queries' answers under D', same shape.
+            halted: where it halted; None where it went through all k answers.
+
+        Returns:
+            ln(P[outcome | D] / P[outcome | D']), in nats; within epsilon for neighbours where nothing is clamped.
+
+        Example:
+            >>> mechanism = SparseVector(threshold=0, epsilon=1.0)
+            >>> 0 < mechanism.replayed_loss([1, 1, -1], [0, 0, 0], 1) < 1.0
+            True
+        """
+        first, second = np.asarray(first_answers), np.asarray(second_answers)
+        if first.shape != second.shape:
+            raise InvalidInput("second_answers", f"shape {second.shape}", f"must be {first.shape}")
+        if halted is not None:
+            if whole("halted", halted) >= len(first):
+                raise InvalidInput("halted", f"{halted} is beyond the answers", f"must be below {len(first)}")
+            first, second = first[: halted + 1], second[: halted + 1]
+        at = len(first) if halted is None else halted
+        return float(self._logs(first)[at] - self._logs(second)[at])
+
+    # ---- accuracy
+
+    def accuracy(
+        self, queries: int, beta: float, *, bound: Literal["exact", "tails", "lemma"] = "exact",
+        trivial: float = math.inf,
+    ) -> Accuracy:
+        """alpha such that, with probability 1 - beta, BOT is said while answers are at most T - alpha, and TOP no later
+        than at the first answer above T + alpha; in between either may be said.
+
+        Args:
+            queries: k, the most answers that are looked at, >= 1.
+            beta: failure probability, in (0, 1).
+            bound: "exact", the least alpha on the worst stream; "tails", each noise within its own quantile; "lemma",
+                the printed 8 Delta (ln k + ln(2/beta))/epsilon.
+            trivial: an alpha that everybody knows without the release; the promise is vacuous from there on.
+
+        Raises:
+            NotGuaranteed: the lemma for another split than halves.
+        """
+        k, beta = whole("queries", queries, at_least=1), fraction("beta", beta)
+        one_of("bound", bound, ("exact", "tails", "lemma"))
+        if bound == "lemma":
+            if self.threshold_share != 0.5:
+                raise NotGuaranteed("the printed accuracy", "it is about halves of epsilon", 'use "exact" or "tails"')
+            alpha = 8.0 * float(self._delta) * (math.log(k) + math.log(2.0 / beta)) / self.epsilon
+            source = Source(document=_SOURCE, statement="Lemma 2.3.4", spec=_SPEC)
+        else:
+            # |threshold's noise| is above a1 with probability beta/2 at most, and so is any answer's above a2
+            alpha = self.threshold_scale * math.log(2.0 / beta) + self.query_scale * math.log(2.0 * k / beta)
+            source = Source(document="confide", statement=f"{bound} bound of sparse vector", spec=_SPEC)
+        alpha *= _ROUNDED_UP
+        if bound == "exact":
+            alpha = _least(WorstStream(k, *self.laws).failure, beta, alpha, lattice=self.lattice)
+        if not self.lattice:
+            alpha += 2.0**-self.grid  # both sides of the comparison are rounded
+        return Accuracy(bound=float(alpha), measure="distance from the threshold at which an answer is judged wrongly",
+                        trivial=trivial, failure_probability=beta, source=source)
+
+
+class ArmedSparseVector:
+    """A sparse vector that waits for answers. Made by `SparseVector.arm`.
+
+    Args:
+        mechanism: its public parameters.
+        noise: where the draws come from.
+        stream: their name.
+    """
+
+    def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName) -> None:
+        self._mechanism = mechanism
+        self._noise = noise
+        self._stream = stream
+        self._asked = 0
+        self._halted = False
+        self._level = self._noisy(mechanism.threshold, 0, mechanism.threshold_scale, (*stream, "threshold"))
+
+    def __repr__(self) -> str:
+        state = "halted" if self._halted else "armed"
+        return f"<sparse vector, {state}, {self._asked} answers seen>"  # never the noisy threshold
+
+    @property
+    def asked(self) -> int:
+        """How many answers it has seen."""
+        return self._asked
+
+    @property
+    def halted(self) -> bool:
+        """Whether TOP was said."""
+        return self._halted
+
+    def ask(self, answer: float) -> bool:
+        """Whether an answer is above the threshold, noisily; the first True is the last thing that is said.
+
+        Args:
+            answer: private. Its type is the caller's duty: a whole number in the discrete law, finite in the other.
+
+        Raises:
+            Refused: it has halted, or has seen as many answers as were declared.
+        """
+        most = self._mechanism.queries
+        if self._halted:
+            raise Refused("this sparse vector has halted", "arm it again: each arming is paid")
+        if most is not None and self._asked >= most:
+            raise Refused(f"{most} answers were declared for one arming", "declare more queries, or arm it again")
+        name = (*self._stream, "answer", self._asked)
+        noisy = self._noisy(answer, 1, self._mechanism.query_scale, name)
+        self._asked += 1
+        self._halted = bool(noisy > self._level)
+        return self._halted
+
+    def _noisy(self, value: object, which: int, scale: float, stream: StreamName) -> float | Fraction:
+        """A value with its noise; values are cut to the range of the type first, which moves no two further apart."""
+        mechanism = self._mechanism
+        largest = mechanism._largest
+        noisy: float | Fraction
+        if mechanism.lattice:
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise InvalidInput("answer", "is not a whole number", "the discrete law takes integers")
+            count = min(max(int(value), -_INTEGERS), _INTEGERS)
+            center: float | Fraction = count
+            noisy = int(self._noise.discrete_laplace(scale, 1, stream=stream, center=[count])[0])
+        else:
+            exact = Fraction(min(max(_number("answer", value), -largest), largest))
+            center = exact
+            noisy = float(self._noise.laplace(scale, 1, stream=stream, center=[exact], grid=mechanism.grid)[0])
+        if mechanism.clamp is not None:
+            bound = Fraction(mechanism.clamp[which])
+            noisy = min(max(noisy, center - bound), center + bound)
+        return noisy
+
+
+def _number(field: str, value: object) -> float | Fraction:
+    """A finite number, exactly. The message does not say which one it is: it may be private."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InvalidInput(field, "is not a finite number")
+    return Fraction(value) if isinstance(value, Rational) else float(value)
+
+
+def _up(scale: Fraction) -> float:
+    """The least double that is not below; infinity where there is none."""
+    try:
+        return float_up(scale)
+    except OverflowError:
+        return math.inf
+
+
+def _two_sided(scale: float, bound: float, *, lattice: bool) -> float:
+    """P[|noise| > bound]."""
+    if not lattice:
+        return math.exp(-max(bound, 0.0) / scale)
+    ratio = math.exp(-1.0 / scale)
+    return 2.0 * math.exp(-(bound + 1) / scale) / (1.0 + ratio)
+
+
+def _least(failure: Callable[[float], float], beta: float, enough: float, *, lattice: bool) -> float:
+    """The least margin that fails with probability beta at most, to a relative 1e-9, from above."""
+    low, high = (-1.0, float(math.ceil(enough))) if lattice else (0.0, enough)
+    while high - low > (1.0 if lattice else 1e-9 * high):
+        middle = math.floor((low + high) / 2) if lattice else (low + high) / 2
+        if failure(middle) <= beta * (1.0 - 1e-9):
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,157 @@
+"""Which blocks of a stream an r-ary tree counter sums up: public arithmetic, no data.
+
+At step t the block of length r^l that ends at t is finished, where r^l is the largest power of r that divides t. A
+prefix of t steps is the union of the most recent finished blocks: as many on level l as the base-r digit d_l of t.
+
+Source: Chan, Shi and Song 2011; spec allocation 2.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "digits",
+    "finished_level",
+    "levels",
+    "mean_terms",
+    "memberships",
+    "participation",
+    "participation_squared",
+    "terms",
+]
+
+
+def digits(number: int, arity: int) -> list[int]:
+    """Base-r digits of a number, the lowest first; of 0, none."""
+    number, arity = whole("number", number), whole("arity", arity, at_least=2)
+    out: list[int] = []
+    while number:
+        number, digit = divmod(number, arity)
+        out.append(digit)
+    return out
+
+
+def levels(horizon: int, arity: int) -> int:
+    """h, the smallest number with r^h > N: every step lies in at most h finished blocks.
+
+    Example:
+        >>> levels(7, 2), levels(8, 2), levels(255, 16), levels(256, 16)
+        (3, 4, 2, 3)
+    """
+    return len(digits(whole("horizon", horizon, at_least=1), arity))
+
+
+def finished_level(step: int, arity: int) -> int:
+    """The level of the block that is finished at a step: the lowest non-zero digit's place."""
+    return next(level for level, digit in enumerate(digits(whole("step", step, at_least=1), arity)) if digit)
+
+
+def terms(horizon: int, arity: int) -> int:
+    """M, the most blocks that a prefix is the union of: the largest digit sum of 1..N.
+
+    Example:
+        >>> terms(1023, 2), terms(1024, 2), terms(255, 16)
+        (10, 10, 30)
+    """
+    places = digits(whole("horizon", horizon, at_least=1), arity)
+    # The largest is N itself, or shares N's digits down to some place, is smaller there, and full below.
+    fuller = [sum(places[level:]) - 1 + level * (arity - 1) for level, digit in enumerate(places) if digit]
+    return max([sum(places), *fuller])
+
+
+def mean_terms(horizon: int, arity: int) -> Fraction:
+    """The mean number of blocks over the prefixes 1..N, exactly.
+
+    Example:
+        >>> mean_terms(3, 2)
+        Fraction(4, 3)
+    """
+    places = digits(whole("horizon", horizon, at_least=1), arity)
+    total = 0
+    for level, digit in enumerate(places):
+        block = arity**level
+        above, below = divmod(horizon, block * arity)
+        # full cycles of this place, then the digits before the last one, then the last one
+        total += above * block * (arity * (arity - 1) // 2)
+        total += block * (digit * (digit - 1) // 2) + digit * (below - digit * block + 1)
+    return Fraction(total, horizon)
+
+
+def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
+    """In how many blocks that are finished by N each step lies.
+
+    Returns:
+        Shape (N,), entries in 1..h.
+    """
+    horizon = whole("horizon", horizon, at_least=1)
+    steps = np.arange(1, horizon + 1, dtype=np.int64)
+    out = np.zeros(horizon, dtype=np.int64)
+    for level in range(levels(horizon, arity)):
+        number = -(-steps // arity**level)  # of the level's block that holds the step
+        out += (number % arity != 0) & (number * arity**level <= horizon)
+    return out
+
+
+def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
+    """How far one participant can move all finished block sums together, in l1, who has one slot per round.
+
+    She may add one to one counter in her slot of at most `bids` rounds, in each of the two neighbouring worlds. The
+    bound 2 C h counts a block on every level; this counts the blocks that there are.
+
+    Args:
+        horizon: N, a multiple of `rounds`.
+        arity: r >= 2.
+        rounds: R; her slot is the same place in each.
+        bids: C, the rounds that she may use, >= 1.
+        add_remove: neighbours differ by her presence, instead of her record.
+
+    Returns:
+        The maximum over slots and choices of C rounds of the memberships, times 2 (times 1 with `add_remove`).
+
+    Source: spec allocation 2 (optional free gain).
+
+    Example:
+        >>> participation(3750, 2, rounds=30, bids=8), 2 * 8 * levels(3750, 2)
+        (142, 192)
+    """
+    rounds, bids = whole("rounds", rounds, at_least=1), whole("bids", bids, at_least=1)
+    if whole("horizon", horizon, at_least=1) % rounds:
+        raise InvalidInput("horizon", f"{horizon} steps in {rounds} rounds", "must be a multiple of the rounds")
+    by_round = np.sort(memberships(horizon, arity).reshape(rounds, -1), axis=0)
+    most = int(by_round[-bids:].sum(axis=0).max())
+    return most if add_remove else 2 * most
+
+
+def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
+    """The same in squared l2, for Gaussian noise: Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l / slots)).
+
+    Per level, a sum of squares is at most the largest difference in one block times the l1 distance of the level. The
+    common sqrt(2 C h) forgets that a block may hold several of her bids.
+
+    Args:
+        horizon: N, a multiple of `rounds`.
+        arity: r >= 2.
+        rounds: R; her slots lie N/R steps apart.
+        bids: C, the rounds that she may use, >= 1.
+        add_remove: neighbours differ by her presence: C in front instead of 2C.
+
+    Source: spec allocation 2.
+
+    Example:
+        >>> participation_squared(18, 2, rounds=6, bids=3)
+        60
+    """
+    rounds, bids = whole("rounds", rounds, at_least=1), whole("bids", bids, at_least=1)
+    if whole("horizon", horizon, at_least=1) % rounds:
+        raise InvalidInput("horizon", f"{horizon} steps in {rounds} rounds", "must be a multiple of the rounds")
+    slots = horizon // rounds
+    lengths: list[int] = [arity**level for level in range(levels(horizon, arity))]
+    blocks = sum(min(bids, -(-length // slots)) for length in lengths)
+    return bids * blocks if add_remove else 2 * bids * blocks

@@ -1,0 +1,532 @@
+"""Tree counter: running counts of streams, published at every step, for one epsilon however many steps there are.
+
+The clock is public: all counters are fed together at every step, zeros included, and each step draws exactly one noise
+per counter. A step that is skipped because nothing happened would tell that nothing happened.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.guarantees import Accuracy, Source, Unit
+from confide.privacy.accounting import float_up, written, written_up
+from confide.privacy.events import Event, PureEvent, ZCDPEvent
+from confide.privacy.losses import GDP, ZCDP, PureDP
+from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.arguments import StreamName, as_stream
+from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.tree_blocks import levels, mean_terms, terms
+from confide.privacy.tree_bounds import (
+    chernoff_bound,
+    gaussian_bound,
+    quantile_bound,
+    single_sum_bound,
+    source_bound,
+    sub_gaussian_bound,
+)
+
+__all__ = ["Bound", "RunningCounter", "TreeCounter"]
+
+Law = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussian"]
+Bound = Literal["chernoff", "exact", "gaussian", "single_sum", "source"]
+
+_GRID = 10  # of noise on the line: counts up to 2^43 stay exact
+_BLOCK = 2**16  # draws in one call
+_SOURCE = "Wu 2017"
+_SPEC = "allocation 2"
+
+_Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeCounter:
+    """k running counts of N steps each. At every step one block of each stream is finished and released with noise; a
+    count is the sum of the released blocks that make up the stream so far.
+
+    Privacy. Whoever sees every released block sum sees all. Along any one history of releases each true block sum is a
+    function of the data, so the log density ratio of the history is a sum of terms |difference of block sums|/scale,
+    and these differences together are at most `exposure`. Streams may therefore be chosen adaptively, from what was
+    published, and their number k is irrelevant. A step lies in at most h blocks, hence exposure <= distance h. For
+    Gaussian noise the squared differences add up instead. Running maxima and rounding are post-processing.
+
+    `for_epsilon`, `for_rho` and `for_mu` find the scale.
+
+    Args:
+        horizon: N >= 1, the number of steps; feeding more is refused.
+        scale: b of Laplace noise, or sigma of Gaussian noise, of every block, > 0.
+        counters: k >= 1.
+        arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's.
+        law: of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers; "laplace"
+            and "gaussian" (GDP) are on the line, rounded to a grid.
+        distance: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
+        exposure: how far it moves all block sums together: in l1 for Laplace noise (default distance h), in squared
+            l2 for Gaussian noise (default distance^2 h). `tree_blocks.participation` and `participation_squared` give
+            smaller ones where slots are public.
+        monotone: publish the running maximum, from 0. It keeps every bound on the error, as true counts never fall;
+            without it counts may fall back.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: Wu 2017, Algorithm 7 (Chan, Shi and Song 2011), corrected: h levels, running maximum; spec allocation 2.
+
+    Example:
+        >>> counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=7)
+        >>> counter.levels, counter.scale, counter.loss
+        (3, 3.0, PureDP(epsilon=1.0))
+        >>> running = counter.start(Noise.replayed({("visits", t): [n] for t, n in enumerate([1, -3, 2], 1)}), "visits")
+        >>> [running.feed([x]).tolist() for x in (1, 1, 0)]
+        [[2], [2], [2]]
+    """
+
+    horizon: int
+    scale: float
+    counters: int = 1
+    arity: int = 2
+    law: Law = "discrete_laplace"
+    distance: int = 1
+    exposure: int | None = None
+    monotone: bool = True
+
+    def __post_init__(self) -> None:
+        whole("horizon", self.horizon, at_least=1)
+        whole("counters", self.counters, at_least=1)
+        whole("arity", self.arity, at_least=2)
+        one_of("law", self.law, ("discrete_laplace", "discrete_gaussian", "laplace", "gaussian"))
+        positive("scale", self.scale, at_most=LARGEST_SCALE)
+        whole("distance", self.distance, at_least=1)
+        if self.exposure is not None:
+            whole("exposure", self.exposure, at_least=1)
+
+    @classmethod
+    def for_epsilon(
+        cls, epsilon: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        law: Literal["discrete_laplace", "laplace"] = "discrete_laplace", exposure: int | None = None,
+        monotone: bool = True,
+    ) -> TreeCounter:
+        """The counter whose releases cost epsilon: b = exposure/epsilon, rounded up.
+
+        Args:
+            epsilon: in nats, > 0.
+            distance: l1 distance of the streams of neighbours, all counters and steps together.
+            horizon: N.
+            counters: k.
+            arity: r; `tree_bounds.best_arity` finds the best one.
+            law: of the noise.
+            exposure: l1 distance of the block sums; default distance h.
+            monotone: publish the running maximum.
+        """
+        one_of("law", law, ("discrete_laplace", "laplace"))
+        reach = whole("distance", distance, at_least=1) * levels(horizon, arity) if exposure is None else exposure
+        scale = float_up(whole("exposure", reach, at_least=1) / written(positive("epsilon", epsilon)))
+        return cls(horizon=horizon, scale=scale, counters=counters, arity=arity, law=law, distance=distance,
+                   exposure=exposure, monotone=monotone)
+
+    @classmethod
+    def for_rho(
+        cls, rho: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        exposure: int | None = None, monotone: bool = True,
+    ) -> TreeCounter:
+        """The counter with discrete Gaussian noise that costs rho in zCDP: sigma^2 = exposure/(2 rho), rounded up.
+
+        Args:
+            rho: > 0.
+            distance: l1 distance of the streams of neighbours.
+            horizon: N.
+            counters: k.
+            arity: r; `tree_bounds.best_arity` finds the best one.
+            exposure: squared l2 distance of the block sums; default distance^2 h.
+            monotone: publish the running maximum.
+        """
+        reach = _squared(distance, horizon, arity, exposure)
+        sigma = _root_up(Fraction(reach) / (2 * Fraction(positive("rho", rho))))
+        return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="discrete_gaussian",
+                   distance=distance, exposure=exposure, monotone=monotone)
+
+    @classmethod
+    def for_mu(
+        cls, mu: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        exposure: int | None = None, monotone: bool = True,
+    ) -> TreeCounter:
+        """The counter with Gaussian noise on the line that costs mu in Gaussian DP: sigma = sqrt(exposure)/mu, up.
+
+        Args:
+            mu: > 0; `gdp_mu(epsilon, delta)` gives the largest for an (epsilon, delta).
+            distance: l1 distance of the streams of neighbours.
+            horizon: N.
+            counters: k.
+            arity: r; `tree_bounds.best_arity` finds the best one.
+            exposure: squared l2 distance of the block sums; default distance^2 h.
+            monotone: publish the running maximum.
+        """
+        reach = _squared(distance, horizon, arity, exposure)
+        sigma = _root_up(Fraction(reach) / Fraction(positive("mu", mu)) ** 2)
+        return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="gaussian",
+                   distance=distance, exposure=exposure, monotone=monotone)
+
+    # ---- public arithmetic
+
+    @property
+    def levels(self) -> int:
+        """h, the smallest number with r^h > N: a step lies in at most h blocks."""
+        return levels(self.horizon, self.arity)
+
+    @property
+    def terms(self) -> int:
+        """M, the most blocks that one count is the sum of."""
+        return terms(self.horizon, self.arity)
+
+    @property
+    def lattice(self) -> bool:
+        """Whether the noise is on the integers."""
+        return self.law.startswith("discrete")
+
+    @property
+    def unit(self) -> int:
+        """Units in 1, of injected noise: 1 for noise on the integers, else 2^10."""
+        return 1 if self.lattice else 2**_GRID
+
+    @cached_property
+    def reach(self) -> int:
+        """`exposure`, or its default."""
+        if self.exposure is not None:
+            return self.exposure
+        return self.distance * self.levels if self.law.endswith("laplace") else self.distance**2 * self.levels
+
+    # ---- what it costs
+
+    @property
+    def loss(self) -> PureDP | ZCDP | GDP:
+        """What all releases together cost, rounded up: pure for Laplace noise, zCDP for the discrete Gaussian, GDP for
+        the continuous one, of which alone it is a theorem.
+        """
+        scale = Fraction(self.scale)
+        match self.law:
+            case "laplace" | "discrete_laplace":
+                return PureDP(written_up(self.reach / scale))
+            case "discrete_gaussian":
+                return ZCDP(float_up(self.reach / (2 * scale**2)))
+            case _:
+                return GDP(_root_up(self.reach / scale**2))
+
+    def events(self, neighbours: Unit) -> tuple[Event, ...]:
+        """What a run costs: to be charged before the first step. Gaussian noise of both kinds is charged as zCDP.
+
+        Args:
+            neighbours: the relation for which `distance` was shown.
+        """
+        if isinstance(self.loss, PureDP):
+            return (PureEvent(epsilon=self.loss.epsilon, neighbours=neighbours, label="tree counter"),)
+        rho = float_up(self.reach / (2 * Fraction(self.scale) ** 2))
+        return (ZCDPEvent(rho=rho, neighbours=neighbours, label="tree counter"),)
+
+    def log_ratio(self, first: ArrayLike, second: ArrayLike, released: ArrayLike) -> float:
+        """The exact log density ratio of one history of releases.
+
+        Args:
+            first: true block sums under D along this history, shape (k, N) or any other.
+            second: under D', same shape.
+            released: the noisy block sums, same shape.
+
+        Returns:
+            ln(density under D / density under D'), in nats.
+        """
+        one, two, seen = (np.asarray(part, dtype=np.float64) for part in (first, second, released))
+        if self.law.endswith("laplace"):
+            return math.fsum(((np.abs(seen - two) - np.abs(seen - one)) / self.scale).reshape(-1))
+        return math.fsum((((seen - two) ** 2 - (seen - one) ** 2) / (2.0 * self.scale**2)).reshape(-1))
+
+    def replayed_loss(self, first: ArrayLike, second: ArrayLike) -> float:
+        """The loss of a history in the parameter of `loss`, at most that: epsilon as the sum of |differences|/b, rho
+        as the sum of squares/(2 sigma^2), mu as the root of the sum of squares/sigma^2.
+
+        Args:
+            first: true block sums under D along one history, shape (k, N) or any other.
+            second: under D', along the same history, same shape.
+        """
+        moved = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)).reshape(-1)
+        match self.law:
+            case "laplace" | "discrete_laplace":
+                return math.fsum(moved) / self.scale
+            case "discrete_gaussian":
+                return math.fsum(moved**2) / (2.0 * self.scale**2)
+            case _:
+                return math.sqrt(math.fsum(moved**2)) / self.scale
+
+    # ---- runs
+
+    def start(self, noise: Noise, stream: Stream = "tree_counter") -> RunningCounter:
+        """A run that is fed step by step.
+
+        Args:
+            noise: where the noise comes from. Step t asks it for k draws around the true block sums, in the stream
+                (*stream, t), so that an audit can walk a neighbour along the same history.
+            stream: name of the draws.
+        """
+        return RunningCounter(self, noise, as_stream(stream))
+
+    def draw(self, noise: Noise, stream: Stream = "tree_counter") -> _Integers:
+        """All the noise of a run at once, in units, for `count` or a compiled loop: a few large draws.
+
+        Args:
+            noise: where it comes from.
+            stream: name of the draws.
+
+        Returns:
+            Shape (k, N), whole units of 1/`unit`: column t - 1 is the noise of the blocks that are finished at t.
+        """
+        return np.concatenate(list(self._blocks(noise, as_stream(stream))), axis=1)
+
+    def _blocks(self, noise: Noise, stream: StreamName) -> Iterator[_Integers]:
+        steps = max(1, _BLOCK // self.counters)
+        for number, at in enumerate(range(0, self.horizon, steps)):
+            size = (self.counters, min(steps, self.horizon - at))
+            yield self._draw(noise, size, (*stream, "block", number), None)
+
+    def _draw(
+        self, noise: Noise, size: tuple[int, ...], stream: StreamName, center: _Integers | None
+    ) -> _Integers:
+        """Noise added to a center, in units."""
+        match self.law:
+            case "discrete_laplace":
+                return noise.discrete_laplace(self.scale, size, stream=stream, center=center)
+            case "discrete_gaussian":
+                return noise.discrete_gaussian(self.scale, size, stream=stream, center=center)
+            case "laplace":
+                drawn = noise.laplace(self.scale, size, stream=stream, center=_reals(center), grid=_GRID)
+            case _:
+                drawn = noise.gaussian(self.scale, size, stream=stream, center=_reals(center), grid=_GRID)
+        return np.ldexp(drawn, _GRID).astype(np.int64)
+
+    def count(self, streams: ArrayLike, noise: ArrayLike) -> _Integers:
+        """All published counts, with noise that is given.
+
+        Args:
+            streams: increments, whole numbers, shape (k, N).
+            noise: from `draw`, or injected: whole units of 1/`unit`, shape (k, N).
+
+        Returns:
+            Shape (k, N): the counts after each step; what `start` would publish with the same noise.
+        """
+        from confide.privacy import tree_kernel
+
+        shape = (self.counters, self.horizon)
+        increments, drawn = _integers("streams", streams, shape), _integers("noise", noise, shape)
+        counts: _Integers = tree_kernel.count(increments, drawn, self.arity, self.levels, self.unit, self.monotone)
+        return counts
+
+    def block_sums(self, streams: ArrayLike) -> _Integers:
+        """The true sums of the blocks in the order in which they are released: private.
+
+        Args:
+            streams: increments, shape (k, N).
+
+        Returns:
+            Shape (k, N): column t - 1 is the block that is finished at step t.
+        """
+        from confide.privacy import tree_kernel
+
+        increments = _integers("streams", streams, (self.counters, self.horizon))
+        sums: _Integers = tree_kernel.block_sums(increments, self.arity, self.levels)
+        return sums
+
+    # ---- accuracy
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of one block."""
+        if self.lattice:
+            from confide.privacy.tree_errors import variance
+
+            return variance("discrete_laplace" if self.law == "discrete_laplace" else "discrete_gaussian", self.scale)
+        return self.scale**2 * (2.0 if self.law == "laplace" else 1.0)
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean squared error of a count over all steps, exactly: before rounding and running maximum."""
+        return math.sqrt(self.variance * mean_terms(self.horizon, self.arity))
+
+    def error_bound(self, gamma: float, bound: Bound | None = None) -> float:
+        """What no published count of any counter at any step is off by more, with probability 1 - gamma.
+
+        Args:
+            gamma: failure probability, in (0, 1).
+            bound: "chernoff" (the default for Laplace noise), "single_sum" or "source" (Laplace noise only);
+                "gaussian" (the default for Gaussian noise); "exact", the least one, for noise on the integers. The
+                printed one gives each counter gamma/(2k), as the printed auction does.
+
+        Raises:
+            NotGuaranteed: a bound that is not about this noise.
+        """
+        laplace = self.law.endswith("laplace")
+        bound = ("chernoff" if laplace else "gaussian") if bound is None else bound
+        one_of("bound", bound, ("chernoff", "exact", "gaussian", "single_sum", "source"))
+        if bound == "exact":
+            if not self.lattice:
+                raise NotGuaranteed("the exact bound", "it is computed for noise on the integers")
+            return float(self._exact(fraction("gamma", gamma)))
+        if (bound == "gaussian") is laplace:
+            raise NotGuaranteed(f"the {bound} bound", f"it is not about {self.law.replace('_', ' ')} noise")
+        public = (self.scale, self.terms, self.horizon, self.counters, gamma)
+        match bound:
+            case "source":
+                error = source_bound(self.levels / self.scale, self.horizon, gamma / (2 * self.counters))
+            case "single_sum":
+                error = single_sum_bound(*public)
+            case "chernoff":
+                error = chernoff_bound(*public)
+            case _:
+                error = (sub_gaussian_bound if self.lattice else gaussian_bound)(*public)
+        # Each block's noise is rounded to the grid, and the count to a whole number.
+        return error if self.lattice else error + self.terms / (2.0 * self.unit) + 0.5
+
+    def _exact(self, gamma: float) -> int:
+        from confide.privacy.tree_errors import largest_error
+
+        law: Literal["discrete_laplace", "discrete_gaussian"] = (
+            "discrete_laplace" if self.law == "discrete_laplace" else "discrete_gaussian"
+        )
+        return largest_error(self.horizon, self.arity, law, self.scale, counters=self.counters, gamma=gamma,
+                             enough=self.error_bound(gamma))
+
+    def accuracy(self, gamma: float, bound: Bound | None = None) -> Accuracy:
+        """`error_bound` as a guarantee; vacuous where the bound reaches the horizon, the most that a 0/1 stream counts.
+
+        Args:
+            gamma: failure probability, in (0, 1).
+            bound: see `error_bound`.
+        """
+        error = self.error_bound(gamma, bound)
+        source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else
+                  Source(document="confide", statement=f"{bound or 'default'} bound of the tree counter", spec=_SPEC))
+        return Accuracy(bound=error, measure="largest error of any count at any step", trivial=float(self.horizon),
+                        failure_probability=gamma, source=source)
+
+    def simulated_bound(self, gamma: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
+                        stream: Stream = "bound") -> float:
+        """The error bound from simulated noise: an upper confidence bound of a quantile, that fails, simulation and
+        run together, with probability gamma. `error_bound(gamma, "exact")` needs no simulation.
+
+        Args:
+            gamma: failure probability, in (0, 1).
+            noise: `Noise.simulated`; the law of the error has nothing to do with anybody's data.
+            runs: simulated counters; about k/gamma times some are needed.
+            miss_share: the share of gamma for the simulation, in (0, 1).
+            stream: name of the draws.
+
+        Raises:
+            InvalidInput: other noise, or too few runs.
+        """
+        if noise.kind != "simulated":
+            raise InvalidInput("noise", f"{noise.kind} noise is for runs", "must be simulated")
+        miss = fraction("gamma", gamma) * fraction("miss_share", miss_share)
+        # One counter's quantile is enough: their noises are independent.
+        level = -math.expm1(math.log1p(-(gamma - miss)) / self.counters)
+        one = TreeCounter(horizon=self.horizon, scale=self.scale, arity=self.arity, law=self.law, monotone=False,
+                          counters=max(1, min(whole("runs", runs, at_least=1), 2**22 // self.horizon)))
+        errors: list[NDArray[np.float64]] = []
+        while sum(map(len, errors)) < runs:
+            drawn = one.draw(noise, (*as_stream(stream), len(errors)))
+            counts = one.count(np.zeros_like(drawn), drawn)
+            errors.append(np.abs(counts).max(axis=1).astype(np.float64))
+        return quantile_bound(np.concatenate(errors)[:runs], level, miss)
+
+
+class RunningCounter:
+    """A run of a tree counter. Made by `TreeCounter.start`.
+
+    Args:
+        counter: its public parameters.
+        noise: where the noise comes from.
+        stream: name of the draws.
+    """
+
+    def __init__(self, counter: TreeCounter, noise: Noise, stream: StreamName) -> None:
+        self._counter = counter
+        self._noise = noise
+        self._stream = stream
+        self._step = 0
+        state = (counter.counters, counter.levels)
+        self._sums = np.zeros(state, dtype=np.int64)
+        self._noisy = np.zeros(state, dtype=np.int64)
+        self._published = np.zeros(counter.counters, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"<tree counter, {self._step} of {self._counter.horizon} steps>"
+
+    @property
+    def step(self) -> int:
+        """How many steps were fed."""
+        return self._step
+
+    @property
+    def published(self) -> _Integers:
+        """The counts as they were last published, shape (k,); zeros before the first step."""
+        return self._published.copy()
+
+    def feed(self, increments: ArrayLike) -> _Integers:
+        """One step of all counters.
+
+        Args:
+            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,).
+
+        Returns:
+            The counts, shape (k,): public.
+
+        Raises:
+            Refused: the horizon is over.
+            InvalidInput: another shape or type.
+        """
+        from confide.privacy import tree_kernel
+
+        counter = self._counter
+        if self._step >= counter.horizon:
+            raise Refused(f"all {counter.horizon} steps of this counter were fed", "a longer horizon has more levels")
+        arrived = _integers("increments", increments, (counter.counters,))
+        self._step += 1
+        level = tree_kernel.level_of(self._step, counter.arity)
+        sums = np.empty(counter.counters, dtype=np.int64)
+        tree_kernel.close(level, arrived, self._sums, sums)
+        released = counter._draw(self._noise, (counter.counters,), (*self._stream, self._step), sums)
+        tree_kernel.publish(level, released, counter.unit, counter.monotone, self._noisy, self._published)
+        return self.published
+
+
+def _integers(field: str, value: ArrayLike, shape: tuple[int, ...]) -> _Integers:
+    """An array of 64-bit integers; only its shape and type are looked at."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InvalidInput(field, "is not an array of numbers") from None
+    if array.shape != shape:
+        raise InvalidInput(field, f"its shape is {array.shape}", f"must be {shape}")
+    if array.dtype.kind not in "iub":
+        raise InvalidInput(field, f"holds {array.dtype}", "must be whole numbers")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _reals(center: _Integers | None) -> NDArray[np.float64] | None:
+    return None if center is None else center.astype(np.float64)
+
+
+def _squared(distance: int, horizon: int, arity: int, exposure: int | None) -> int:
+    reach = whole("distance", distance, at_least=1) ** 2 * levels(horizon, arity) if exposure is None else exposure
+    return whole("exposure", reach, at_least=1)
+
+
+def _root_up(square: Fraction) -> float:
+    """The least double, or the one after it, whose square is not below."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

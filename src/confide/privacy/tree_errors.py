@@ -1,0 +1,144 @@
+"""The law of a tree counter's largest error, exactly: noise on the integers walks through the tree level by level.
+
+All block noises are independent. Let I_l(x) be the probability that every estimate strictly inside a block of level l
+stays within [-E, E], when the blocks before it have contributed noise x. Inside are r blocks of level l - 1; after each
+but the last one, its own noise is added:
+
+    I_l = S^(r-1) I_{l-1},   (S v)(x) = I_{l-1}(x) sum over y of P(y) v(x + y) 1[|x + y| <= E],   I_0 = 1,
+
+and a horizon's digits are walked in the same way. The sum is a convolution on 2E + 1 points.
+
+Source: ours; it replaces the simulated quantile of spec allocation 2 (bound 4) where noise is on the integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve, lfilter
+
+from confide.contract.checks import fraction, positive, whole
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.tree_blocks import digits
+
+__all__ = ["largest_error", "log_within", "variance"]
+
+_Array = NDArray[np.float64]
+_Step = Callable[[_Array], _Array]
+_ROOM = 1e-12  # more than the rounding of the convolutions
+
+
+def _gaussian(sigma: float, most: int) -> _Array:
+    """P(k) for |k| <= most."""
+    reach = max(most, math.ceil(40.0 * sigma) + 1)
+    points = np.arange(-reach, reach + 1, dtype=np.float64)
+    law = np.exp(-(points**2) / (2.0 * sigma**2))
+    law /= law.sum()
+    return law[reach - most : reach + most + 1]
+
+
+def variance(law: DiscreteLaw, scale: float) -> float:
+    """The exact variance of noise on the integers.
+
+    Args:
+        law: "discrete_laplace" or "discrete_gaussian".
+        scale: its scale, or sigma.
+
+    Example:
+        >>> round(variance("discrete_laplace", 8.0), 3), round(variance("discrete_gaussian", 8.0), 3)
+        (127.833, 64.0)
+    """
+    scale = positive("scale", scale)
+    if law == "discrete_laplace":
+        half = 1.0 / (2.0 * scale)
+        return 0.5 / math.sinh(half) ** 2 if half < 350 else 0.0
+    if scale > 4.0:
+        return scale**2  # the rest is below exp(-2 pi^2 16)
+    most = math.ceil(40.0 * scale) + 1
+    return float(_gaussian(scale, most) @ np.arange(-most, most + 1, dtype=np.float64) ** 2)
+
+
+def _laplace_step(scale: float) -> _Step:
+    """v -> sum over y of P(y) v(x + y) inside the window: a filter from either side."""
+    ratio = math.exp(-1.0 / scale)
+    front = -math.expm1(-1.0 / scale) / (1.0 + ratio)
+
+    def step(values: _Array) -> _Array:
+        forward = lfilter([1.0], [1.0, -ratio], values)
+        backward = lfilter([1.0], [1.0, -ratio], values[::-1])[::-1]
+        out: _Array = front * (forward + backward - values)
+        return out
+
+    return step
+
+
+def _gaussian_step(sigma: float, bound: int) -> _Step:
+    law = _gaussian(sigma, 2 * bound)
+
+    def step(values: _Array) -> _Array:
+        out: _Array = np.clip(fftconvolve(values, law, mode="valid" if bound == 0 else "full"), 0.0, 1.0)
+        return out if bound == 0 else out[2 * bound : 4 * bound + 1]
+
+    return step
+
+
+def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:
+    """ln of the probability that one counter's raw estimate is never off by more than E.
+
+    Args:
+        bound: E, a whole number >= 0.
+        horizon: N.
+        arity: r.
+        law: of the noise of each block.
+        scale: its scale, or sigma.
+
+    Returns:
+        In [-inf, 0], with an absolute error of about 1e-13.
+
+    Example:
+        >>> p = math.exp(-1 / 2)  # a single step: P[|noise| <= 3]
+        >>> abs(math.exp(log_within(3, 1, 2, "discrete_laplace", 2.0)) - (1 - 2 * p**4 / (1 + p))) < 1e-14
+        True
+    """
+    bound = whole("bound", bound)
+    walk = _laplace_step(scale) if law == "discrete_laplace" else _gaussian_step(scale, bound)
+    inside = np.ones(2 * bound + 1)
+    rest = np.ones(2 * bound + 1)
+    for digit in digits(whole("horizon", horizon, at_least=1), arity):
+        for _ in range(digit):  # finished blocks of this level, and what comes after them
+            rest = inside * walk(rest)
+        deeper = inside
+        for _ in range(arity - 1):
+            deeper = inside * walk(deeper)
+        inside = deeper
+    chance = float(rest[bound])
+    return math.log(chance) if chance > 0 else -math.inf
+
+
+def largest_error(
+    horizon: int, arity: int, law: DiscreteLaw, scale: float, *, counters: int, gamma: float, enough: float
+) -> int:
+    """The least E that no raw estimate of any counter at any time exceeds, except with probability gamma.
+
+    Args:
+        horizon: N.
+        arity: r.
+        law: of the noise of each block.
+        scale: its scale, or sigma.
+        counters: k, with independent noise.
+        gamma: failure probability, in (0, 1).
+        enough: a valid bound, where the search starts.
+    """
+    goal = math.log1p(-fraction("gamma", gamma))
+    counters = whole("counters", counters, at_least=1)
+    low, high = -1, math.ceil(enough)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if counters * (log_within(middle, horizon, arity, law, scale) - _ROOM) >= goal:
+            high = middle
+        else:
+            low = middle
+    return high

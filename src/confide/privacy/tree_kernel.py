@@ -1,0 +1,174 @@
+"""The compiled part of the tree counter: plain arrays in, plain arrays changed in place.
+
+Everything is in whole units of 2^-grid (units of 1 for noise on the integers), so that sums are exact and in any order
+the same. A family's own compiled loop may call these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["advance", "block_sums", "close", "close_one", "count", "level_of", "publish", "publish_one"]
+
+_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+_Integers = NDArray[np.int64]
+
+
+def _compiled(function: _Compiled) -> _Compiled:
+    return cast("_Compiled", njit(cache=True)(function))
+
+
+@_compiled
+def level_of(step: int, arity: int) -> int:
+    """The level of the block that is finished at a step >= 1."""
+    level = 0
+    while step % arity == 0:
+        step //= arity
+        level += 1
+    return level
+
+
+@_compiled
+def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
+    """Finish a block in counter j; `sums` (k, h) holds the true sums of the current blocks by level and is changed.
+
+    Returns:
+        The true sum of the block.
+    """
+    value = increment
+    for low in range(level):
+        value += sums[j, low]
+        sums[j, low] = 0
+    sums[j, level] += value
+    return value
+
+
+@_compiled
+def publish_one(
+    j: int, level: int, released: int, unit: int, monotone: bool, noisy: _Integers, published: _Integers
+) -> None:
+    """The count of counter j, rounded half up, from its released block sums alone.
+
+    Args:
+        j: which counter.
+        level: of the block that was just released.
+        released: its noisy sum, in units.
+        unit: units in 1.
+        monotone: publish the running maximum.
+        noisy: (k, h) released sums of the current blocks by level, in units; changed.
+        published: (k,) the counts; changed.
+    """
+    for low in range(level):
+        noisy[j, low] = 0
+    noisy[j, level] += released
+    raw = unit // 2
+    for high in range(level, noisy.shape[1]):
+        raw += noisy[j, high]
+    count = raw // unit
+    if not monotone or count > published[j]:
+        published[j] = count
+
+
+@_compiled
+def close(level: int, increments: _Integers, sums: _Integers, values: _Integers) -> None:
+    """Finish a block in every counter.
+
+    Args:
+        level: of the block.
+        increments: (k,) what this step adds, zeros included.
+        sums: (k, h) true sums of the current finished blocks by level; changed.
+        values: (k,) the true sums of the block; written.
+    """
+    for j in range(len(increments)):
+        values[j] = close_one(j, level, increments[j], sums)
+
+
+@_compiled
+def publish(
+    level: int, released: _Integers, unit: int, monotone: bool, noisy: _Integers, published: _Integers
+) -> None:
+    """The counts of every counter from `released` (k,), see `publish_one`."""
+    for j in range(len(released)):
+        publish_one(j, level, released[j], unit, monotone, noisy, published)
+
+
+@_compiled
+def advance(
+    step: int, arity: int, unit: int, monotone: bool, increments: _Integers, noise: _Integers,
+    sums: _Integers, noisy: _Integers, published: _Integers,
+) -> None:
+    """One step of every counter with given noise.
+
+    Args:
+        step: t, from 1.
+        arity: r.
+        unit: units in 1.
+        monotone: publish the running maximum.
+        increments: (k,) what this step adds, zeros included.
+        noise: (k,) noise of the block that is finished at t, in units.
+        sums: (k, h) state, zeros before the first step; changed.
+        noisy: (k, h) state, zeros before the first step; changed.
+        published: (k,) state, zeros before the first step; the counts afterwards.
+    """
+    level = level_of(step, arity)
+    for j in range(len(increments)):
+        released = close_one(j, level, increments[j], sums) * unit + noise[j]
+        publish_one(j, level, released, unit, monotone, noisy, published)
+
+
+@_compiled
+def count(streams: _Integers, noise: _Integers, arity: int, levels: int, unit: int, monotone: bool) -> _Integers:
+    """All steps of every counter with given noise: `advance`, one counter after the other.
+
+    Args:
+        streams: (k, N) increments.
+        noise: (k, N) noise, in units.
+        arity: r.
+        levels: h.
+        unit: units in 1.
+        monotone: publish the running maximum.
+
+    Returns:
+        (k, N) the counts.
+    """
+    counters, horizon = streams.shape
+    finished = np.empty(horizon, dtype=np.int64)
+    for t in range(horizon):
+        finished[t] = level_of(t + 1, arity)
+    sums = np.zeros((counters, levels), dtype=np.int64)
+    noisy = np.zeros((counters, levels), dtype=np.int64)
+    published = np.zeros(counters, dtype=np.int64)
+    out = np.empty((counters, horizon), dtype=np.int64)
+    for j in range(counters):
+        for t in range(horizon):
+            released = close_one(j, finished[t], streams[j, t], sums) * unit + noise[j, t]
+            publish_one(j, finished[t], released, unit, monotone, noisy, published)
+            out[j, t] = published[j]
+    return out
+
+
+@_compiled
+def block_sums(streams: _Integers, arity: int, levels: int) -> _Integers:
+    """The true sum of the block that is finished at each step.
+
+    Args:
+        streams: (k, N) increments.
+        arity: r.
+        levels: h.
+
+    Returns:
+        (k, N); column t - 1 holds the block that ends at t.
+    """
+    counters, horizon = streams.shape
+    out = np.empty((counters, horizon), dtype=np.int64)
+    sums = np.zeros((counters, levels), dtype=np.int64)
+    values = np.empty(counters, dtype=np.int64)
+    for t in range(horizon):
+        close(level_of(t + 1, arity), streams[:, t], sums, values)
+        out[:, t] = values
+    return out
