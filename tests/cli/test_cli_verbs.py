@@ -320,7 +320,7 @@ def test_help_texts(run: Run) -> None:
     assert listed.code == 0
     assert run("-h").out == listed.out
     verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
-    assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit"}
+    assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")

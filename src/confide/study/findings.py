@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from confide.contract.kinds import Progress
@@ -88,7 +89,7 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
         >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)
         0.5
     """
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if y0 <= level <= y1 and y1 > y0:
             return x0 + (x1 - x0) * (level - y0) / (y1 - y0)
     return float("nan")

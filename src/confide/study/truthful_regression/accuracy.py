@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from confide.charts import curves
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.privacy.noise import Noise
 from confide.regression import plan
 from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_guarantees
+from confide.regression.private_truthful_regression import RegressionBillboard
 from confide.study.findings import Compared, Findings, Study, advance
 
 _DIMENSION = 3
@@ -26,8 +28,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         errors = []
         for run in range(runs):
             people = stand_in(mechanism.setting, Noise.simulated(2 * run))
-            outcome = mechanism.run((people.X, people.y), Noise.simulated(2 * run + 1))
-            errors.append(float(np.sum((outcome.billboard.estimate - people.theta) ** 2)))
+            board = mechanism.run((people.X, people.y), Noise.simulated(2 * run + 1)).billboard
+            if not isinstance(board, RegressionBillboard):
+                raise InvalidInput("mechanism", "made another billboard")
+            errors.append(float(np.sum((board.estimate - people.theta) ** 2)))
             advance(progress, k * runs + run + 1, len(sizes) * runs)
         printed = next(row for row in printed_guarantees(mechanism) if row.promise == "squared error of the release")
         measured = float(np.mean(errors))

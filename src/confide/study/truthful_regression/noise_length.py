@@ -23,7 +23,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     rows += [(float(d), 2.0, "printed: 2") for d in dimensions]
     picture = curves(rows, title="Mean squared length of the noise", x="dimension d", y="E||v||^2, in units of s^2",
                      log_x=True, log_y=True,
-                     alt="The measured mean squared length follows d(d + 1); the printed value 2 is right at d = 1 alone.")
+                     alt="The measured mean squared length follows d(d + 1); the printed value 2 is right at d = 1.")
     return Findings(
         compared=tuple(
             Compared(quantity=f"E||v||^2 / s^2 at d = {d}, mean of {draws} draws", published=2.0, ours=measured[d],

@@ -32,8 +32,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(
         rows, title="One record moves plain ridge further than the lemma says", x="n / gamma",
         y="gamma x distance", log_x=True, log_y=True,
-        alt=f"The attained distance of plain ridge crosses the printed constant {printed:g} near n/gamma = 8.4 and grows "
-            f"like its square root; the estimate constrained to a ball stays below {constrained:.3g}.",
+        alt=f"The attained distance of plain ridge crosses the printed constant {printed:g} near n/gamma = 8.4 and "
+            f"grows like its square root; the estimate constrained to a ball stays below {constrained:.3g}.",
     )
     at_size = _attained(10_000, 10.0)
     return Findings(

@@ -1,0 +1,110 @@
+"""Studies: published statements computed again, in quick runs; the numbers are those of the specification."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from confide.contract import InvalidInput
+from confide.contract.presentation import Picture
+from confide.study import studies, study, study_names, write_section
+from confide.study.findings import crossing
+
+
+def _found(name):
+    """Quantity -> (published, ours, agreement) of a quick run."""
+    seen = []
+    findings = study(name).run(True, lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1], "the progress bar ends full"
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert any(isinstance(block, Picture) and block.spec and block.alt for block in findings.blocks)
+    return {c.quantity: (c.published, c.ours, c.agreement) for c in findings.compared}
+
+
+def test_every_study_says_what_it_is():
+    assert len(set(study_names())) == len(studies()) >= 6
+    for name, each in zip(study_names(), studies(), strict=True):
+        assert each.name == name
+        assert each.title
+        assert each.source
+        assert each.statement.endswith(".")
+    with pytest.raises(InvalidInput, match="did you mean 'regression-noise'"):
+        study("regresion-noise")
+
+
+def test_sensitivity():
+    found = _found("regression-sensitivity")
+    # spec truthful_regression 4.3: 32.04 where 6 is claimed; 4.2: valid up to n/gamma = 8.38
+    at_size = found["gamma x sensitivity, n = 10,000, gamma = 10, B = M = 1"]
+    assert at_size == (6.0, pytest.approx(32.04, abs=0.005), "differs")
+    assert found["largest n/gamma at which the printed bound holds"][1] == pytest.approx(8.4, abs=0.2)
+
+
+def test_noise_length():
+    found = _found("regression-noise")
+    for d in (1, 10, 50):
+        published, ours, agreement = found[f"E||v||^2 / s^2 at d = {d}, mean of 400 draws"]
+        assert published == 2.0
+        assert ours == pytest.approx(d * (d + 1), rel=0.3)
+        assert agreement == ("agrees" if d == 1 else "differs")
+
+
+def test_threshold():
+    found = _found("regression-threshold")
+    # spec truthful_regression 5: 4.52 against 4472
+    assert found["tau, n = 10^6, alpha = .05, beta = 1e-6, Pareto exponent 2"][:2] == (
+        pytest.approx(4472, abs=1), pytest.approx(4.52, abs=0.005))
+    assert found["tau, n = 10^4, alpha = .05, beta = 1e-3, Pareto exponent 2"][1] == pytest.approx(4.788517, abs=1e-6)
+
+
+def test_lies():
+    found = _found("regression-lies")
+    # spec truthful_regression, acceptance 9
+    assert found["what the peers predict of her, on average"][1] == pytest.approx(0.4351, abs=5e-4)
+    assert found["best gain of a lie, in b"][1] == pytest.approx(0.01196, abs=1e-4)
+    assert found["best gain of a lie, debiased payments, in b"][1] < 1e-4
+
+
+def test_corollary():
+    found = _found("regression-corollary")
+    # spec truthful_regression, acceptance 12 and 7.3
+    for quantity, ours, agreement in (("budget, printed", -0.2, "agrees"), ("eta, printed", -1.2, "agrees"),
+                                      ("squared error, printed", -0.15, "differs"),
+                                      ("squared error, corrected", -0.3, "agrees")):
+        assert found[f"exponent of n: {quantity}"][1:] == (pytest.approx(ours, abs=0.02), agreement)
+    assert found["E||v||^2 at n = 10^6"][1] == pytest.approx(62.8, abs=0.05)
+    assert found["eta / b at n = 10^6"][1] == pytest.approx(65.4, abs=0.05)
+
+
+def test_accuracy():
+    found = _found("regression-accuracy")
+    errors = [ours for _, ours, _ in found.values()]
+    assert len(errors) == 3
+    assert errors == sorted(errors, reverse=True)
+    assert all(published > 1 for published, _, _ in found.values())  # the print says nothing at these sizes
+
+
+def test_a_study_gives_the_same_numbers_every_time():
+    first, second = (study("regression-noise").run(True, None) for _ in range(2))
+    assert first.compared == second.compared
+
+
+def test_everything_is_written(tmp_path: Path):
+    section = study("regression-corollary").run(True, None).section("The headline setting")
+    files = write_section(tmp_path / "a" / "b", section)
+    assert set(files) == {"numbers.csv", "table-1.csv", "figure-1.vl.json", "figure-1.svg", "figure-1.png"}
+    rows = list(csv.reader(files["numbers.csv"].read_text(encoding="utf-8").splitlines()))
+    assert rows[0][:3] == ["quantity", "published", "ours"]
+    assert len(rows) == 8
+    assert "layer" in json.loads(files["figure-1.vl.json"].read_text(encoding="utf-8"))
+    assert files["figure-1.png"].read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write_section(files["numbers.csv"], section)
+
+
+def test_where_a_curve_crosses():
+    assert crossing([(0.0, 0.0), (1.0, 1.0), (2.0, 5.0)], 3.0) == 1.5
+    assert crossing([(0.0, 0.0), (1.0, 1.0)], 3.0) != crossing([(0.0, 0.0), (1.0, 1.0)], 3.0)  # not a number
