@@ -103,7 +103,7 @@ def probability_of_theorem_3() -> Finding:
 
 
 def rows_for_the_spectrum() -> Finding:
-    """d = 10, xi = .2, q = 1e-6: the C at which Theorem 7 asks for as many rows as the explicit bound; none at d = 1."""
+    """d = 10, xi = .2, q = 1e-6: the C at which Theorem 7 asks for as many rows as we do; none at d = 1."""
     found = compare_spectrum(10, 0.2, 1e-6)
     empty = math.isnan(compare_spectrum(1, 0.2, 1e-6).constant) and printed_confidence(1, 5.0) == 0.0
     textbook = 3 / 0.2**2 * math.log(20 / 1e-6) / smallest_eigenvalue_ball(10)
@@ -112,7 +112,7 @@ def rows_for_the_spectrum() -> Finding:
 
 
 def misreports_in_expectation() -> Finding:
-    """Each of 1,000 lies with probability alpha = .05: how often there are more than alpha n, as the proof rules out."""
+    """Each of 1,000 lies with probability alpha = .05: how often there are more than alpha n, what the proof denies."""
     found = excess_probability(1000, 0.05, 0.05)
     return Finding("holds-with-correction" if found > 0 else "holds", 0.0, found)
 
