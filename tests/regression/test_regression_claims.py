@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from confide.regression import evidence
+from confide.regression import evidence, evidence_printed
 
 TABLE = tomllib.loads(files("confide.regression").joinpath("claims.toml").read_text(encoding="utf-8"))
 FIELDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
@@ -22,14 +22,26 @@ NUMBERS = {  # the figures that the table's words quote
     "regression/lemma-4-positive": (0.0, -1.0, 1e-12),
     "regression/group-size": (0.122, 0.201, 1e-3),
     "regression/payments-nonnegative": (0.0, -1.65, 0.01),
+    "regression/corollary-1-incentives": (65.4, 12.3, 0.05),
+    "regression/corollary-1-noise": (1.0, 62.8, 0.05),
+    "regression/corollary-1-rate": (-0.3, -0.15, 0.02),
+    "regression/corollary-1-budget": (-0.2, -0.2, 0.02),
+    "regression/corollary-1-privacy": (1.0, 1.15, 0.005),
+    "regression/corollary-1-beta": (1e-3, 1e3, 1e-6),
+    "regression/theorem-3-cost": (1.0, 4.0, 1e-9),
+    "regression/theorem-3-probability": (-9.0, 0.9, 1e-12),
+    "regression/lemma-8": (6.0, 32.04, 0.01),
+    "regression/assumption-1": (1.0, 25.0, 1e-9),
+    "regression/lemma-13": (3.0, 4.0, 1e-9),
 }
+MODULES = (evidence, evidence_printed)
 
 
 @pytest.mark.parametrize("row", TABLE["claim"], ids=lambda row: row["id"])
 def test_verdicts(row: dict[str, object]) -> None:
     assert set(row) == FIELDS
     assert row["verdict"] in VERDICTS
-    found = getattr(evidence, str(row["evidence"]))()
+    found = next(getattr(module, str(row["evidence"])) for module in MODULES if hasattr(module, str(row["evidence"])))()
     assert found.verdict == row["verdict"], found
     if row["id"] in NUMBERS:
         claimed, ours, tolerance = NUMBERS[str(row["id"])]
@@ -41,7 +53,7 @@ def test_ids_are_unique_and_every_evidence_is_used() -> None:
     ids = [row["id"] for row in TABLE["claim"]]
     assert len(set(ids)) == len(ids)
     used = {row["evidence"] for row in TABLE["claim"]}
-    defined = {name for name, value in vars(evidence).items()
-               if callable(value) and getattr(value, "__module__", "") == evidence.__name__
-               and not name.startswith("_")}
+    defined = {name for module in MODULES for name, value in vars(module).items()
+               if callable(value) and getattr(value, "__module__", "") == module.__name__
+               and not name.startswith("_") and name != "Finding"}
     assert used == defined

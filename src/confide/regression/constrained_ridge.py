@@ -24,7 +24,10 @@ _UNIT = 2 * GRID_BITS  # moments are integers in units of 2^-32
 _GUARD = 28  # bits: a binding solution is scaled to norm R (1 - 2^-(precision - 28)), 2^-100 at first
 
 
-def constrained_ridge(gram: np.ndarray, cross: np.ndarray, ridge: float, radius: float) -> tuple[np.ndarray, float]:
+def constrained_ridge(
+    gram: np.ndarray, cross: np.ndarray, ridge: float, radius: float,
+    spectrum: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, float]:
     """The minimiser of theta'(A + ridge I)theta - 2u'theta over ||theta|| <= radius, in double precision.
 
     Args:
@@ -32,6 +35,7 @@ def constrained_ridge(gram: np.ndarray, cross: np.ndarray, ridge: float, radius:
         cross: (d,).
         ridge: weight of ||theta||^2, >= 0.
         radius: R > 0; infinity for none.
+        spectrum: eigenvalues and eigenvectors of gram, where they are known.
 
     Returns:
         theta (d,), and the multiplier m >= 0 of the constraint: theta = (A + (ridge + m) I)^-1 u.
@@ -43,7 +47,7 @@ def constrained_ridge(gram: np.ndarray, cross: np.ndarray, ridge: float, radius:
         >>> theta.round(12).tolist(), round(multiplier, 12)
         ([0.6, 0.8], 4.0)
     """
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(gram) if spectrum is None else spectrum
     # In units of the largest pull, so that no square underflows.
     unit = float(np.max(np.abs(cross))) or 1.0
     coordinates = vectors.T @ (cross / unit)
@@ -129,8 +133,8 @@ def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float
     scale = 2.0**-_UNIT
     gram64 = sums.gram.astype(np.float64) * scale
     cross64 = sums.cross.astype(np.float64) * scale
-    theta64, multiplier64 = constrained_ridge(gram64, cross64, ridge, radius)
     values, vectors = np.linalg.eigh(gram64)
+    theta64, multiplier64 = constrained_ridge(gram64, cross64, ridge, radius, (values, vectors))
     exact_gram = fmpz_mat(d, d, [fmpz(int(v)) for v in sums.gram.reshape(-1)])
     exact_cross = fmpz_mat(d, 1, [fmpz(int(v)) for v in sums.cross])
 
