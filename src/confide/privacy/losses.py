@@ -160,7 +160,7 @@ class PureDP:
         return ZCDP(_half_square(self.epsilon))
 
     def to_gdp(self) -> GDP:
-        """The least mu with Phi(-mu/2) <= 1/(1 + e^epsilon), rounded up.
+        """The least mu with Phi(-mu/2) <= 1/(1 + e^epsilon), rounded up to within 32 ulps.
 
         Binary randomised response dominates. Its trade-off has one corner, on the diagonal, where the errors of both
         kinds are 1/(1 + e^epsilon); the convex Gaussian one that passes below the corner stays below the straight
@@ -180,7 +180,7 @@ class PureDP:
 
             guess = float(error)
             start = -2.0 * NormalDist().inv_cdf(guess) if 0 < guess < 0.5 else math.sqrt(8.0 * self.epsilon)
-            return GDP(least(dominates, max(_TINY, start)))
+            return GDP(least(dominates, max(_TINY, start), ulps=32))
 
     def to_dict(self) -> dict[str, Any]:
         return {"loss": "PureDP", "epsilon": _json(self.epsilon)}

@@ -48,7 +48,7 @@ def test_a_pure_event_is_dominated_by_its_gaussian(epsilon: float) -> None:
             return (arb(mu) / arb(8).sqrt()).erfc() / 2
 
         assert error(mu) <= 1 / (1 + arb(epsilon).exp())
-        assert not error(math.nextafter(mu, 0)) <= 1 / (1 + arb(epsilon).exp())
+        assert not error(mu * (1 - 2.0**-47)) <= 1 / (1 + arb(epsilon).exp())
     for part in (0.0, 0.3, 0.9):
         assert GDP(mu).delta_at(part * epsilon) >= hockey_stick(p, q, part * epsilon) - 1e-15
 
