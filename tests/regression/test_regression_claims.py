@@ -1,17 +1,15 @@
-"""Every published claim's verdict is what its evidence says today."""
+"""Every published claim about truthful regression, and what its evidence says today."""
 
 from __future__ import annotations
-
-import tomllib
-from importlib.resources import files
 
 import pytest
 
 from confide.regression import evidence, evidence_printed
 
-TABLE = tomllib.loads(files("confide.regression").joinpath("claims.toml").read_text(encoding="utf-8"))
-FIELDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
-VERDICTS = {"holds", "holds-with-correction", "false", "vacuous-at-practical-size"}
+from claims_tables import Row, check, complete, rows
+
+TABLE = rows("confide.regression")
+MODULES = (evidence, evidence_printed)
 NUMBERS = {  # the figures that the table's words quote
     "regression/lemma-6": (6.0, 32.04, 0.01),
     "regression/theorem-2": (1.0, 5.34, 0.01),
@@ -34,26 +32,12 @@ NUMBERS = {  # the figures that the table's words quote
     "regression/assumption-1": (1.0, 25.0, 1e-9),
     "regression/lemma-13": (3.0, 4.0, 1e-9),
 }
-MODULES = (evidence, evidence_printed)
 
 
-@pytest.mark.parametrize("row", TABLE["claim"], ids=lambda row: row["id"])
-def test_verdicts(row: dict[str, object]) -> None:
-    assert set(row) == FIELDS
-    assert row["verdict"] in VERDICTS
-    found = next(getattr(module, str(row["evidence"])) for module in MODULES if hasattr(module, str(row["evidence"])))()
-    assert found.verdict == row["verdict"], found
-    if row["id"] in NUMBERS:
-        claimed, ours, tolerance = NUMBERS[str(row["id"])]
-        assert found.claimed == pytest.approx(claimed, rel=0.05, abs=1e-12)
-        assert found.found == pytest.approx(ours, abs=tolerance)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["id"])
+def test_verdicts(row: Row) -> None:
+    check(row, MODULES, NUMBERS)
 
 
-def test_ids_are_unique_and_every_evidence_is_used() -> None:
-    ids = [row["id"] for row in TABLE["claim"]]
-    assert len(set(ids)) == len(ids)
-    used = {row["evidence"] for row in TABLE["claim"]}
-    defined = {name for module in MODULES for name, value in vars(module).items()
-               if callable(value) and getattr(value, "__module__", "") == module.__name__
-               and not name.startswith("_") and name != "Finding"}
-    assert used == defined
+def test_the_table_is_complete() -> None:
+    complete(TABLE, MODULES)

@@ -269,9 +269,9 @@ class TreeCounter:
         """A run that is fed step by step.
 
         Args:
-            noise: where the noise comes from. Step t asks it for k draws around the true block sums, in the stream
-                (*stream, t), so that an audit can walk a neighbour along the same history.
-            stream: name of the draws.
+            noise: where the noise comes from. Each step asks it for k draws around the true block sums, so that an
+                audit can walk a neighbour along the same history.
+            stream: name of the draws; the step's number is appended.
         """
         return RunningCounter(self, noise, as_stream(stream))
 
