@@ -180,7 +180,7 @@ def test_one_draw_per_counter_and_step_whatever_the_data():
             running.feed(streams[:, t])
         asked.append([draw.request for draw in noise.draws])
     assert asked[0] == asked[1]
-    assert asked[0] == [("discrete_laplace", ("s", t), 2, (3,), -1) for t in range(1, 10)]
+    assert [request[:5] for request in asked[0]] == [("discrete_laplace", ("s", t), 2, (3,), -1) for t in range(1, 10)]
 
 
 def test_secure_noise_goes_through_both_doors():

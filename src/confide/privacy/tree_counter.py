@@ -25,7 +25,7 @@ from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_stream
 from confide.privacy.noise.discrete import LARGEST_SCALE
-from confide.privacy.tree_blocks import levels, mean_terms, terms
+from confide.privacy.tree_blocks import finished_level, levels, mean_terms, terms
 from confide.privacy.tree_bounds import (
     chernoff_bound,
     gaussian_bound,
@@ -334,10 +334,11 @@ class TreeCounter:
         Returns:
             Shape (k, N): column t - 1 is the block that is finished at step t.
         """
-        from confide.privacy import tree_kernel
-
         increments = _integers("streams", streams, (self.counters, self.horizon))
-        sums: _Integers = tree_kernel.block_sums(increments, self.arity, self.levels)
+        so_far = np.concatenate([np.zeros((self.counters, 1), dtype=np.int64), np.cumsum(increments, axis=1)], axis=1)
+        ends = np.arange(1, self.horizon + 1)
+        lengths = np.array([self.arity ** finished_level(int(end), self.arity) for end in ends])
+        sums: _Integers = so_far[:, ends] - so_far[:, ends - lengths]
         return sums
 
     # ---- accuracy
@@ -487,18 +488,20 @@ class RunningCounter:
             Refused: the horizon is over.
             InvalidInput: another shape or type.
         """
-        from confide.privacy import tree_kernel
-
         counter = self._counter
         if self._step >= counter.horizon:
             raise Refused(f"all {counter.horizon} steps of this counter were fed", "a longer horizon has more levels")
         arrived = _integers("increments", increments, (counter.counters,))
         self._step += 1
-        level = tree_kernel.level_of(self._step, counter.arity)
-        sums = np.empty(counter.counters, dtype=np.int64)
-        tree_kernel.close(level, arrived, self._sums, sums)
-        released = counter._draw(self._noise, (counter.counters,), (*self._stream, self._step), sums)
-        tree_kernel.publish(level, released, counter.unit, counter.monotone, self._noisy, self._published)
+        level = finished_level(self._step, counter.arity)
+        finished = arrived + self._sums[:, :level].sum(axis=1)
+        self._sums[:, :level] = 0
+        self._sums[:, level] += finished
+        released = counter._draw(self._noise, (counter.counters,), (*self._stream, self._step), finished)
+        self._noisy[:, :level] = 0
+        self._noisy[:, level] += released
+        counts = (self._noisy[:, level:].sum(axis=1) + counter.unit // 2) // counter.unit  # rounded half up
+        self._published = np.maximum(self._published, counts) if counter.monotone else counts
         return self.published
 
 

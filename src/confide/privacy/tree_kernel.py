@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["advance", "block_sums", "close", "close_one", "count", "level_of", "publish", "publish_one"]
+__all__ = ["advance", "close_one", "count", "level_of", "publish_one"]
 
 _Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 _Integers = NDArray[np.int64]
@@ -75,29 +75,6 @@ def publish_one(
 
 
 @_compiled
-def close(level: int, increments: _Integers, sums: _Integers, values: _Integers) -> None:
-    """Finish a block in every counter.
-
-    Args:
-        level: of the block.
-        increments: (k,) what this step adds, zeros included.
-        sums: (k, h) true sums of the current finished blocks by level; changed.
-        values: (k,) the true sums of the block; written.
-    """
-    for j in range(len(increments)):
-        values[j] = close_one(j, level, increments[j], sums)
-
-
-@_compiled
-def publish(
-    level: int, released: _Integers, unit: int, monotone: bool, noisy: _Integers, published: _Integers
-) -> None:
-    """The counts of every counter from `released` (k,), see `publish_one`."""
-    for j in range(len(released)):
-        publish_one(j, level, released[j], unit, monotone, noisy, published)
-
-
-@_compiled
 def advance(
     step: int, arity: int, unit: int, monotone: bool, increments: _Integers, noise: _Integers,
     sums: _Integers, noisy: _Integers, published: _Integers,
@@ -149,26 +126,4 @@ def count(streams: _Integers, noise: _Integers, arity: int, levels: int, unit: i
             released = close_one(j, finished[t], streams[j, t], sums) * unit + noise[j, t]
             publish_one(j, finished[t], released, unit, monotone, noisy, published)
             out[j, t] = published[j]
-    return out
-
-
-@_compiled
-def block_sums(streams: _Integers, arity: int, levels: int) -> _Integers:
-    """The true sum of the block that is finished at each step.
-
-    Args:
-        streams: (k, N) increments.
-        arity: r.
-        levels: h.
-
-    Returns:
-        (k, N); column t - 1 holds the block that ends at t.
-    """
-    counters, horizon = streams.shape
-    out = np.empty((counters, horizon), dtype=np.int64)
-    sums = np.zeros((counters, levels), dtype=np.int64)
-    values = np.empty(counters, dtype=np.int64)
-    for t in range(horizon):
-        close(level_of(t + 1, arity), streams[:, t], sums, values)
-        out[:, t] = values
     return out

@@ -13,7 +13,6 @@ import numpy as np
 from confide.privacy.noise import Noise
 from confide.regression.corollary import corollary_1, slopes
 from confide.regression.costs import QuadraticCosts, excess_probability
-from confide.regression.evidence import Finding
 from confide.regression.planner import plan
 from confide.regression.printed import compare_spectrum, printed_confidence
 from confide.regression.sensitivity import counterexample, printed_constant
