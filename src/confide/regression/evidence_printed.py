@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from confide.contract.claims import Finding
 from confide.privacy.noise import Noise
 from confide.regression.corollary import corollary_1, slopes
 from confide.regression.costs import QuadraticCosts, excess_probability
