@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.audit import DampedNoise, Neighbours, RepeatedNoise, Verdict, door_audit, sampler_audit
-from confide.privacy import ZCDP, ApproxDP, Noise, PureDP
+from confide.audit import (
+    DampedNoise,
+    Neighbours,
+    RepeatedNoise,
+    Verdict,
+    door_audit,
+    sampler_audit,
+    sparse_vector_loss,
+)
+from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP, SparseVector
 from confide.privacy.noise import ForcedNoise, RecordingNoise
 
 from false_alarms import alpha
@@ -189,3 +197,35 @@ def test_sampler_of_choices(law: str) -> None:
     assert not sampler_audit(Noise.secure(), heard.draws[0], 2000, share).flagged
     assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 2000, share).flagged
     assert sampler_audit(ForcedNoise([]), heard.draws[0], 2000, share).flagged
+
+
+def test_every_kind_of_claim_has_its_own_parameter() -> None:
+    def gaussian(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.gaussian(2.0, 2, stream="sum", center=[sum(values), 0.0])
+
+    assert _audit(gaussian, GDP(0.5)).measured == 0.5
+    assert _audit(gaussian, GDP(0.49)).flagged
+    assert _audit(gaussian, RenyiDP(4.0, 0.5)).measured == 0.5
+    assert math.isinf(_audit(_mean, GDP(1.0)).measured)  # no Gaussian trade-off follows from Laplace noise
+    found = _audit(_chosen, ApproxDP(0.8, 1e-3))  # three draws of range 1/2
+    assert found.measured == pytest.approx(ZCDP(3 / 32).epsilon_at(1e-3), rel=0.2)
+
+
+def test_a_sparse_vector_is_measured_by_where_it_halts() -> None:
+    alarm = SparseVector(threshold=5, epsilon=1.0, armings=2)
+    pair = Neighbours([2, 4, 9, 3, 8, 1], [3, 3, 8, 4, 9, 1], lambda out: repr(out).encode())
+
+    def alarms(values: list[int], noise: Noise) -> list[int | None]:
+        first = alarm.run(values, noise, "alarm")
+        return [first, alarm.run(values[(first or 0) + 1 :], noise, "alarm", arming=1)]
+
+    claims = {"": PureDP(2.0), "alarm/0": PureDP(1.0)}
+    found = door_audit(alarms, [pair], claims, Noise.simulated, hidden={"alarm": sparse_vector_loss(alarm)})
+    history = RecordingNoise(Noise.simulated(0))
+    halted = alarms(list(pair.first), history)
+    first = alarm.replayed_loss(pair.first, pair.second, halted[0])
+    assert found["alarm/0"].measured == pytest.approx(abs(first))
+    assert found[""].measured >= found["alarm/0"].measured > 0
+    assert not found[""].flagged
+    plain = door_audit(alarms, [pair], claims, Noise.simulated)[""]
+    assert plain.measured > found[""].measured  # noisy answers that nobody sees would count in full

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
+    from confide.audit.history_loss import sparse_vector_loss
     from confide.audit.incentives import BestResponse, best_response, best_response_among
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
@@ -60,6 +61,7 @@ __all__ = [
     "replayed_audit",
     "sampler_audit",
     "samples_needed",
+    "sparse_vector_loss",
     "statistical_audit",
     "supremum_audit",
 ]
@@ -71,6 +73,7 @@ __getattr__, __dir__ = doors(
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
+        "history_loss": ("sparse_vector_loss",),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),

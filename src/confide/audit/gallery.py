@@ -7,8 +7,9 @@ surely it is flagged is stated: 1 where the evidence is exact, a computed probab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from confide.audit.claims import Loss
 from confide.audit.door import Neighbours, door_audit
+from confide.audit.history_loss import HiddenLoss, sparse_vector_loss
 from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
 from confide.audit.power import flag_probability
 from confide.audit.report import AuditReport, AuditRow, Control
@@ -25,6 +27,8 @@ from confide.contract.presentation import Section, Table
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.response import response_table
+from confide.privacy.sparse_vector import SparseVector
+from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["Exhibit", "exhibits", "gallery_section"]
 
@@ -100,6 +104,21 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         _through_the_door("a seed of its own", "the answer itself, to whoever guesses the seed",
                           _mean, _own_seed, _PAIR),
         _through_the_door(
+            "natural logarithm for levels", "1.9 times the epsilon that is promised, to whoever sees all counts",
+            partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=2 * math.log(8) / _TREE.epsilon), _BIDS,
+            _TREE,
+        ),
+        _through_the_door(
+            "a clock that ticks only when something happens", "when something happened",
+            partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=8 / _TREE.epsilon, lazy=True), _NO_BID,
+            _TREE,
+        ),
+        _through_the_door(
+            "sparse vector that goes on after its alarm", "one more epsilon for each alarm",
+            partial(_alarms, last=True), partial(_alarms, last=False), _ALARMS, CLAIM,
+            {"alarm": sparse_vector_loss(_ALARM)}, _rare_alarms,
+        ),
+        _through_the_door(
             "one draw used twice", "the difference of two answers, exactly",
             _twice, lambda values, noise: _twice(values, RepeatedNoise(noise)), _LAST,
         ),
@@ -133,14 +152,20 @@ _PAIR = Neighbours([0.0, 1.0], [1.0, 1.0], _PUBLISHED)
 _LAST = Neighbours([0.0, 0.0], [0.0, 1.0], _PUBLISHED)
 _ANSWERS = Neighbours([0, 2], [1, 2], _PUBLISHED)
 _VECTORS = Neighbours([0.0] * _DIMENSION, [1.0] * _DIMENSION, _PUBLISHED)
+_TREE = PureDP(20.0)
+_BIDS = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 1], *[[0, 0]] * 7], _PUBLISHED)
+_NO_BID = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 0]] * 8, _PUBLISHED)
+_ALARM = SparseVector(threshold=0, epsilon=EPSILON)
+_ALARMS = Neighbours([40, 40, -40, 40, 40, -40], [39, 39, -39, 39, 39, -39], _PUBLISHED)
 _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
 
 
 def _through_the_door(
-    bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM
+    bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM,
+    hidden: Mapping[str, HiddenLoss] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
 ) -> Exhibit:
     def audit(is_broken: bool) -> AuditRow:
-        return door_audit(broken if is_broken else sound, [pair], {"": claim}, Noise.simulated)[""].row(bug)
+        return door_audit(broken if is_broken else sound, [pair], {"": claim}, noise, hidden)[""].row(bug)
 
     return Exhibit(bug=bug, consequence=consequence, method="its own run on neighbours", audit=audit)
 
@@ -203,6 +228,35 @@ def _own_seed(values: Values, noise: Noise) -> Any:  # noqa: ARG001 - that is th
 def _twice(values: Values, noise: Noise) -> Any:
     """Each value is released with noise of its own; a record is in one of them."""
     return [noise.vector_laplace(1 / EPSILON, 1, stream=("value", k), center=[v])[0] for k, v in enumerate(values)]
+
+
+def _running(streams: Any, noise: Noise, scale: float, lazy: bool = False) -> Any:
+    """Eight steps of two counters: a neighbour's bid may move from one to the other, so block sums move by 2 h = 8."""
+    counter = TreeCounter(horizon=8, counters=2, scale=scale, distance=2)
+    run = counter.start(noise, "bids")
+    return [run.feed(step) for step in streams if not lazy or any(step)]
+
+
+def _alarms(values: Sequence[int], noise: Noise, last: bool) -> Any:
+    """Which counts are above 0: the sound form stops at the first alarm, as was paid for."""
+    seen, at = [], 0
+    for arming in range(1 if last else 2):
+        halted = replace(_ALARM, armings=2).run(values[at:], noise, "alarm", arming=arming)
+        if halted is None:
+            break
+        at += halted + 1
+        seen.append(at)
+    return seen
+
+
+def _rare_alarms(_: int) -> Noise:
+    """Noise that lets high counts pass and alarms at a low one: the histories that tell the most."""
+    draws: dict[Any, list[int]] = {}
+    for arming in (0, 1):
+        draws["alarm", arming, "threshold"] = [60]
+        for k, value in enumerate((0, 0, 120)):
+            draws["alarm", arming, "answer", k] = [value]
+    return Noise.replayed(draws)
 
 
 # ---- by samples

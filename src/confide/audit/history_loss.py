@@ -16,12 +16,13 @@ from confide.audit.claims import Loss
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
 from confide.privacy.divergences import exact_epsilon
-from confide.privacy.events import Event, PureEvent, ZCDPEvent
-from confide.privacy.losses import ZCDP
+from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, ZCDPEvent
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
+from confide.privacy.sparse_vector import SparseVector
 
-__all__ = ["HiddenLoss", "Pair", "belongs", "history_loss", "promised_parameter"]
+__all__ = ["HiddenLoss", "Pair", "belongs", "history_loss", "promised_parameter", "sparse_vector_loss"]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
@@ -33,8 +34,14 @@ _RELATION = Unit.RECORD_REPLACED  # one relation throughout; which one does not 
 
 
 def promised_parameter(claim: Loss) -> float:
-    """The number that a claim promises: rho for zCDP, epsilon (at the claim's own delta) otherwise."""
-    return claim.rho if isinstance(claim, ZCDP) else claim.epsilon_at(_delta(claim))
+    """The number that a claim promises: rho, mu, the bound of its order, or epsilon at the claim's own delta."""
+    match claim:
+        case ZCDP():
+            return claim.rho
+        case GDP():
+            return claim.mu
+        case _:
+            return claim.epsilon
 
 
 def belongs(draw: Draw, part: str) -> bool:
@@ -52,8 +59,8 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
         hidden: parts whose noisy answers are not published themselves -> their exact loss in nats.
 
     Returns:
-        rho for a zCDP claim, otherwise epsilon at the claim's delta; infinity where one of the two data sets could not
-        have produced an answer.
+        The loss in the claim's own parameter; infinity where one of the two data sets could not have produced an
+        answer, or where no such parameter follows from the laws that were asked for.
     """
     events: list[Event | None] = []
     for part, loss in hidden.items():
@@ -69,8 +76,8 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
             continue
         if one.law == "selection":
             step = _selection_loss(one, other)
-            concentrated = ZCDPEvent(rho=step.range**2 / 8, neighbours=_RELATION)
-            events += [concentrated if isinstance(claim, ZCDP) else _pure(step.pure)] * math.prod(one.shape)
+            ranged = BoundedRangeEvent(epsilon=step.range, neighbours=_RELATION)
+            events += [_pure(step.pure) if isinstance(claim, PureDP) else ranged] * math.prod(one.shape)
             continue
         moved = np.array([float(a - b) for a, b in zip(one.center, other.center, strict=True)])
         scale = float(one.scale)
@@ -79,16 +86,29 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
                 events.append(_pure(float(np.linalg.norm(moved / one.stretch)) / scale))
             case "laplace" | "discrete_laplace":
                 events.append(_pure(float(np.abs(moved).sum()) / scale))
+            case "gaussian":
+                events.append(GDPEvent(mu=float(np.linalg.norm(moved)) / scale, neighbours=_RELATION))
             case _:
                 events.append(ZCDPEvent(rho=float(moved @ moved) / (2 * scale**2), neighbours=_RELATION))
-    if None in events:
-        return math.inf
-    spent = Accountant(tuple(event for event in events if event is not None))
-    return spent.rho() if isinstance(claim, ZCDP) else spent.epsilon(_delta(claim))
+    known = [event for event in events if event is not None]
+    return _spent(known, claim) if len(known) == len(events) else math.inf
 
 
-def _delta(claim: Loss) -> float:
-    return float(getattr(claim, "delta", 0.0))
+def _spent(events: list[Event], claim: Loss) -> float:
+    """What the events cost together, in the claim's own parameter."""
+    together = Accountant(tuple(events))
+    match claim:
+        case ZCDP():
+            return together.rho()
+        case GDP():
+            mus = [event.mu for event in events if isinstance(event, GDPEvent)]
+            return math.hypot(*mus) if len(mus) == len(events) else math.inf
+        case RenyiDP():
+            return claim.alpha * together.rho()
+        case ApproxDP():
+            return together.epsilon(claim.delta)
+        case _:
+            return together.epsilon()
 
 
 def _pure(epsilon: float) -> PureEvent | None:
@@ -116,3 +136,26 @@ def _selection_loss(one: Draw, other: Draw) -> _Selection:
     first, second = (relative_weights(np.array([float(c) for c in draw.center])) for draw in (one, other))
     ratios = np.log(first) - np.log(second)
     return _Selection(float(np.ptp(ratios)), exact_epsilon(first / first.sum(), second / second.sum()))
+
+
+def sparse_vector_loss(mechanism: SparseVector) -> HiddenLoss:
+    """The exact loss of a sparse vector's draws, given where it halted: for `door_audit(..., hidden=...)`.
+
+    Args:
+        mechanism: its public parameters. One or several armings may be among the draws.
+    """
+
+    def loss(draws: Sequence[Pair]) -> float:
+        total = 0.0
+        starts = [k for k, (one, _) in enumerate(draws) if one.stream[-1] == "threshold"]
+        for start, end in zip(starts, [*starts[1:], len(draws)], strict=True):
+            level, asked = draws[start][0], draws[start + 1 : end]
+            if not asked:
+                continue
+            kind: type[int | float] = int if mechanism.lattice else float
+            first, second = ([kind(pair[side].center[0]) for pair in asked] for side in (0, 1))
+            halted = bool(asked[-1][0].value[0] > level.value[0])
+            total += abs(mechanism.replayed_loss(first, second, len(asked) - 1 if halted else None))
+        return total
+
+    return loss

@@ -20,7 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written, written_up
-from confide.privacy.events import Event, PureEvent, ZCDPEvent
+from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_stream
@@ -220,15 +220,18 @@ class TreeCounter:
                 return GDP(_root_up(self.reach / scale**2))
 
     def events(self, neighbours: Unit) -> tuple[Event, ...]:
-        """What a run costs: to be charged before the first step. Gaussian noise of both kinds is charged as zCDP.
+        """What a run costs: to be charged before the first step.
 
         Args:
             neighbours: the relation for which `distance` was shown.
         """
-        if isinstance(self.loss, PureDP):
-            return (PureEvent(epsilon=self.loss.epsilon, neighbours=neighbours, label="tree counter"),)
-        rho = float_up(self.reach / (2 * Fraction(self.scale) ** 2))
-        return (ZCDPEvent(rho=rho, neighbours=neighbours, label="tree counter"),)
+        match self.loss:
+            case PureDP(epsilon=epsilon):
+                return (PureEvent(epsilon=epsilon, neighbours=neighbours, label="tree counter"),)
+            case ZCDP(rho=rho):
+                return (ZCDPEvent(rho=rho, neighbours=neighbours, label="tree counter"),)
+            case GDP(mu=mu):
+                return (GDPEvent(mu=mu, neighbours=neighbours, label="tree counter"),)
 
     def log_ratio(self, first: ArrayLike, second: ArrayLike, released: ArrayLike) -> float:
         """The exact log density ratio of one history of releases.
