@@ -30,7 +30,7 @@ from confide.regression import (
     plan,
 )
 from confide.regression.constrained_ridge import constrained_ridge
-from confide.regression.records import Batch, RecordMap
+from confide.regression.records import Batch, RecordMap, as_batches, moments
 
 N, D = 400, 3
 
@@ -297,3 +297,29 @@ def test_payments_stay_within_the_clipped_range_whatever_the_noise() -> None:
     unclipped = replace(mechanism, payment=replace(mechanism.payment, clip=None))
     wild = unclipped.exact_payments(X[:1], np.array([1.0]), np.array([False]), np.tile(far * np.eye(D)[0], (2, 1)))
     assert wild[0] > mechanism.figures.highest  # so the clip is what holds the range
+
+
+@pytest.mark.slow
+def test_a_thousand_features() -> None:
+    """d = 1000: exact moments in any chunks, certified estimates, secure noise, payments that decode."""
+    n, d = 3000, 1000
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, d))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    y = 0.8 * X[:, 0] + rng.uniform(-0.5, 0.5, n)
+    mechanism = PrivateTruthfulRegression(
+        setting=Setting(people=n, features=d, prior=UniformBall(dimension=d, radius=1.0),
+                        noise=UniformNoise(bound=0.5)),
+        payment=Payment(epsilon=1.0, ridge=50.0, rule=ScoringRule(1.0, 1.0), minor_units=10**6),
+        release=RidgeRelease(epsilon=1.0, ridge=50.0),
+        behaviour=Behaviour(costs=ParetoCosts(exponent=4.0), misreports=0.001, failure=1e-3),
+    )
+    outcome = mechanism.run((X, y), Noise.secure())
+    for i in (0, 1, n - 1):
+        assert mechanism.decode((X[i], y[i]), i, outcome.billboard)["payment"] == outcome.shares["payment"][i].as_py()
+    pieces = [Batch(part, X[part], y[part]) for part in np.array_split(rng.permutation(n), 7)]
+    split = rng.random(n) < 0.5
+    whole, parts = (moments(as_batches(data, d), mechanism.record_map, split, d) for data in ((X, y), pieces))
+    for one, other in zip(whole, parts, strict=True):
+        assert (one.gram == other.gram).all()
+        assert (one.cross == other.cross).all()

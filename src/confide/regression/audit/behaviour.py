@@ -169,7 +169,7 @@ def behaviour_rows(
     gain, least = _best_lie(mechanism, measured.shrinkage, seed, types, step)
     currency = mechanism.payment.currency
     people = f"{runs} simulated runs, fresh truthful populations of this size drawn from the model"
-    promises = {type(promise): promise for promise in mechanism.guarantees()}
+    promises = {type(promise): promise for promise in mechanism.guarantees() if promise.claimable}
     truth, accuracy, budget = promises[Truthfulness], promises[Accuracy], promises[Budget]
     if not (isinstance(truth, Truthfulness) and isinstance(accuracy, Accuracy) and isinstance(budget, Budget)):
         raise TypeError("a regression promises truth, accuracy and a budget")
