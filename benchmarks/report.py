@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("confide", "numpy", "scipy", "pyarrow", "opendp", "python-flint", "threadpoolctl")
+LIBRARIES = ("confide", "numpy", "scipy", "numba", "pyarrow", "opendp", "python-flint", "threadpoolctl")
 
 
 @dataclass(frozen=True)
