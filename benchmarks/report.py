@@ -11,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("confide", "numpy", "scipy", "pyarrow", "opendp", "python-flint", "threadpoolctl", "dp-accounting")
+LIBRARIES = (
+    "confide", "numpy", "scipy", "numba", "pyarrow", "opendp", "python-flint", "threadpoolctl", "dp-accounting",
+)
 
 
 @dataclass(frozen=True)

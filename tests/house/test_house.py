@@ -104,7 +104,8 @@ def test_what_a_module_lists_it_has(path: Path) -> None:
 
 # ---- nothing heavy at the door
 
-HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "pydantic", "duckdb", "ibis", "rich"]
+HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
+         "rich"]
 
 
 def loaded(code: str) -> set[str]:

@@ -108,12 +108,12 @@ def plain(counter, streams, noise):
         best = 0
         for t in range(1, counter.horizon + 1):
             start = t - counter.arity ** finished_level(t, counter.arity)
-            released[t] = (start, int(streams[j, start:t].sum()) * counter.unit + int(noise[j, t - 1]))
+            released[t] = (start, int(streams[j, start:t].sum()) * 2**counter.grid + int(noise[j, t - 1]))
             end, raw = t, 0
             while end:
                 end, value = released[end]
                 raw += value
-            count = math.floor(Fraction(raw, counter.unit) + Fraction(1, 2))
+            count = math.floor(Fraction(raw, 2**counter.grid) + Fraction(1, 2))
             best = max(best, count)
             out[j, t - 1] = best if counter.monotone else count
     return out
@@ -129,7 +129,7 @@ def test_three_ways_to_count(counters, horizon, arity, monotone, seed, law):
     noise = counter.draw(Noise.simulated(seed))
     expected = plain(counter, streams, noise)
     assert (counter.count(streams, noise) == expected).all()
-    given_noise = noise if counter.lattice else noise / counter.unit
+    given_noise = noise if counter.lattice else noise / 2**counter.grid
     replayed = Noise.replayed({("x", t): given_noise[:, t - 1] for t in range(1, horizon + 1)})
     running = counter.start(replayed, "x")
     assert (np.stack([running.feed(streams[:, t]) for t in range(horizon)], axis=1) == expected).all()
@@ -145,7 +145,7 @@ def test_the_kernel_step_by_step():
     published = np.zeros(3, dtype=np.int64)
     expected = counter.count(streams, noise)
     for t in range(30):
-        tree_kernel.advance(t + 1, 3, 1, True, streams[:, t].copy(), noise[:, t].copy(), sums, noisy, published)
+        tree_kernel.advance(t + 1, 3, 0, True, streams[:, t].copy(), noise[:, t].copy(), sums, noisy, published)
         assert (published == expected[:, t]).all()
 
 

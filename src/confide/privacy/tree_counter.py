@@ -192,9 +192,9 @@ class TreeCounter:
         return self.law.startswith("discrete")
 
     @property
-    def unit(self) -> int:
-        """Units in 1, of injected noise: 1 for noise on the integers, else 2^10."""
-        return 1 if self.lattice else 2**_GRID
+    def grid(self) -> int:
+        """Injected noise is in units of 2^-grid: 0 for noise on the integers, else 10."""
+        return 0 if self.lattice else _GRID
 
     @cached_property
     def reach(self) -> int:
@@ -286,7 +286,7 @@ class TreeCounter:
             stream: name of the draws.
 
         Returns:
-            Shape (k, N), whole units of 1/`unit`: column t - 1 is the noise of the blocks that are finished at t.
+            Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at t.
         """
         return np.concatenate(list(self._blocks(noise, as_stream(stream))), axis=1)
 
@@ -316,7 +316,7 @@ class TreeCounter:
 
         Args:
             streams: increments, whole numbers, shape (k, N).
-            noise: from `draw`, or injected: whole units of 1/`unit`, shape (k, N).
+            noise: from `draw`, or injected: whole units of 2^-grid, shape (k, N).
 
         Returns:
             Shape (k, N): the counts after each step; what `start` would publish with the same noise.
@@ -325,7 +325,7 @@ class TreeCounter:
 
         shape = (self.counters, self.horizon)
         increments, drawn = _integers("streams", streams, shape), _integers("noise", noise, shape)
-        counts: _Integers = tree_kernel.count(increments, drawn, self.arity, self.levels, self.unit, self.monotone)
+        counts: _Integers = tree_kernel.count(increments, drawn, self.arity, self.levels, self.grid, self.monotone)
         return counts
 
     def block_sums(self, streams: ArrayLike) -> _Integers:
@@ -392,7 +392,7 @@ class TreeCounter:
             case _:
                 error = (sub_gaussian_bound if self.lattice else gaussian_bound)(*public)
         # Each block's noise is rounded to the grid, and the count to a whole number.
-        return error if self.lattice else error + self.terms / (2.0 * self.unit) + 0.5
+        return error if self.lattice else error + self.terms * 2.0 ** -(self.grid + 1) + 0.5
 
     def _exact(self, gamma: float) -> int:
         from confide.privacy.tree_errors import largest_error
@@ -482,7 +482,8 @@ class RunningCounter:
         """One step of all counters.
 
         Args:
-            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,).
+            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,). Sums
+                must stay below 2^62 on the integers and 2^43 on the line; nothing checks it.
 
         Returns:
             The counts, shape (k,): public.
@@ -503,7 +504,8 @@ class RunningCounter:
         released = counter._draw(self._noise, (counter.counters,), (*self._stream, self._step), finished)
         self._noisy[:, :level] = 0
         self._noisy[:, level] += released
-        counts = (self._noisy[:, level:].sum(axis=1) + counter.unit // 2) // counter.unit  # rounded half up
+        raw = self._noisy[:, level:].sum(axis=1)
+        counts = (raw + (1 << counter.grid >> 1)) >> counter.grid  # rounded half up
         self._published = np.maximum(self._published, counts) if counter.monotone else counts
         return self.published
 

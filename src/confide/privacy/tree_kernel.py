@@ -1,7 +1,7 @@
 """The compiled part of the tree counter: plain arrays in, plain arrays changed in place.
 
-Everything is in whole units of 2^-grid (units of 1 for noise on the integers), so that sums are exact and in any order
-the same. A family's own compiled loop may call these functions.
+Everything is in whole units of 2^-grid (grid 0 for noise on the integers), so that sums are exact and the same in any
+order. A family's own compiled loop may call these functions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
 
 @_compiled
 def publish_one(
-    j: int, level: int, released: int, unit: int, monotone: bool, noisy: _Integers, published: _Integers
+    j: int, level: int, released: int, grid: int, monotone: bool, noisy: _Integers, published: _Integers
 ) -> None:
     """The count of counter j, rounded half up, from its released block sums alone.
 
@@ -58,7 +58,7 @@ def publish_one(
         j: which counter.
         level: of the block that was just released.
         released: its noisy sum, in units.
-        unit: units in 1.
+        grid: exponent of the units 2^-grid.
         monotone: publish the running maximum.
         noisy: (k, h) released sums of the current blocks by level, in units; changed.
         published: (k,) the counts; changed.
@@ -66,17 +66,17 @@ def publish_one(
     for low in range(level):
         noisy[j, low] = 0
     noisy[j, level] += released
-    raw = unit // 2
+    raw = (1 << grid) >> 1
     for high in range(level, noisy.shape[1]):
         raw += noisy[j, high]
-    count = raw // unit
+    count = raw >> grid
     if not monotone or count > published[j]:
         published[j] = count
 
 
 @_compiled
 def advance(
-    step: int, arity: int, unit: int, monotone: bool, increments: _Integers, noise: _Integers,
+    step: int, arity: int, grid: int, monotone: bool, increments: _Integers, noise: _Integers,
     sums: _Integers, noisy: _Integers, published: _Integers,
 ) -> None:
     """One step of every counter with given noise.
@@ -84,7 +84,7 @@ def advance(
     Args:
         step: t, from 1.
         arity: r.
-        unit: units in 1.
+        grid: exponent of the units 2^-grid.
         monotone: publish the running maximum.
         increments: (k,) what this step adds, zeros included.
         noise: (k,) noise of the block that is finished at t, in units.
@@ -94,12 +94,12 @@ def advance(
     """
     level = level_of(step, arity)
     for j in range(len(increments)):
-        released = close_one(j, level, increments[j], sums) * unit + noise[j]
-        publish_one(j, level, released, unit, monotone, noisy, published)
+        released = (close_one(j, level, increments[j], sums) << grid) + noise[j]
+        publish_one(j, level, released, grid, monotone, noisy, published)
 
 
 @_compiled
-def count(streams: _Integers, noise: _Integers, arity: int, levels: int, unit: int, monotone: bool) -> _Integers:
+def count(streams: _Integers, noise: _Integers, arity: int, levels: int, grid: int, monotone: bool) -> _Integers:
     """All steps of every counter with given noise: `advance`, one counter after the other.
 
     Args:
@@ -107,7 +107,7 @@ def count(streams: _Integers, noise: _Integers, arity: int, levels: int, unit: i
         noise: (k, N) noise, in units.
         arity: r.
         levels: h.
-        unit: units in 1.
+        grid: exponent of the units 2^-grid.
         monotone: publish the running maximum.
 
     Returns:
@@ -123,7 +123,7 @@ def count(streams: _Integers, noise: _Integers, arity: int, levels: int, unit: i
     out = np.empty((counters, horizon), dtype=np.int64)
     for j in range(counters):
         for t in range(horizon):
-            released = close_one(j, finished[t], streams[j, t], sums) * unit + noise[j, t]
-            publish_one(j, finished[t], released, unit, monotone, noisy, published)
+            released = (close_one(j, finished[t], streams[j, t], sums) << grid) + noise[j, t]
+            publish_one(j, finished[t], released, grid, monotone, noisy, published)
             out[j, t] = published[j]
     return out
