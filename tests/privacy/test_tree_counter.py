@@ -16,7 +16,7 @@ from scipy.stats import binom, norm
 from confide.audit import Neighbours, door_audit, exact_audit, replayed_audit
 from confide.audit.planted import DampedNoise
 from confide.contract import InvalidInput, NotGuaranteed, Refused, Unit
-from confide.privacy import GDP, ZCDP, Noise, PureDP, PureEvent, TreeCounter, ZCDPEvent, gdp_mu
+from confide.privacy import GDP, ZCDP, GDPEvent, Noise, PureDP, PureEvent, TreeCounter, ZCDPEvent, gdp_mu
 from confide.privacy.noise import ForcedNoise, RecordingNoise
 from confide.privacy.tree_blocks import (
     digits,
@@ -452,7 +452,7 @@ def test_gaussian_calibration():
     assert mu.scale == pytest.approx(math.sqrt(60) / 0.19607, rel=1e-4)  # spec allocation 2: mu(1, 1e-8)
     assert isinstance(mu.loss, GDP)
     assert mu.loss.epsilon_at(1e-8) == pytest.approx(1.0, abs=1e-9)
-    assert mu.events(RECORD)[0].rho == pytest.approx(mu.loss.mu**2 / 2, rel=1e-12)
+    assert mu.events(RECORD) == (GDPEvent(mu=mu.loss.mu, neighbours=RECORD, label="tree counter"),)
     assert TreeCounter.for_rho(0.1, distance=3, horizon=7).reach == 27
     # a pair of histories at the bound
     sums = np.zeros((1, 7)), np.array([[1.0, 1, 0, 1, 0, 0, 0]])
