@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import Integers, as_integers, as_shape
 from confide.privacy.noise.balls import precision
@@ -56,30 +57,31 @@ def clamped_discrete_laplace(
     return np.array(held, dtype=np.int64).reshape(shape)
 
 
-def tail_probability(scale: float | Fraction, bound: int) -> float:
-    """P[|Z| > bound] = 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), of discrete Laplace noise; rounded up.
+def tail_probability(scale: float | Fraction, bound: float, *, lattice: bool = True) -> float:
+    """P[|Z| > bound] of Laplace noise: 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), on the integers; rounded up.
+
+    Args:
+        scale: > 0.
+        bound: >= 0; whole on the integers.
+        lattice: False for noise on the line, where it is e^(-bound/scale).
 
     Example:
-        >>> round(tail_probability(2.0, 10), 6)
-        0.005088
+        >>> round(tail_probability(2.0, 10), 6), round(tail_probability(2.0, 10, lattice=False), 6)
+        (0.005088, 0.006738)
     """
-    return _up(_tail(scale, whole("bound", bound)))
+    return up(_tail(scale, bound, lattice=lattice))
 
 
-def _tail(scale: float | Fraction, bound: int) -> Any:
+def _tail(scale: float | Fraction, bound: float, *, lattice: bool) -> Any:
     from flint import arb, fmpq
 
     positive("scale", scale)
+    reach = whole("bound", bound) + 1 if lattice else non_negative("bound", bound)
     exact = Fraction(scale)
     with precision(_BITS):
         rate = arb(fmpq(-exact.denominator, exact.numerator))
-        return 2 * (rate * (bound + 1)).exp() / (1 + rate.exp())
-
-
-def _up(ball: Any) -> float:
-    top = ball.upper()
-    value = float(top)
-    return value if top <= value else math.nextafter(value, math.inf)
+        tail = (rate * reach).exp()
+        return 2 * tail / (1 + rate.exp()) if lattice else tail
 
 
 def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: int = 1) -> float:
@@ -102,8 +104,8 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
 
     count = whole("draws", draws, at_least=1)
     with precision(_BITS):
-        cost = (1 + arb(non_negative("epsilon", epsilon)).exp()) * count * _tail(scale, whole("bound", bound))
-        return min(1.0, _up(cost))
+        cost = (1 + arb(non_negative("epsilon", epsilon)).exp()) * count * _tail(scale, bound, lattice=True)
+        return min(1.0, up(cost))
 
 
 def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws: int = 1) -> int:

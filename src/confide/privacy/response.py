@@ -6,7 +6,6 @@ trusted. Probabilities are whole numbers over 2^62, rounded so that the level is
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import written
+from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.balls import precision
 
@@ -51,9 +51,7 @@ class ResponseTable:
         from flint import arb
 
         with precision(_BITS):
-            top = (arb(self.same) / self.other).log().upper()
-            value = float(top)
-            return value if top <= value else math.nextafter(value, math.inf)
+            return up((arb(self.same) / self.other).log())
 
     @property
     def truth(self) -> float:

@@ -20,6 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written
+from confide.privacy.clamping import tail_probability
 from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
 from confide.privacy.noise import Noise, Stream
@@ -172,8 +173,8 @@ class SparseVector:
         """
         if self.clamp is None or self.queries is None:
             return 0.0
-        slack = 0.0 if self.lattice else 2.0 ** -(self.grid + 1)  # rounding to the grid may cross a clamp
-        tails = [_two_sided(scale, bound - slack, lattice=self.lattice)
+        slack = 0 if self.lattice else 2.0 ** -(self.grid + 1)  # rounding to the grid may cross a clamp
+        tails = [tail_probability(scale, max(bound - slack, 0), lattice=self.lattice)
                  for scale, bound in zip((self.threshold_scale, self.query_scale), self.clamp, strict=True)]
         return (1.0 + math.exp(min(self.epsilon, 700.0))) * (tails[0] + self.queries * tails[1]) * _ROUNDED_UP
 
@@ -439,14 +440,6 @@ def _up(scale: Fraction) -> float:
         return float_up(scale)
     except OverflowError:
         return math.inf
-
-
-def _two_sided(scale: float, bound: float, *, lattice: bool) -> float:
-    """P[|noise| > bound]."""
-    if not lattice:
-        return math.exp(-max(bound, 0.0) / scale)
-    ratio = math.exp(-1.0 / scale)
-    return 2.0 * math.exp(-(bound + 1) / scale) / (1.0 + ratio)
 
 
 def _least(failure: Callable[[float], float], beta: float, enough: float, *, lattice: bool) -> float:
