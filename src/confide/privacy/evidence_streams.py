@@ -14,7 +14,7 @@ import numpy as np
 from confide.contract.claims import Finding
 from confide.privacy.noise import Noise
 from confide.privacy.sparse_vector import SparseVector
-from confide.privacy.tree_bounds import best_arity, source_bound
+from confide.privacy.tree_bounds import source_bound
 from confide.privacy.tree_counter import TreeCounter
 
 
@@ -50,7 +50,7 @@ def the_printed_counter_lacks_a_level() -> Finding:
 def the_printed_error_bound() -> Finding:
     """The print against the exact bound with h levels of noise, epsilon = 1: from T = 2 on; figures at T = 1023."""
     holds = True
-    for horizon in (2, 3, 8, 64, 1023, 1024, 65_536):
+    for horizon in (2, 3, 8, 64, 1023, 1024):
         exact = TreeCounter.for_epsilon(1.0, distance=1, horizon=horizon)
         for beta in (0.5, 0.05, 1e-6):
             holds = holds and exact.error_bound(beta, "exact") <= source_bound(1.0, horizon, beta)
@@ -60,11 +60,10 @@ def the_printed_error_bound() -> Finding:
 
 
 def the_printed_error_bound_says_nothing() -> Finding:
-    """The least T with a bound below T, epsilon = .1, beta = .01: the print, and the exact bound at the best arity."""
+    """The least T with a bound below T, epsilon = .1, beta = .01: the print, and the exact bound at arity 16."""
 
     def exact(horizon: int) -> float:
-        arity = best_arity(horizon, 1, 0.01)
-        return TreeCounter.for_epsilon(0.1, distance=1, horizon=horizon, arity=arity).error_bound(0.01, "exact")
+        return TreeCounter.for_epsilon(0.1, distance=1, horizon=horizon, arity=16).error_bound(0.01, "exact")
 
     printed = _first(lambda horizon: source_bound(0.1, horizon, 0.01) < horizon, 2**20)
     ours = _first(lambda horizon: exact(horizon) < horizon, 2**20)
