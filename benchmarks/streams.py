@@ -65,7 +65,7 @@ def errors(steps: int, runs: int) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     noise = Noise.secure()
     for name, arity in (("confide, binary", 2), ("confide, best arity", best_arity(steps))):
-        counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, arity=arity, monotone=False)
+        counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, arity=arity, running_maximum=False)
         zeros = np.zeros((1, steps), dtype=np.int64)
         start = time.process_time()
         found = [counter.count(zeros, counter.draw(noise, (name, steps, run)))[0] for run in range(runs)]

@@ -115,15 +115,16 @@ def plain(counter, streams, noise):
                 raw += value
             count = math.floor(Fraction(raw, 2**counter.grid) + Fraction(1, 2))
             best = max(best, count)
-            out[j, t - 1] = best if counter.monotone else count
+            out[j, t - 1] = best if counter.running_maximum else count
     return out
 
 
 @limits(max_examples=25)
 @given(st.integers(1, 4), st.integers(1, 40), st.integers(2, 6), st.booleans(), st.integers(0, 10**6),
        st.sampled_from(["discrete_laplace", "gaussian"]))
-def test_three_ways_to_count(counters, horizon, arity, monotone, seed, law):
-    counter = TreeCounter(horizon=horizon, counters=counters, arity=arity, scale=3.0, monotone=monotone, law=law)
+def test_three_ways_to_count(counters, horizon, arity, running_maximum, seed, law):
+    counter = TreeCounter(horizon=horizon, counters=counters, arity=arity, scale=3.0, law=law,
+                          running_maximum=running_maximum)
     generator = np.random.default_rng(seed)
     streams = generator.integers(0, 4, (counters, horizon))
     noise = counter.draw(Noise.simulated(seed))
@@ -151,7 +152,7 @@ def test_the_kernel_step_by_step():
 
 # spec allocation, acceptance 1: equal to a hand computation
 def test_a_transcript_by_hand():
-    counter = TreeCounter(horizon=6, scale=1.0, monotone=False)
+    counter = TreeCounter(horizon=6, scale=1.0, running_maximum=False)
     streams, noise = np.array([[1, 1, 0, 2, 0, 1]]), np.array([[5, -1, 2, 0, -3, 1]])
     assert counter.block_sums(streams).tolist() == [[1, 2, 0, 4, 0, 1]]
     # blocks 1, 1-2, 3, 1-4, 5, 5-6 are released as 6, 1, 2, 4, -3, 2
@@ -165,7 +166,7 @@ def test_counts_start_at_zero_and_never_fall():
     counts = counter.count(np.zeros((20, 64), dtype=int), counter.draw(Noise.simulated(3)))
     assert counts.min() >= 0
     assert (np.diff(counts, axis=1) >= 0).all()
-    raw = TreeCounter(horizon=64, counters=20, scale=4.0, monotone=False)
+    raw = TreeCounter(horizon=64, counters=20, scale=4.0, running_maximum=False)
     falls = raw.count(np.zeros((20, 64), dtype=int), raw.draw(Noise.simulated(3)))
     assert (np.diff(falls, axis=1) < 0).any()  # spec allocation, erratum 6: Algorithm 7 itself does fall
 
@@ -515,7 +516,7 @@ def test_the_chernoff_bound_is_the_minimum(horizon, counters, gamma):
 @pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])
 def test_the_exact_error_law(horizon, arity, law):
     runs = 10_000
-    counter = TreeCounter(horizon=horizon, counters=runs, arity=arity, scale=2.5, law=law, monotone=False)
+    counter = TreeCounter(horizon=horizon, counters=runs, arity=arity, scale=2.5, law=law, running_maximum=False)
     drawn = counter.draw(Noise.simulated(4))
     largest = np.abs(counter.count(np.zeros_like(drawn), drawn)).max(axis=1)
     one = TreeCounter(horizon=horizon, arity=arity, scale=2.5, law=law)
@@ -552,7 +553,7 @@ def test_the_error_table(horizon, arity, rms, largest):
     assert counter.rms == pytest.approx(rms, abs=0.1)
     fine = TreeCounter.for_epsilon(1 / 16, distance=1, horizon=horizon, arity=arity)  # a lattice of sixteenths
     assert fine.error_bound(0.01, "exact") / 16 == pytest.approx(largest, rel=0.1)
-    drawn = TreeCounter(horizon=horizon, arity=arity, counters=200, scale=fine.scale, monotone=False)
+    drawn = TreeCounter(horizon=horizon, arity=arity, counters=200, scale=fine.scale, running_maximum=False)
     errors = drawn.count(np.zeros((200, horizon), dtype=int), drawn.draw(Noise.simulated(8)))
     assert np.sqrt(np.mean(errors.astype(float) ** 2)) == pytest.approx(fine.rms, rel=0.08)
 

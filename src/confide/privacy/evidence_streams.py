@@ -81,7 +81,7 @@ def _first(holds: Callable[[int], bool], most: int) -> float:
 
 def the_printed_counter_falls() -> Finding:
     """The deepest fall in one step of Algorithm 7 itself, over 200 simulated streams of ones, T = 64, epsilon = 1."""
-    printed = TreeCounter(horizon=64, counters=200, scale=math.log2(64), monotone=False)
+    printed = TreeCounter(horizon=64, counters=200, scale=math.log2(64), running_maximum=False)
     counts = printed.count(np.ones((200, 64), dtype=np.int64), printed.draw(Noise.simulated(0)))
     fall = float(np.diff(counts, axis=1).min())
     return Finding("false" if fall < 0 else "holds", 0.0, fall)

@@ -72,8 +72,8 @@ class TreeCounter:
         exposure: how far it moves all block sums together: in l1 for Laplace noise (default distance h), in squared
             l2 for Gaussian noise (default distance^2 h). `tree_blocks.participation` and `participation_squared` give
             smaller ones where slots are public.
-        monotone: publish the running maximum, from 0. It keeps every bound on the error, as true counts never fall;
-            without it counts may fall back.
+        running_maximum: publish the running maximum, from 0. It keeps every bound on the error where increments are
+            never negative, as true counts do not fall then; without it counts may fall back.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -96,7 +96,7 @@ class TreeCounter:
     law: Law = "discrete_laplace"
     distance: int = 1
     exposure: int | None = None
-    monotone: bool = True
+    running_maximum: bool = True
 
     def __post_init__(self) -> None:
         whole("horizon", self.horizon, at_least=1)
@@ -112,7 +112,7 @@ class TreeCounter:
     def for_epsilon(
         cls, epsilon: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
         law: Literal["discrete_laplace", "laplace"] = "discrete_laplace", exposure: int | None = None,
-        monotone: bool = True,
+        running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter whose releases cost epsilon: b = exposure/epsilon, rounded up.
 
@@ -124,18 +124,18 @@ class TreeCounter:
             arity: r; `tree_bounds.best_arity` finds the best one.
             law: of the noise.
             exposure: l1 distance of the block sums; default distance h.
-            monotone: publish the running maximum.
+            running_maximum: publish the running maximum.
         """
         one_of("law", law, ("discrete_laplace", "laplace"))
         reach = whole("distance", distance, at_least=1) * levels(horizon, arity) if exposure is None else exposure
         scale = float_up(whole("exposure", reach, at_least=1) / written(positive("epsilon", epsilon)))
         return cls(horizon=horizon, scale=scale, counters=counters, arity=arity, law=law, distance=distance,
-                   exposure=exposure, monotone=monotone)
+                   exposure=exposure, running_maximum=running_maximum)
 
     @classmethod
     def for_rho(
         cls, rho: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
-        exposure: int | None = None, monotone: bool = True,
+        exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with discrete Gaussian noise that costs rho in zCDP: sigma^2 = exposure/(2 rho), rounded up.
 
@@ -146,17 +146,17 @@ class TreeCounter:
             counters: k.
             arity: r; `tree_bounds.best_arity` finds the best one.
             exposure: squared l2 distance of the block sums; default distance^2 h.
-            monotone: publish the running maximum.
+            running_maximum: publish the running maximum.
         """
         reach = _squared(distance, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / (2 * Fraction(positive("rho", rho))))
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="discrete_gaussian",
-                   distance=distance, exposure=exposure, monotone=monotone)
+                   distance=distance, exposure=exposure, running_maximum=running_maximum)
 
     @classmethod
     def for_mu(
         cls, mu: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
-        exposure: int | None = None, monotone: bool = True,
+        exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with Gaussian noise on the line that costs mu in Gaussian DP: sigma = sqrt(exposure)/mu, up.
 
@@ -167,12 +167,12 @@ class TreeCounter:
             counters: k.
             arity: r; `tree_bounds.best_arity` finds the best one.
             exposure: squared l2 distance of the block sums; default distance^2 h.
-            monotone: publish the running maximum.
+            running_maximum: publish the running maximum.
         """
         reach = _squared(distance, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / Fraction(positive("mu", mu)) ** 2)
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="gaussian",
-                   distance=distance, exposure=exposure, monotone=monotone)
+                   distance=distance, exposure=exposure, running_maximum=running_maximum)
 
     # ---- public arithmetic
 
@@ -325,7 +325,9 @@ class TreeCounter:
 
         shape = (self.counters, self.horizon)
         increments, drawn = _integers("streams", streams, shape), _integers("noise", noise, shape)
-        counts: _Integers = tree_kernel.count(increments, drawn, self.arity, self.levels, self.grid, self.monotone)
+        counts: _Integers = tree_kernel.count(
+            increments, drawn, self.arity, self.levels, self.grid, self.running_maximum
+        )
         return counts
 
     def block_sums(self, streams: ArrayLike) -> _Integers:
@@ -436,7 +438,7 @@ class TreeCounter:
         miss = fraction("gamma", gamma) * fraction("miss_share", miss_share)
         # One counter's quantile is enough: their noises are independent.
         level = -math.expm1(math.log1p(-(gamma - miss)) / self.counters)
-        one = TreeCounter(horizon=self.horizon, scale=self.scale, arity=self.arity, law=self.law, monotone=False,
+        one = TreeCounter(horizon=self.horizon, scale=self.scale, arity=self.arity, law=self.law, running_maximum=False,
                           counters=max(1, min(whole("runs", runs, at_least=1), 2**22 // self.horizon)))
         errors: list[NDArray[np.float64]] = []
         while sum(map(len, errors)) < runs:
@@ -506,7 +508,7 @@ class RunningCounter:
         self._noisy[:, level] += released
         raw = self._noisy[:, level:].sum(axis=1)
         counts = (raw + (1 << counter.grid >> 1)) >> counter.grid  # rounded half up
-        self._published = np.maximum(self._published, counts) if counter.monotone else counts
+        self._published = np.maximum(self._published, counts) if counter.running_maximum else counts
         return self.published
 
 

@@ -50,7 +50,7 @@ def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
 
 @_compiled
 def publish_one(
-    j: int, level: int, released: int, grid: int, monotone: bool, noisy: _Integers, published: _Integers
+    j: int, level: int, released: int, grid: int, running_maximum: bool, noisy: _Integers, published: _Integers
 ) -> None:
     """The count of counter j, rounded half up, from its released block sums alone.
 
@@ -59,7 +59,7 @@ def publish_one(
         level: of the block that was just released.
         released: its noisy sum, in units.
         grid: exponent of the units 2^-grid.
-        monotone: publish the running maximum.
+        running_maximum: publish the running maximum.
         noisy: (k, h) released sums of the current blocks by level, in units; changed.
         published: (k,) the counts; changed.
     """
@@ -70,13 +70,13 @@ def publish_one(
     for high in range(level, noisy.shape[1]):
         raw += noisy[j, high]
     count = raw >> grid
-    if not monotone or count > published[j]:
+    if not running_maximum or count > published[j]:
         published[j] = count
 
 
 @_compiled
 def advance(
-    step: int, arity: int, grid: int, monotone: bool, increments: _Integers, noise: _Integers,
+    step: int, arity: int, grid: int, running_maximum: bool, increments: _Integers, noise: _Integers,
     sums: _Integers, noisy: _Integers, published: _Integers,
 ) -> None:
     """One step of every counter with given noise.
@@ -85,7 +85,7 @@ def advance(
         step: t, from 1.
         arity: r.
         grid: exponent of the units 2^-grid.
-        monotone: publish the running maximum.
+        running_maximum: publish the running maximum.
         increments: (k,) what this step adds, zeros included.
         noise: (k,) noise of the block that is finished at t, in units.
         sums: (k, h) state, zeros before the first step; changed.
@@ -95,11 +95,13 @@ def advance(
     level = level_of(step, arity)
     for j in range(len(increments)):
         released = (close_one(j, level, increments[j], sums) << grid) + noise[j]
-        publish_one(j, level, released, grid, monotone, noisy, published)
+        publish_one(j, level, released, grid, running_maximum, noisy, published)
 
 
 @_compiled
-def count(streams: _Integers, noise: _Integers, arity: int, levels: int, grid: int, monotone: bool) -> _Integers:
+def count(
+    streams: _Integers, noise: _Integers, arity: int, levels: int, grid: int, running_maximum: bool
+) -> _Integers:
     """All steps of every counter with given noise: `advance`, one counter after the other.
 
     Args:
@@ -108,7 +110,7 @@ def count(streams: _Integers, noise: _Integers, arity: int, levels: int, grid: i
         arity: r.
         levels: h.
         grid: exponent of the units 2^-grid.
-        monotone: publish the running maximum.
+        running_maximum: publish the running maximum.
 
     Returns:
         (k, N) the counts.
@@ -124,6 +126,6 @@ def count(streams: _Integers, noise: _Integers, arity: int, levels: int, grid: i
     for j in range(counters):
         for t in range(horizon):
             released = (close_one(j, finished[t], streams[j, t], sums) << grid) + noise[j, t]
-            publish_one(j, finished[t], released, grid, monotone, noisy, published)
+            publish_one(j, finished[t], released, grid, running_maximum, noisy, published)
             out[j, t] = published[j]
     return out
