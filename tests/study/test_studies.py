@@ -87,6 +87,19 @@ def test_accuracy():
     assert all(published > 1 for published, _, _ in found.values())  # the print says nothing at these sizes
 
 
+EARNINGS = {0.5: 0.157, 1: 0.203, 2: 0.226, 5: 0.240}  # spec truthful_regression 8, which does not print how it scales
+
+
+@pytest.mark.parametrize(("quick", "within"), [(True, 0.03), pytest.param(False, 0.01, marks=pytest.mark.slow)])
+def test_earnings(quick, within):
+    """Acceptance 14: expected R^2 on the survey to .01 over 200 runs."""
+    findings = study("regression-earnings").run(quick, None)
+    found = {c.quantity: c.ours for c in findings.compared}
+    for epsilon, printed in EARNINGS.items():
+        assert found[f"expected R^2 at a total epsilon of {epsilon:g}"] == pytest.approx(printed, abs=within)
+    assert found["R^2 of least squares"] == pytest.approx(0.2489, abs=2e-4)
+
+
 def test_a_study_gives_the_same_numbers_every_time():
     first, second = (study("regression-noise").run(True, None) for _ in range(2))
     assert first.compared == second.compared

@@ -17,6 +17,7 @@ _MODULES = {
     "regression-accuracy": "truthful_regression.accuracy",
     "regression-lies": "truthful_regression.lies",
     "regression-corollary": "truthful_regression.corollary",
+    "regression-earnings": "truthful_regression.earnings",
 }
 
 
