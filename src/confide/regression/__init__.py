@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.regression.bernoulli_peers import BernoulliBillboard, BernoulliPeers, BetaPrior, FinitePrior
     from confide.regression.costs import EmpiricalCosts, ExponentialCosts, ParetoCosts
     from confide.regression.planner import RegressionPlan, plan
     from confide.regression.posterior import PosteriorMean
     from confide.regression.priors import (
         Atoms,
+        GaussianBall,
         SampledPrior,
         TabulatedNoise,
         TruncatedGaussianNoise,
         UniformBall,
+        UniformBox,
         UniformNoise,
+        UniformSphere,
     )
     from confide.regression.private_truthful_regression import (
         Behaviour,
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from confide.regression.release import AdaSSP, Averaged, RidgeRelease, SufficientStatistics
     from confide.regression.scoring import ScoringRule
     from confide.regression.setting import Setting
+    from confide.regression.truthful_regression import LeastSquaresBillboard, TruthfulRegression
 
 
 __all__ = [
@@ -34,8 +39,14 @@ __all__ = [
     "Atoms",
     "Averaged",
     "Behaviour",
+    "BernoulliBillboard",
+    "BernoulliPeers",
+    "BetaPrior",
     "EmpiricalCosts",
     "ExponentialCosts",
+    "FinitePrior",
+    "GaussianBall",
+    "LeastSquaresBillboard",
     "ParetoCosts",
     "Payment",
     "PosteriorMean",
@@ -49,21 +60,29 @@ __all__ = [
     "SufficientStatistics",
     "TabulatedNoise",
     "TruncatedGaussianNoise",
+    "TruthfulRegression",
     "UniformBall",
+    "UniformBox",
     "UniformNoise",
+    "UniformSphere",
     "plan",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "bernoulli_peers": ("BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"),
         "costs": ("EmpiricalCosts", "ExponentialCosts", "ParetoCosts"),
         "planner": ("RegressionPlan", "plan"),
         "posterior": ("PosteriorMean",),
-        "priors": ("Atoms", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall", "UniformNoise"),
+        "priors": (
+            "Atoms", "GaussianBall", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall",
+            "UniformBox", "UniformNoise", "UniformSphere",
+        ),
         "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
         "release": ("AdaSSP", "Averaged", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),
         "setting": ("Setting",),
+        "truthful_regression": ("LeastSquaresBillboard", "TruthfulRegression"),
     },
 )
