@@ -7,9 +7,9 @@ In units of the reach r = radius ||x||, s = x'theta / r has on [low, high] a den
 with P the regularised incomplete gamma function (the chance that the other d - 1 coordinates stay inside the ball),
 c = (radius / tau)^2, and c + (r / sigma)^2 for the pull. The two steps are those of `_gaussian_ball`: a window around
 the peak outside which the density is below exp(-32) of it, and Gauss-Legendre nodes on that window after
-s = u (3 - u^2)/2, which makes the half powers of 1 - s^2 at the ends analytic. h is concave (a marginal of a log-concave
-density is), and its slope lies between those of the ball with the same pull and of an uncut Gaussian: from the ball's
-peak Newton's method goes to this one's. Within 1e-12 of the reach.
+s = u (3 - u^2)/2, which makes the half powers of 1 - s^2 at the ends analytic. h is concave (a marginal of a
+log-concave density is), and its slope lies between those of the ball with the same pull and of an uncut Gaussian: from
+the ball's peak Newton's method goes to this one's. Within 1e-12 of the reach.
 
 log P(k, z) = k log z + B(z), with B smooth and decreasing; it is tabulated once for each k with its derivative, as
 cubics, within 1e-12.

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from confide.contract.errors import InvalidInput
 from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
 
 __all__ = ["EXACT", "TERMS", "block", "uniform_sum_mean"]
@@ -65,7 +66,7 @@ def uniform_sum_mean(noise: NoiseLaw, widths: Array, y: Array) -> Array:
     Returns:
         (m,).
     """
-    ordered = np.ascontiguousarray(-np.sort(-widths, axis=1).T)
+    ordered = -np.sort(-widths.T, axis=0)
     reach = np.zeros(len(y))
     for part in ordered:
         reach += part
@@ -188,7 +189,7 @@ def _terms(noise: NoiseLaw, widths: Array, octave: Array) -> Array:
     count = np.full(len(octave), TERMS)
     for key in np.unique(octave):
         part = np.flatnonzero(octave == key)
-        envelope = np.maximum.accumulate(np.abs(_noise_terms(noise, float(key), TERMS)[0])[::-1])[::-1]
+        envelope = np.maximum.accumulate(np.abs(_noise_terms(_key(noise), float(key), TERMS)[0])[::-1])[::-1]
         some = widths[:, part]
         for number in (2048, 1024, 512, 256, 128, 64, _FEWEST):
             frequency = math.pi * number / 2 ** (key / 4)
@@ -220,7 +221,7 @@ class _Series:
 
     def sums(self, y: Array, rows: NDArray[np.intp] | slice = slice(None)) -> tuple[Array, Array]:
         """Both, at responses y of these rows."""
-        density, product = _noise_terms(self.noise, self.octave, self.count)
+        density, product = _noise_terms(_key(self.noise), self.octave, self.count)
         angles = self.widths[:, rows] * self.step
         # sin(m x)/x by the recurrence of Chebyshev, all summands at once.
         twice = 2 * np.cos(angles)
@@ -272,6 +273,13 @@ class _Series:
         return np.asarray(known + way * (np.copysign(reach, end) - known))
 
 
+def _key(noise: NoiseLaw) -> Hashable:
+    """The law as what its transform is remembered by."""
+    if not isinstance(noise, Hashable):
+        raise InvalidInput("noise", f"{type(noise).__name__} cannot be hashed", "a box prior needs laws that can")
+    return noise
+
+
 @lru_cache(maxsize=64)
 def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.complex128]:
     """(2, count + 1): E[exp(i w z)] and E[z exp(i w z)] at w = 0, step, ...; parts that are rounding are zero.
@@ -285,7 +293,7 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
     if isinstance(noise, TruncatedGaussianNoise):  # the rest is below 1e-20
         cuts = np.clip(cuts, -9.5 * noise.sigma, 9.5 * noise.sigma)
     node, share = special.roots_legendre(_DEGREE + 32)
-    legendre = np.polynomial.legendre.legvander(node, _DEGREE) * (2 * np.arange(_DEGREE + 1) + 1) / 2
+    legendre = np.polynomial.legendre.legvander(node, _DEGREE)
     out = np.zeros((2, count + 1), np.complex128)
     for left, right in pairwise(cuts):
         middle, half = (left + right) / 2, (right - left) / 2
@@ -293,8 +301,8 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
         values = np.exp(noise.log_density(z)) * share
         parts = np.stack((values, values * z)) @ legendre
         wave = np.exp(1j * middle * w)
-        for n in np.flatnonzero(np.max(np.abs(parts), axis=0) > 1e-17 * np.max(np.abs(parts))):
-            bessel = wave * special.spherical_jn(n, half * w) * (2 * half * 1j ** int(n))
+        for n in np.flatnonzero(np.max(np.abs(parts), axis=0) > 1e-14 * np.max(np.abs(parts))):
+            bessel = wave * special.spherical_jn(n, half * w) * (half * (2 * int(n) + 1) * 1j ** int(n))
             out += parts[:, n, None] * bessel
     for part in (out.real, out.imag):
         part[np.abs(part) < 1e-17] = 0.0

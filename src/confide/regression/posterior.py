@@ -176,7 +176,7 @@ class PosteriorMean:
         """The largest prediction of some rows, and the map from responses to predictions."""
         if isinstance(self.prior, UniformBox):
             widths = np.abs(rows[part]) * self.prior.half_widths
-            reach = _ordered_sum(np.ascontiguousarray(widths.T))
+            reach = _ordered_sum(widths.T.copy())
             return reach, lambda y: np.clip(uniform_sum_mean(self.noise, widths, y), -reach, reach)
         if isinstance(self.prior, Isotropic) and (type(self.prior), self.prior.dimension) != (UniformSphere, 1):
             law = self.prior

@@ -1,8 +1,8 @@
 """Algorithm 1 of Cummings et al. 2015: a regression that pays for truth, without privacy.
 
 Each player is paid by how well her peers' least squares estimate predicts what her own answer implies. Least squares
-is unbiased, so that truth is an exact equilibrium; no noise is drawn, and nothing is hidden: the estimate and the factor
-of X'X are public, and each payment follows from them and one's own record.
+is unbiased, so that truth is an exact equilibrium; no noise is drawn, and nothing is hidden: the estimate and the
+factor of X'X are public, and each payment follows from them and one's own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 """
@@ -278,6 +278,12 @@ class TruthfulRegression(Mechanism):
                 (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
                 nothing is private.
         """
+        billboard = self.publish(data, noise)
+        shares = self._pay(as_batches(data, self.features), billboard)
+        return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
+
+    def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
+        """The first pass: what everybody may see. Arguments and refusals as `run`, but for a witness without peers."""
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         n, d = self.people, self.features
@@ -289,13 +295,11 @@ class TruthfulRegression(Mechanism):
         fit, none = fitted(first + second), np.zeros((0, 0))
         peers = [fitted(part, f"the records of group {j}").theta for j, part in enumerate((first, second))
                  if self.groups]
-        billboard = LeastSquaresBillboard(
+        return LeastSquaresBillboard(
             people=n, coef=fit.theta, factor=none if self.groups else fit.factor,
             peers=np.stack(peers) if peers else none,
             split=np.packbits(split) if self.groups else np.zeros(0, np.uint8),
         )
-        shares = self._pay(as_batches(data, d), billboard)
-        return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def _pay(self, batches: Any, billboard: LeastSquaresBillboard) -> np.ndarray:
         """(n,) int64, the second pass: each row's payment from that row and the billboard."""
