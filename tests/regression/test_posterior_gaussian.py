@@ -145,7 +145,7 @@ def test_the_window_holds_all_that_matters(seed: int, d: int) -> None:
     low = np.where(rng.random(200) < 0.5, -1.0, np.clip(centre - room[0], -1, 0.999))
     high = np.where(rng.random(200) < 0.5, 1.0, np.minimum(centre + room[1], 1))
     with np.errstate(all="ignore"):
-        peak = _gaussian_ball._peak(power, pull * centre, pull, low, high)
+        peak = _gaussian_ball.ball_peak(power, pull * centre, pull, low, high)
         left, right = _gaussian_ball._window(power, pull * centre, pull, peak, low, high)
 
         def height(s: np.ndarray) -> np.ndarray:

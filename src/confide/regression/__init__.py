@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.regression.bernoulli_peers import BernoulliBillboard, BernoulliPeers, BetaPrior, FinitePrior
     from confide.regression.corollary import Corollary1, corollary_1, slopes
     from confide.regression.costs import (
         DependentCosts,
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from confide.regression.printed import Printed, PrintedRow, compare_spectrum, printed_guarantees
     from confide.regression.priors import (
         Atoms,
+        GaussianBall,
         SampledPrior,
         TabulatedNoise,
         TruncatedGaussianNoise,
         UniformBall,
+        UniformBox,
         UniformNoise,
+        UniformSphere,
     )
     from confide.regression.private_truthful_regression import (
         Behaviour,
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from confide.regression.release import AdaSSP, Averaged, PrintedRidge, RidgeRelease, SufficientStatistics
     from confide.regression.scoring import ScoringRule
     from confide.regression.setting import Setting
+    from confide.regression.truthful_regression import LeastSquaresBillboard, TruthfulRegression
 
 
 __all__ = [
@@ -42,10 +47,16 @@ __all__ = [
     "Atoms",
     "Averaged",
     "Behaviour",
+    "BernoulliBillboard",
+    "BernoulliPeers",
+    "BetaPrior",
     "Corollary1",
     "DependentCosts",
     "EmpiricalCosts",
     "ExponentialCosts",
+    "FinitePrior",
+    "GaussianBall",
+    "LeastSquaresBillboard",
     "ParetoCosts",
     "Payment",
     "PosteriorMean",
@@ -63,8 +74,11 @@ __all__ = [
     "SufficientStatistics",
     "TabulatedNoise",
     "TruncatedGaussianNoise",
+    "TruthfulRegression",
     "UniformBall",
+    "UniformBox",
     "UniformNoise",
+    "UniformSphere",
     "compare_spectrum",
     "corollary_1",
     "plan",
@@ -75,15 +89,20 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "bernoulli_peers": ("BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"),
         "corollary": ("Corollary1", "corollary_1", "slopes"),
         "costs": ("DependentCosts", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "QuadraticCosts"),
         "planner": ("RegressionPlan", "plan"),
         "posterior": ("PosteriorMean",),
-        "priors": ("Atoms", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall", "UniformNoise"),
+        "priors": (
+            "Atoms", "GaussianBall", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall",
+            "UniformBox", "UniformNoise", "UniformSphere",
+        ),
         "printed": ("Printed", "PrintedRow", "compare_spectrum", "printed_guarantees"),
         "private_truthful_regression": ("Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"),
         "release": ("AdaSSP", "Averaged", "PrintedRidge", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),
         "setting": ("Setting",),
+        "truthful_regression": ("LeastSquaresBillboard", "TruthfulRegression"),
     },
 )

@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["gaussian_ball_mean"]
+__all__ = ["BELOW_ONE", "DEPTH", "RULE", "ball_peak", "gaussian_ball_mean", "gaussian_circle_mean", "left_bound"]
 
 Array = NDArray[np.float64]
 
-_RULE = [(float(node), float(weight)) for node, weight in zip(*special.roots_legendre(52), strict=True)]
-_DEPTH = 32.0
+RULE = [(float(node), float(weight)) for node, weight in zip(*special.roots_legendre(52), strict=True)]
+DEPTH = 32.0
 """The window ends where the density has fallen to exp(-32) of its peak, or where the support ends."""
-_BELOW_ONE = 1 - 2.0**-53
+BELOW_ONE = 1 - 2.0**-53
 
 
 def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array, y: Array) -> Array:
@@ -58,7 +58,7 @@ def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array,
         spread = np.maximum(sigma, 1e-17 * reach)
         pull = np.maximum((reach / spread) ** 2, 1e-300)
         tilt = np.minimum(reach / spread * (size / spread), 1e100)
-        peak = _peak(power, tilt, pull, low, high)
+        peak = ball_peak(power, tilt, pull, low, high)
         mean = _mean(power, tilt, pull, peak, *_window(power, tilt, pull, peak, low, high))
         # Not a number where the window is one point or the noise is too narrow for doubles: then the response decides.
         mean = np.where(np.isfinite(mean), mean, size / reach)
@@ -75,7 +75,7 @@ def _curvature(power: float, pull: Array, s: Array) -> Array:
     return np.asarray(pull + 2 * power * (1 + s * s) / ((1 - s) * (1 + s)) ** 2)
 
 
-def _peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
+def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
     """Where w is largest on [low, high]; an approximation, from above, is enough.
 
     For s >= 0 the term 2 k s / (1 - s^2) of h' lies between k s / (1 - s) and twice that. With the former instead, h'
@@ -83,11 +83,11 @@ def _peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Ar
     decreasing and concave on s >= 0.
     """
     root = np.sqrt((tilt - pull) ** 2 + 2 * power * (tilt + pull) + power**2)
-    peak = np.minimum(2 * tilt / (tilt + pull + power + root), _BELOW_ONE)
+    peak = np.minimum(2 * tilt / (tilt + pull + power + root), BELOW_ONE)
     for _ in range(2):
         step = _slope(power, tilt, pull, peak) / _curvature(power, pull, peak)
-        peak = np.minimum(peak + step, _BELOW_ONE)
-    return np.minimum(np.maximum(peak, low), np.minimum(high, _BELOW_ONE))
+        peak = np.minimum(peak + step, BELOW_ONE)
+    return np.minimum(np.maximum(peak, low), np.minimum(high, BELOW_ONE))
 
 
 def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array) -> tuple[Array, Array]:
@@ -98,16 +98,29 @@ def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, hig
     Newton step from any point ends outside, for the tangent of a concave function is above it.
     """
     curvature, fall = _curvature(power, pull, peak), np.maximum(-_slope(power, tilt, pull, peak), 0.0)
-    right = peak + 2 * _DEPTH / (fall + np.sqrt(fall * fall + 2 * _DEPTH * curvature))
+    right = peak + 2 * DEPTH / (fall + np.sqrt(fall * fall + 2 * DEPTH * curvature))
 
     push = np.maximum(tilt - pull * peak, 0.0)
-    skewed = (2 * _DEPTH / 3 + np.sqrt((2 * _DEPTH / 3) ** 2 + 2 * _DEPTH * power)) / push
-    left = np.maximum(peak - np.minimum(skewed, np.sqrt(2 * _DEPTH / (pull + 2 * power))), low)
+    left = left_bound(power, pull + 2 * power, push, peak, low)
     step = left - peak
     ratio = (1 - left) * (1 + left) / ((1 - peak) * (1 + peak))
     height = special.xlogy(power, ratio) + step * (push - pull * step / 2)
-    left = np.fmax(left - (height + _DEPTH) / _slope(power, tilt, pull, left), low)
+    left = np.fmax(left - (height + DEPTH) / _slope(power, tilt, pull, left), low)
     return np.minimum(left, peak), np.minimum(right, high)
+
+
+def left_bound(power: float, least: Array, push: Array, peak: Array, low: Array) -> Array:
+    """A first guess of a window's left end, by the better of two bounds on h.
+
+    Args:
+        power: k of the logarithm in h.
+        least: the least curvature, that at s = 0.
+        push: h' at the peak without the logarithm, not negative.
+        peak: of h.
+        low: the end of the support.
+    """
+    skewed = (2 * DEPTH / 3 + np.sqrt((2 * DEPTH / 3) ** 2 + 2 * DEPTH * power)) / push
+    return np.asarray(np.maximum(peak - np.minimum(skewed, np.sqrt(2 * DEPTH / least)), low))
 
 
 def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, right: Array) -> Array:
@@ -120,7 +133,7 @@ def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, righ
     base = -special.xlogy(power, 4 * (1 - peak) * (1 + peak))
     mass, moment = np.zeros_like(peak), np.zeros_like(peak)
     rest, step, value, other = (np.empty_like(peak) for _ in range(4))
-    for node, weight in _RULE:
+    for node, weight in RULE:
         np.multiply(half, node, out=other)
         other += middle
         np.multiply(other, other, out=rest)
@@ -145,3 +158,32 @@ def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, righ
         value *= step
         moment += value
     return np.asarray(peak + moment / mass / 2)
+
+
+def gaussian_circle_mean(sigma: float, bound: float, reach: Array, y: Array) -> Array:
+    """E[s | y] for s = sin(phi), phi uniform on [-pi/2, pi/2], and y = reach s + noise: theta on a circle.
+
+    The density of s has no bounded logarithm (it rises towards both ends), so the angle is the variable: there the
+    integrand is entire, and outside |y - reach s|^2 <= least^2 + 64 sigma^2 it is below exp(-32) of its peak.
+
+    Args, Returns:
+        As `gaussian_ball_mean`.
+    """
+    with np.errstate(all="ignore"):
+        size = np.abs(y)
+        low = np.minimum(np.maximum((size - bound) / reach, -1.0), 1.0)
+        high = np.maximum(np.minimum((size + bound) / reach, 1.0), low)
+        place, width = size / reach, np.maximum(sigma / reach, 1e-17)
+        nearest = np.minimum(np.maximum(place, low), high)
+        room = np.hypot(place - nearest, np.sqrt(2 * DEPTH) * width)
+        first, last = np.arcsin(np.maximum(place - room, low)), np.arcsin(np.minimum(place + room, high))
+        middle, half = (last + first) / 2, (last - first) / 2
+        mass, moment = np.zeros_like(size), np.zeros_like(size)
+        for node, weight in RULE:
+            step = np.sin(middle + half * node) - nearest
+            value = weight * np.exp(-step * (step + 2 * (nearest - place)) / (2 * width * width))
+            mass += value
+            moment += value * step
+        mean = nearest + moment / mass
+        mean = np.where(np.isfinite(mean), mean, nearest)
+        return np.copysign(np.minimum(np.maximum(mean, low), high), y)

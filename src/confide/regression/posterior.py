@@ -18,8 +18,21 @@ from scipy import special
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
-from confide.regression._gaussian_ball import gaussian_ball_mean
-from confide.regression.priors import Atoms, NoiseLaw, Prior, TruncatedGaussianNoise, UniformBall, UniformNoise
+from confide.regression._cut_gaussian import cut_gaussian_mean, log_mass
+from confide.regression._gaussian_ball import gaussian_ball_mean, gaussian_circle_mean
+from confide.regression._uniform_sum import block, uniform_sum_mean
+from confide.regression.priors import (
+    Atoms,
+    GaussianBall,
+    Isotropic,
+    NoiseLaw,
+    Prior,
+    TruncatedGaussianNoise,
+    UniformBall,
+    UniformBox,
+    UniformNoise,
+    UniformSphere,
+)
 from confide.regression.records import row_norms
 
 __all__ = ["PosteriorMean", "informativeness", "truthful_reports"]
@@ -40,8 +53,13 @@ class PosteriorMean:
 
     Zero at x = 0 and for a record that is not finite; otherwise |q| <= radius ||x||, never nan, never an exception.
     A response that no theta can give is first moved to the nearest possible one. With log-concave noise q never falls
-    when y rises (up to rounding, some 1e-13). Under a ball prior uniform noise has a closed form, and truncated
-    Gaussian noise a short quadrature of its own (`gaussian_ball_mean`), within 1e-13 radius ||x||.
+    when y rises (up to rounding, some 1e-13).
+
+    How exact, in units of the longest prediction radius ||x||: 1e-12 for the ball, the sphere and the Gaussian in a
+    ball (closed forms for uniform noise on the first two, short quadratures of their own for uniform and truncated
+    Gaussian noise, adaptive pieces for any other noise); rounding for points, and the sampling error for a sample. For
+    a box, 1e-12 under uniform noise in up to six dimensions; else a Fourier series within some 1e-8, or worse where one
+    or two coordinates outweigh all others (`confide.regression._uniform_sum`).
 
     Args:
         prior: law of theta.
@@ -83,8 +101,8 @@ class PosteriorMean:
         return out
 
     def at_norms(self, norms: ArrayLike, y: ArrayLike) -> Array:
-        """The predictions under a ball prior, which depend on ||x|| alone; (n,) and (n,) to (n,)."""
-        if not isinstance(self.prior, UniformBall):
+        """The predictions under an isotropic prior, which depend on ||x|| alone; (n,) and (n,) to (n,)."""
+        if not isinstance(self.prior, Isotropic):
             raise InvalidInput("prior", f"{type(self.prior).__name__} is not isotropic", "give X, not its norms")
         rows = np.zeros((np.size(norms), self.prior.dimension))
         rows[:, 0] = norms
@@ -143,24 +161,33 @@ class PosteriorMean:
         for start in range(0, len(rows), self._block):
             part = np.flatnonzero(usable[start : start + self._block]) + start
             if part.size:
-                reach = self.prior.radius * norms[part]
-                yield part, reach, self._predictor(rows, part, reach)
+                yield part, *self._predictor(rows, part, self.prior.radius * norms[part])
 
     @property
     def _block(self) -> int:
-        if isinstance(self.prior, UniformBall):
+        if isinstance(self.prior, Isotropic):
             per_row = {UniformNoise: 8, TruncatedGaussianNoise: 16}
             return _CELLS // per_row.get(type(self.noise), 128)
+        if isinstance(self.prior, UniformBox):
+            return block(self.noise, self.prior.dimension)
         return max(1, _CELLS // len(self.prior.points))
 
-    def _predictor(self, rows: Array, part: NDArray[np.intp], reach: Array) -> Function:
-        if isinstance(self.prior, UniformBall):
-            dimension = self.prior.dimension
-            return lambda y: reach * _ball_mean(dimension, self.noise, reach, y)
-        inner = np.zeros((len(part), len(self.prior.points)))
-        for j in range(self.prior.dimension):
-            inner += rows[part, j, None] * np.ascontiguousarray(self.prior.points[:, j])
-        return lambda y: np.clip(self._weighted_mean(inner, y), -reach, reach)
+    def _predictor(self, rows: Array, part: NDArray[np.intp], reach: Array) -> tuple[Array, Function]:
+        """The largest prediction of some rows, and the map from responses to predictions."""
+        if isinstance(self.prior, UniformBox):
+            widths = np.abs(rows[part]) * self.prior.half_widths
+            reach = _ordered_sum(widths.T.copy())
+            return reach, lambda y: np.clip(uniform_sum_mean(self.noise, widths, y), -reach, reach)
+        if isinstance(self.prior, Isotropic) and (type(self.prior), self.prior.dimension) != (UniformSphere, 1):
+            law = self.prior
+            return reach, lambda y: reach * _isotropic_mean(law, self.noise, reach, y)
+        if isinstance(self.prior, Isotropic):
+            inner = np.stack((-reach, reach), axis=1)
+        else:
+            inner = np.zeros((len(part), len(self.prior.points)))
+            for j in range(self.prior.dimension):
+                inner += rows[part, j, None] * np.ascontiguousarray(self.prior.points[:, j])
+        return reach, lambda y: np.clip(self._weighted_mean(inner, y), -reach, reach)
 
     def _weighted_mean(self, inner: Array, y: Array) -> Array:
         """Finite sum over points; inner is (m, k), y is (m,)."""
@@ -189,16 +216,53 @@ def _ordered_sum(terms: Array) -> Array:
     return np.array(terms[0])
 
 
-def _ball_mean(dimension: int, noise: NoiseLaw, reach: Array, y: Array) -> Array:
-    """E[t | y] / reach for t = reach s, s of density proportional to (1 - s^2)^((d-1)/2) on [-1, 1]."""
+def _isotropic_mean(prior: Isotropic, noise: NoiseLaw, reach: Array, y: Array) -> Array:
+    """E[t | y] / reach for t = x'theta = reach s, |s| <= 1, and a sphere only in two dimensions or more."""
+    sigma = math.inf if isinstance(noise, UniformNoise) else getattr(noise, "sigma", 0.0)
+    closed = isinstance(noise, UniformNoise | TruncatedGaussianNoise)
+    if isinstance(prior, GaussianBall):
+        if closed:
+            return cut_gaussian_mean(prior.dimension, prior.concentration, sigma, noise.bound, reach, y)
+        return _pieces(noise, reach, y, *_cut_gaussian_profile(prior.dimension, prior.concentration))
+    # Archimedes: a sphere casts the shadow of a ball in two dimensions less.
+    order = prior.dimension - 2 * isinstance(prior, UniformSphere)
     if isinstance(noise, UniformNoise):
         # Even in y, computed for y >= 0: exactly odd predictions, and no loss of digits on one side only.
         size = np.abs(y)
         low = np.minimum(np.maximum((size - noise.bound) / reach, -1.0), 1.0)
         high = np.maximum(np.minimum((size + noise.bound) / reach, 1.0), low)
-        return np.copysign(_uniform_window_mean(dimension, low, high), y)
-    if isinstance(noise, TruncatedGaussianNoise):
-        return gaussian_ball_mean(dimension, noise.sigma, noise.bound, reach, y)
+        return np.copysign(_uniform_window_mean(order, low, high), y)
+    if closed and order:
+        return gaussian_ball_mean(order, sigma, noise.bound, reach, y)
+    if closed:
+        return gaussian_circle_mean(sigma, noise.bound, reach, y)
+    return _pieces(noise, reach, y, *_ball_profile(order))
+
+
+def _ball_profile(order: int) -> tuple[Function, Function]:
+    """Log of (1 - s^2)^(d/2) and its derivative; zero for d = 0."""
+    return (lambda s: order / 2 * np.log((1 - s) * (1 + s)) if order else np.zeros_like(s),
+            lambda s: -order * s / ((1 - s) * (1 + s)) if order else np.zeros_like(s))
+
+
+def _cut_gaussian_profile(dimension: int, c: float) -> tuple[Function, Function]:
+    """The same for a Gaussian in a ball: log of (1 - s^2)^(1/2) P(k, c (1 - s^2)/2) exp(-c s^2/2)."""
+    law = log_mass((dimension - 1) / 2)
+
+    def log_profile(s: Array) -> Array:
+        rest = (1 - s) * (1 + s)
+        inside = np.minimum(c * rest / 2, law.end)
+        return np.asarray(np.log(rest) / 2 + special.xlogy(law.power, inside) + law(inside) - c * s * s / 2)
+
+    def slope(s: Array) -> Array:
+        rest = (1 - s) * (1 + s)
+        return np.asarray(-s / rest - c * s * (1 + law.rate(c * rest / 2)))
+
+    return log_profile, slope
+
+
+def _pieces(noise: NoiseLaw, reach: Array, y: Array, log_profile: Function, profile_slope: Function) -> Array:
+    """E[s | y] for any noise law, piece by piece; the profile is the density of s times (1 - s^2)^(1/2)."""
     ends = noise.breaks
     low = np.minimum(np.maximum((y - ends[-1]) / reach, -1.0), 1.0)
     high = np.maximum(np.minimum((y - ends[0]) / reach, 1.0), low)
@@ -208,7 +272,7 @@ def _ball_mean(dimension: int, noise: NoiseLaw, reach: Array, y: Array) -> Array
         first, last = np.maximum((y - right) / reach, low), np.minimum((y - left) / reach, high)
         live = np.flatnonzero(last > first)
         if live.size:
-            piece = _piece(dimension, noise, left, right, reach[live], y[live])
+            piece = _piece(log_profile, profile_slope, noise, left, right, reach[live], y[live])
             log_piece, mass_piece, moment_piece = _integrals(*piece, first[live], last[live])
             sound = np.isfinite(log_piece)
             live, log_piece = live[sound], log_piece[sound]
@@ -221,16 +285,18 @@ def _ball_mean(dimension: int, noise: NoiseLaw, reach: Array, y: Array) -> Array
     return np.where(np.isfinite(mean), np.clip(mean, low, high), (low + high) / 2)
 
 
-def _piece(d: int, noise: NoiseLaw, left: float, right: float, reach: Array, y: Array) -> tuple[Function, Function]:
-    """Log of (1 - s^2)^(d/2) g(y - reach s), and its derivative, where the noise lies in [left, right]."""
+def _piece(
+    log_profile: Function, profile_slope: Function, noise: NoiseLaw, left: float, right: float, reach: Array, y: Array
+) -> tuple[Function, Function]:
+    """Log of the profile times g(y - reach s), and its derivative, where the noise lies in [left, right]."""
 
     def log_weight(s: Array) -> Array:
         z = np.clip(y - reach * s, left, right)
-        return np.asarray(d / 2 * np.log((1 - s) * (1 + s)) + noise.log_density(z))
+        return np.asarray(log_profile(s) + noise.log_density(z))
 
     def slope(s: Array) -> Array:
         z = np.clip(y - reach * s, left, right)
-        return np.asarray(-d * s / ((1 - s) * (1 + s)) - reach * noise.log_slope(z))
+        return np.asarray(profile_slope(s) - reach * noise.log_slope(z))
 
     return log_weight, slope
 
@@ -265,6 +331,9 @@ def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -
 
 def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
     """Mean of s with density proportional to (1 - s^2)^((d-1)/2) on [low, high], where 0 <= high + low, high <= 1."""
+    if d == 0:  # s is the sine of a uniform angle
+        first, last = np.arcsin(low), np.arcsin(high)
+        return np.clip(np.sin((first + last) / 2) * np.sinc((last - first) / (2 * np.pi)), low, high)
     k = (d - 1) / 2
     mean = np.zeros_like(low)
     cut = np.flatnonzero(high + low > 0)
@@ -311,26 +380,49 @@ def _tail_mean(k: float, low: Array, high: Array) -> Array:
 def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Array, Array, Array]:
     """Nodes x (N, d), y (N,) and weights (N,) for the records of truthful players with x uniform in the unit ball.
 
-    Ball prior: product quadrature with `nodes` each for ||x||, x'theta / ||x|| and the noise, and x along the first
-    axis. Points: the first 8 nodes^2 (down to a power of 2) of a Sobol sequence; at 4096 good to about one per cent.
+    Isotropic priors: product quadrature with `nodes` each for ||x||, x'theta / ||x|| and the noise, and x along the
+    first axis. Others: the first 8 nodes^2 (down to a power of 2) of a Sobol sequence; at 4096 good to about one per
+    cent.
     """
     count, d = whole("nodes", nodes, at_least=2), prior.dimension
-    if isinstance(prior, UniformBall):
+    if isinstance(prior, Isotropic):
         node, share = special.roots_legendre(count)
         level = (node + 1) / 2
-        inner, inner_share = special.roots_gegenbauer(count, d / 2)
+        inner, inner_share = _along_x(prior, count)
         norms, inner, errors = np.meshgrid(level ** (1 / d), inner, noise.from_uniforms(level), indexing="ij")
         rows = np.zeros((norms.size, d))
         rows[:, 0] = norms.reshape(-1)
-        weights = share[:, None, None] * (inner_share / inner_share.sum())[:, None] * share / 4
+        weights = share[:, None, None] * inner_share[:, None] * share / 4
         return rows, (norms * inner * prior.radius + errors).reshape(-1), weights.reshape(-1)
     from scipy.stats import qmc
 
     power = int(math.log2(8 * count * count))
-    cube = qmc.Sobol(d + 3, scramble=False).random_base2(power) + 2.0 ** -(power + 1)
+    cube = qmc.Sobol(d + 2 + prior.uniforms, scramble=False).random_base2(power) + 2.0 ** -(power + 1)
     rows = UniformBall(dimension=d, radius=1.0).from_normals(special.ndtri(cube[:, :d]), cube[:, d])
-    inner = np.sum(rows * prior.from_uniforms(cube[:, d + 1]), axis=1)
-    return rows, inner + noise.from_uniforms(cube[:, d + 2]), np.full(len(rows), 1 / len(rows))
+    drawn = cube[:, d + 1 : -1]
+    theta = prior.from_uniforms(drawn if isinstance(prior, UniformBox) else drawn[:, 0])
+    inner = np.sum(rows * theta, axis=1)
+    return rows, inner + noise.from_uniforms(cube[:, -1]), np.full(len(rows), 1 / len(rows))
+
+
+def _along_x(prior: Isotropic, count: int) -> tuple[Array, Array]:
+    """Nodes and weights, of sum 1, for s = x'theta / (radius ||x||)."""
+    d = prior.dimension
+    if isinstance(prior, GaussianBall):
+        node, share = special.roots_legendre(count)
+        end = min(1.0, 7 / math.sqrt(prior.concentration))
+        # The substitution of `_gaussian_ball`, for the half powers at the ends of [-1, 1].
+        s = end * node * (3 - node * node) / 2
+        log_profile, _ = _cut_gaussian_profile(d, prior.concentration)
+        logs = log_profile(s) - np.log((1 - s) * (1 + s)) / 2
+        share = share * (1 - node * node) * np.exp(logs - logs.max())
+    elif isinstance(prior, UniformSphere) and d == 1:
+        s, share = np.array([-1.0, 1.0]), np.array([1.0, 1.0])
+    elif isinstance(prior, UniformSphere) and d == 2:
+        s, share = special.roots_chebyt(count)
+    else:
+        s, share = special.roots_gegenbauer(count, d / 2 - isinstance(prior, UniformSphere))
+    return s, share / share.sum()
 
 
 def informativeness(prior: Prior, noise: NoiseLaw) -> float:
@@ -339,9 +431,5 @@ def informativeness(prior: Prior, noise: NoiseLaw) -> float:
     Below 0.1 payments hardly depend on the responses. Source: spec truthful_regression section 3.
     """
     rows, responses, weights = truthful_reports(prior, noise)
-    d = prior.dimension
-    if isinstance(prior, UniformBall):
-        square = prior.radius**2 * d / (d + 2)
-    else:
-        square = float(prior.weights @ np.sum(prior.points**2, axis=1))
-    return float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2) * (d + 2) / square)
+    explained = float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2))
+    return explained * (prior.dimension + 2) / prior.second_moment

@@ -20,13 +20,17 @@ from confide.contract.errors import InvalidInput
 
 __all__ = [
     "Atoms",
+    "GaussianBall",
+    "Isotropic",
     "NoiseLaw",
     "Prior",
     "SampledPrior",
     "TabulatedNoise",
     "TruncatedGaussianNoise",
     "UniformBall",
+    "UniformBox",
     "UniformNoise",
+    "UniformSphere",
 ]
 
 Array = NDArray[np.float64]
@@ -78,11 +82,144 @@ class UniformBall:
         whole("dimension", self.dimension, at_least=1)
         positive("radius", self.radius)
 
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2."""
+        return self.radius**2 * self.dimension / (self.dimension + 2)
+
     def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
         """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
-        directions, lengths = np.asarray(normals, np.float64), np.asarray(uniforms, np.float64)
-        norms = np.sqrt(np.sum(directions * directions, axis=1))
-        return np.asarray(directions * (self.radius * lengths ** (1 / self.dimension) / norms)[:, None])
+        return _along(normals, self.radius * np.asarray(uniforms, np.float64) ** (1 / self.dimension))
+
+
+@dataclass(frozen=True)
+class UniformSphere:
+    """Theta uniform on the sphere of this radius: its length is known, its direction is not.
+
+    Args:
+        dimension: d, at least 1; for d = 1, theta is -radius or radius.
+        radius: R0 > 0.
+    """
+
+    dimension: int
+    radius: float
+
+    def __post_init__(self) -> None:
+        whole("dimension", self.dimension, at_least=1)
+        positive("radius", self.radius)
+
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2."""
+        return self.radius**2
+
+    def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of standard normals (n, d); the uniforms (n,) are not needed."""
+        return _along(normals, np.full(len(np.asarray(uniforms)), self.radius))
+
+
+@dataclass(frozen=True)
+class GaussianBall:
+    """Independent centred Gaussian coordinates, conditioned on the ball of this radius.
+
+    Args:
+        dimension: d, at least 1.
+        deviation: tau > 0, standard deviation of a coordinate before the cut.
+        radius: R0 > 0.
+
+    Example:
+        >>> round(GaussianBall(3, deviation=0.1, radius=1.0).second_moment, 9)  # hardly cut
+        0.03
+        >>> round(GaussianBall(3, deviation=1e6, radius=1.0).second_moment, 9)  # hardly anything but the cut
+        0.6
+    """
+
+    dimension: int
+    deviation: float
+    radius: float
+
+    def __post_init__(self) -> None:
+        whole("dimension", self.dimension, at_least=1)
+        positive("deviation", self.deviation)
+        positive("radius", self.radius)
+
+    @property
+    def concentration(self) -> float:
+        """(R0/tau)^2: near 0 the law is that of the ball, and far above d the cut hardly matters."""
+        return min((self.radius / self.deviation) * (self.radius / self.deviation), 1e300)
+
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2 = tau^2 d P(chi2_(d+2) <= c)/P(chi2_d <= c), c the concentration."""
+        d, c = self.dimension, self.concentration
+        below = special.gammainc(d / 2, c / 2)
+        if below > 1e-3:
+            return float(self.deviation**2 * d * special.gammainc(d / 2 + 1, c / 2) / below)
+        # Both probabilities by their series, z^a e^-z 1F1(1, a + 1, z)/Gamma(a + 1), so that nothing underflows.
+        ratio = special.hyp1f1(1.0, d / 2 + 2, c / 2) / special.hyp1f1(1.0, d / 2 + 1, c / 2)
+        return float(self.radius**2 * d / (d + 2) * ratio)
+
+    def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
+        half, most = self.dimension / 2, self.concentration / 2
+        share = np.asarray(uniforms, np.float64)
+        whole_mass = special.gammainc(half, most)
+        with np.errstate(all="ignore"):
+            lengths = self.deviation * np.sqrt(2 * special.gammaincinv(half, share * whole_mass))
+        if not whole_mass > 1e-290:  # the Gaussian is flat inside the ball
+            lengths = self.radius * share ** (1 / self.dimension)
+        return _along(normals, np.minimum(lengths, self.radius))
+
+
+@dataclass(frozen=True, eq=False)
+class UniformBox:
+    """Theta uniform in a box around 0: independent coordinates, each with public bounds of its own.
+
+    Args:
+        half_widths: (d,) positive: theta_k is uniform on [-half_widths[k], half_widths[k]].
+
+    Example:
+        >>> UniformBox([3.0, 4.0]).radius
+        5.0
+    """
+
+    half_widths: Array
+
+    def __post_init__(self) -> None:
+        widths = _frozen(self.half_widths)
+        if widths.ndim != 1 or not widths.size or not (np.all(np.isfinite(widths)) and np.all(widths > 0)):
+            raise InvalidInput("half_widths", "must be one positive finite number per coordinate")
+        object.__setattr__(self, "half_widths", widths)
+
+    @property
+    def dimension(self) -> int:
+        return len(self.half_widths)
+
+    @property
+    def radius(self) -> float:
+        """R0, the distance of the corners."""
+        return math.hypot(*self.half_widths.tolist())
+
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2."""
+        return math.fsum(self.half_widths**2) / 3
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniforms make one draw."""
+        return self.dimension
+
+    def from_uniforms(self, uniforms: ArrayLike) -> Array:
+        """Draws (n, d) made of uniforms (n, d)."""
+        return np.asarray(self.half_widths * (2 * np.asarray(uniforms, np.float64) - 1))
+
+
+def _along(normals: ArrayLike, lengths: Array) -> Array:
+    """Vectors of these lengths along normally distributed ones."""
+    directions = np.asarray(normals, np.float64)
+    norms = np.sqrt(np.sum(directions * directions, axis=1))
+    return np.asarray(directions * (lengths / norms)[:, None])
 
 
 def _frozen(values: ArrayLike) -> Array:
@@ -128,6 +265,16 @@ class Atoms:
     def dimension(self) -> int:
         return int(self.points.shape[1])
 
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2."""
+        return float(self.weights @ np.sum(self.points**2, axis=1))
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniforms make one draw."""
+        return 1
+
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
         """Draws (n, d) made of uniforms (n,)."""
         steps = np.cumsum(self.weights)[:-1]
@@ -160,12 +307,25 @@ class SampledPrior:
         """(k,) equal probabilities."""
         return np.full(len(self.points), 1 / len(self.points))
 
+    @property
+    def second_moment(self) -> float:
+        """E||theta||^2 over the sample."""
+        return float(np.mean(np.sum(self.points**2, axis=1)))
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniforms make one draw."""
+        return 1
+
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
         """Draws (n, d) made of uniforms (n,) in [0, 1)."""
         return np.asarray(self.points[(np.asarray(uniforms, np.float64) * len(self.points)).astype(np.int64)])
 
 
-Prior = UniformBall | Atoms | SampledPrior
+Isotropic = UniformBall | UniformSphere | GaussianBall
+"""The laws of the parameter that know no direction."""
+
+Prior = UniformBall | UniformSphere | GaussianBall | UniformBox | Atoms | SampledPrior
 """The laws of the parameter."""
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "one_each",
     "ordered_dot",
     "row_norms",
+    "twice_readable",
 ]
 
 GRID_BITS = 16
@@ -113,6 +114,23 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     for start in range(0, len(X), rows):
         stop = min(start + rows, len(X))
         yield Batch(np.arange(start, stop), X[start:stop], y[start:stop])
+
+
+def twice_readable(data: Any, people: int) -> None:
+    """Check that submissions can be read in two passes, and that arrays have no more rows than there are slots.
+
+    Args:
+        data: as for `as_batches`.
+        people: n.
+
+    Raises:
+        InvalidInput: an iterator, or too many rows.
+    """
+    if isinstance(data, Iterator):
+        raise InvalidInput("data", f"{type(data).__name__} can be read once only",
+                           "must be (X, y), or batches that can be iterated twice, such as a list")
+    if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__len__") and len(data[0]) > people:
+        raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {people} invited slots")
 
 
 def _numbers(values: Any, width: int | None = None) -> np.ndarray:

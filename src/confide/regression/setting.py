@@ -9,7 +9,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.regression.priors import Atoms, NoiseLaw, SampledPrior, UniformBall
+from confide.regression.priors import NoiseLaw, Prior
 from confide.regression.records import RecordMap
 from confide.regression.sensitivity import diameter
 from confide.regression.spectrum import Spectrum, smallest_eigenvalue_ball
@@ -44,7 +44,7 @@ class Setting:
 
     people: int
     features: int
-    prior: UniformBall | Atoms | SampledPrior
+    prior: Prior
     noise: NoiseLaw
     radius: float | None = None
     response_bound: float | None = None

@@ -9,6 +9,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows, own_score_row, range_row
     from confide.regression.audit.neighbours import neighbours
+    from confide.regression.audit.peers import interim_utility
     from confide.regression.audit.population import StandIn, stand_in
     from confide.regression.audit.printed import printed_audit, printed_loss, printed_samples
     from confide.regression.audit.privacy import claims_of, privacy_controls, privacy_rows
@@ -21,6 +22,7 @@ __all__ = [
     "behaviour_controls",
     "behaviour_rows",
     "claims_of",
+    "interim_utility",
     "neighbours",
     "own_score_row",
     "printed_audit",
@@ -37,6 +39,7 @@ __getattr__, __dir__ = doors(
     {
         "behaviour": ("behaviour_controls", "behaviour_rows", "own_score_row", "range_row"),
         "neighbours": ("neighbours",),
+        "peers": ("interim_utility",),
         "population": ("StandIn", "stand_in"),
         "printed": ("printed_audit", "printed_loss", "printed_samples"),
         "privacy": ("claims_of", "privacy_controls", "privacy_rows"),

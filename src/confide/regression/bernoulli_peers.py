@@ -1,0 +1,366 @@
+"""The smallest peer prediction: everybody holds a bit, and is paid by how well her bit predicts the others'.
+
+Bits are independent coin tosses with an unknown p of a known law. A player who reports a bit is paid B(m, E[p | bit]),
+with m the mean of everybody else's bits. Truth is an equilibrium, for any number of players, and not the only one.
+
+Source: Cummings et al. 2015, Appendix A.1; spec truthful_regression section 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.regression.scoring import ScoringRule
+from confide.regression.truthful_regression import UnprotectedEvent
+
+__all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
+
+Array = NDArray[np.float64]
+DOCUMENT = "Cummings et al. 2015"
+SPEC = "truthful_regression 2"
+BRIER = ScoringRule(1.0, 2.0)
+"""B_{1,2}, the source's rule for bits."""
+
+
+@dataclass(frozen=True)
+class BetaPrior:
+    """p has the Beta(s, t) law; Beta(1, 1) is uniform.
+
+    Args:
+        s: positive.
+        t: positive.
+
+    Example:
+        >>> BetaPrior(1.0, 1.0).mean_given(1)
+        0.6666666666666666
+    """
+
+    s: float
+    t: float
+
+    def __post_init__(self) -> None:
+        positive("s", self.s)
+        positive("t", self.t)
+
+    @property
+    def mean(self) -> float:
+        """E[p], also the probability of a one."""
+        return self.s / (self.s + self.t)
+
+    @property
+    def variance(self) -> float:
+        total = self.s + self.t
+        return self.s * self.t / (total * total * (total + 1))
+
+    def mean_given(self, bit: int) -> float:
+        """E[p | bit] = (s + bit)/(s + t + 1)."""
+        return (self.s + bit) / (self.s + self.t + 1)
+
+    def ones_given(self, bit: int, people: int) -> Array:
+        """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
+        s, t, ones = self.s + bit, self.t + 1 - bit, np.arange(people + 1.0)
+        logs = special.betaln(s + ones, t + people - ones) - special.betaln(s, t)
+        return np.asarray(np.exp(logs + _log_choices(people)))
+
+
+@dataclass(frozen=True, eq=False)
+class FinitePrior:
+    """p is one of finitely many numbers.
+
+    Args:
+        points: (k,) in [0, 1], not all 0 and not all 1.
+        weights: (k,) their probabilities, positive, of sum 1 within 1e-9 (then rescaled).
+
+    Example:
+        >>> FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1)
+        0.68
+    """
+
+    points: Array
+    weights: Array
+
+    def __post_init__(self) -> None:
+        points, weights = np.array(self.points, np.float64), np.array(self.weights, np.float64)
+        if points.ndim != 1 or not points.size or not np.all((points >= 0) & (points <= 1)):
+            raise InvalidInput("points", "must be one or more numbers of [0, 1]")
+        if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
+            raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
+        if not 0 < float(weights @ points) < 1:
+            raise InvalidInput("points", "are all 0 or all 1", "a bit must be able to take both values")
+        weights /= weights.sum()
+        for name, value in (("points", points), ("weights", weights)):
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_density(cls, density: Callable[[Array], ArrayLike], nodes: int = 64) -> FinitePrior:
+        """Any law with a smooth density on [0, 1], as the nodes of Gauss-Legendre quadrature.
+
+        Moments up to the order 2 nodes - 1 are exact where the density is constant; a smooth one costs little more.
+
+        Args:
+            density: elementwise, non-negative; need not be normalised.
+            nodes: how many.
+        """
+        node, share = special.roots_legendre(whole("nodes", nodes, at_least=2))
+        points = (node + 1) / 2
+        weights = share * np.asarray(density(points), np.float64)
+        if not np.all(weights >= 0) or not 0 < float(weights.sum()) < math.inf:
+            raise InvalidInput("density", "must be non-negative and integrable")
+        keep = weights > 0
+        return cls(points[keep], weights[keep] / weights[keep].sum())
+
+    @property
+    def mean(self) -> float:
+        """E[p], also the probability of a one."""
+        return float(self.weights @ self.points)
+
+    @property
+    def variance(self) -> float:
+        return float(self.weights @ (self.points - self.mean) ** 2)
+
+    def _given(self, bit: int) -> Array:
+        likelihood = self.weights * (self.points if bit else 1 - self.points)
+        return np.asarray(likelihood / likelihood.sum())
+
+    def mean_given(self, bit: int) -> float:
+        """E[p | bit]."""
+        return float(self._given(bit) @ self.points)
+
+    def ones_given(self, bit: int, people: int) -> Array:
+        """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
+        ones, p = np.arange(people + 1.0), self.points[:, None]
+        logs = special.xlogy(ones, p) + special.xlog1py(people - ones, -p) + _log_choices(people)
+        return np.asarray(self._given(bit) @ np.exp(logs))
+
+
+def _log_choices(people: int) -> Array:
+    ones = np.arange(people + 1.0)
+    return np.asarray(special.gammaln(people + 1) - special.gammaln(ones + 1) - special.gammaln(people - ones + 1))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BernoulliBillboard(Billboard):
+    """Everything that anyone may see: how many bits there are, and how many of them are ones.
+
+    Args:
+        bits: usable reports.
+        ones: how many of them are 1.
+    """
+
+    bits: int
+    ones: int
+
+    def __post_init__(self) -> None:
+        if whole("ones", self.ones) > whole("bits", self.bits, at_least=2):
+            raise InvalidInput("ones", f"{self.ones} is too many", f"must be at most {self.bits}")
+
+    @property
+    def proportion(self) -> float:
+        """The estimate of p."""
+        return self.ones / self.bits
+
+
+@dataclass(frozen=True, kw_only=True)
+class BernoulliPeers(Mechanism):
+    """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
+
+    Args:
+        people: n >= 2, invited slots; a slot without a bit is null, counts for nothing and is paid 0.
+        prior: law of p.
+        rule: the scoring rule, in the currency's unit. B_{1,2} is the source's, whose least payment is -1.
+        currency: its name.
+        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
+
+    Source: Cummings et al. 2015, Appendix A.1 and Lemma 4; spec truthful_regression section 2.
+
+    Example:
+        >>> peers = BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0))
+        >>> round(peers.cost_of_lying, 12) == round(2 / 9, 12)
+        True
+        >>> peers.run([1, 0, 1, 1, None], Noise.simulated(0)).shares["payment"].to_pylist()
+        [56, 11, 56, 56, 0]
+    """
+
+    people: int
+    prior: BetaPrior | FinitePrior
+    rule: ScoringRule = BRIER
+    currency: str = "USD"
+    minor_units: int = 100
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one bit"),)
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=2)
+        whole("minor_units", self.minor_units, at_least=1)
+        if not isinstance(self.prior, BetaPrior | FinitePrior):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is no law of p", "BetaPrior or FinitePrior")
+
+    # ---- incentives, exactly
+
+    @property
+    def cost_of_lying(self) -> float:
+        """What reporting the other bit costs in expectation where the others are truthful, whatever one's bit is.
+
+        b (E[p | 1] - E[p | 0])^2; under Beta(s, t) and B_{1,2}, 2/(s + t + 1)^2.
+        """
+        return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
+
+    def interim(self, bit: int, report: int, others: tuple[float, float] = (0.0, 1.0), peers: int = 0) -> float:
+        """A player's expected payment before rounding, by enumeration of all that her peers can report.
+
+        Args:
+            bit: what she has.
+            report: what she says.
+            others: the probability with which anybody else reports 1 who has a 0, and a 1; (0, 1) is the truth.
+            peers: how many random peers' mean she is compared with; 0 for all n - 1, 1 for a single one.
+        """
+        count = whole("peers", peers) or self.people - 1
+        if count >= self.people:
+            raise InvalidInput("peers", f"{peers} is too many", f"must be below {self.people}")
+        have = self.prior.ones_given(bit, count)
+        total = np.arange(count + 1)
+        prediction = self.prior.mean_given(report)
+        expected = 0.0
+        for ones, chance in enumerate(have):
+            # Ones among their reports: of `ones` people who have a 1, and of the others.
+            said = np.convolve(_binomial(ones, others[1]), _binomial(count - ones, others[0]))
+            expected += float(chance) * float(said @ self.rule(total / count, prediction))
+        return expected
+
+    def equilibria(self) -> list[tuple[int, int]]:
+        """All symmetric equilibria without chance: (report of a 0, report of a 1) that is a best answer to itself.
+
+        Truth, (0, 1), is always one. Where everybody says the same, agreeing is best too: peer prediction says which
+        outcome is stable, not that it is the only one.
+        """
+        found = []
+        for said in ((0, 1), (0, 0), (1, 1), (1, 0)):
+            others = (float(said[0]), float(said[1]))
+            gains = [self.interim(bit, 1 - said[bit], others) - self.interim(bit, said[bit], others) for bit in (0, 1)]
+            if max(gains) <= 1e-12 * self.rule.b:
+                found.append(said)
+        return found
+
+    # ---- promises
+
+    def events(self) -> tuple[UnprotectedEvent, ...]:
+        """A release without privacy, which no ledger admits."""
+        return (UnprotectedEvent(neighbours=Unit.RECORD_REPLACED, label="number of ones"),)
+
+    def guarantees(self) -> Guarantees:
+        """What holds where everybody takes part and is truthful; expectations are exact."""
+        coin, rule, prior = 1.0 / self.minor_units, self.rule, self.prior
+        means = np.array([prior.mean_given(bit) for bit in (0, 1)])
+        worth = rule(means, means)
+        extremes = rule(np.array([[0.0], [1.0]]), means)
+        chance = np.array([1 - prior.mean, prior.mean])
+        cost = self.cost_of_lying
+        return Guarantees((
+            Privacy(loss=PureDP(math.inf), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+                    source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC),
+                    note="no privacy: the exact number of ones is published"),
+            Truthfulness(
+                gain=max(0.0, coin - cost), trivial=cost, who="everybody", unit_of_gain=self.currency,
+                source=Source(document=DOCUMENT, statement="Lemma 4", spec=SPEC),
+                note=f"a lie costs {cost:.4g} {self.currency} in expectation before rounding to coins; agreeing on one "
+                     "answer is an equilibrium as well"),
+            Participation(
+                utility=float(worth.min()) - coin / 2, who="everybody, without privacy costs",
+                source=Source(document=DOCUMENT, statement="Lemma 4", spec=SPEC,
+                              erratum="in expectation: B_{1,2}(1, 0) = -1; a = 2 makes every payment non-negative"),
+                note="on average; a single payment can be negative" if float(extremes.min()) < 0 else "on average"),
+            Accuracy(bound=(prior.mean * (1 - prior.mean) - prior.variance) / self.people, trivial=prior.variance,
+                     measure="the expected squared error of the proportion",
+                     source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC)),
+            Budget(expected=self.people * (float(chance @ worth) + coin / 2),
+                   lowest=float(extremes.min()) - coin / 2, highest=float(extremes.max()) + coin / 2,
+                   currency=self.currency,
+                   source=Source(document=DOCUMENT, statement="Appendix A.1", spec=SPEC)),
+        ))
+
+    # ---- the run
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """Count the bits and pay everybody.
+
+        Args:
+            data: at most n reports in the order of the public list; whatever is not 0 or 1 is null and paid 0.
+            noise: not drawn from; its kind decides the type of the outcome.
+
+        Raises:
+            InvalidInput: more reports than slots.
+            Refused: fewer than two usable bits, so that somebody has no peers (nothing is private here).
+        """
+        if not isinstance(noise, Noise):
+            raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        reports = list(data) if isinstance(data, Iterable) and not isinstance(data, Iterator | str | bytes) else None
+        if reports is None:
+            raise InvalidInput("data", f"{type(data).__name__} is no list of bits")
+        if len(reports) > self.people:
+            raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
+        bits = [bit for bit in map(_bit, reports) if bit is not None]
+        if len(bits) < 2:
+            raise Refused("fewer than two usable bits: nobody has peers", "invite more people")
+        billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
+        reports += [None] * (self.people - len(reports))
+        shares = [self.decode(report, index, billboard)["payment"] for index, report in enumerate(reports)]
+        return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share, from her bit and the billboard: the mean of the others' bits follows from both.
+
+        Args:
+            record: 0 or 1; anything else is null.
+            index: her rank in the public list of ids.
+            billboard: the run's billboard.
+        """
+        if not isinstance(billboard, BernoulliBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BernoulliBillboard")
+        if not 0 <= whole("index", index) < self.people:
+            raise InvalidInput("index", f"{index} is out of range", f"must be below {self.people}")
+        bit = _bit(record)
+        if bit is None:
+            return {"payment": 0}
+        others = (billboard.ones - bit) / (billboard.bits - 1)
+        return {"payment": round(float(self.rule(others, self.prior.mean_given(bit))) * self.minor_units)}
+
+
+def _bit(report: Any) -> int | None:
+    """A report as 0 or 1; None for whatever is neither."""
+    try:
+        return int(report) if report in (0, 1) else None
+    except (TypeError, ValueError):  # an array of several, or no number at all
+        return None
+
+
+def _binomial(trials: int, chance: float) -> Array:
+    """(trials + 1,) probabilities of so many successes."""
+    ones = np.arange(trials + 1.0)
+    logs = special.xlogy(ones, chance) + special.xlog1py(trials - ones, -chance) + _log_choices(trials)
+    return np.asarray(np.exp(logs))

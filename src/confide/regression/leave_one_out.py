@@ -1,0 +1,201 @@
+"""Least squares with and without each player: exact sums, one triangular factor, everybody's prediction by her peers.
+
+With X'X = L L' and h = |L^-1 x|^2, the estimate without a player's own record predicts (x'theta - h y)/(1 - h) for her:
+n refits for the price of one triangular solve each. Sums are exact integers (no chunking, order or thread changes a
+bit), and what belongs to one record is computed elementwise in a fixed order, alike in any company.
+
+Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import Refused
+from confide.numerics import IntegerCross, map_blocks, threads
+from confide.regression.records import Batch, RecordMap, one_each, ordered_dot
+
+__all__ = ["WITNESS", "LeastSquares", "Sums", "fitted", "leave_one_out", "leverages", "on_grid", "sums"]
+
+Array = NDArray[np.float64]
+
+WITNESS = 1e-10
+"""The least 1 - h: below it a player is the only one who tells anything about some direction."""
+
+_HALF = 2**20
+_DEPENDENT = 1e-8
+"""A column of which others explain all but this part of its square says nothing of its own."""
+
+
+def on_grid(values: Array) -> tuple[Array, Array]:
+    """Two integers (in doubles) for each number of [-1, 1]: high 2^-20 + low 2^-40 is the nearest multiple of 2^-40."""
+    high = np.rint(values * _HALF)
+    return high, np.rint((values - high / _HALF) * _HALF**2)
+
+
+def _rounded(values: Array) -> Array:
+    high, low = on_grid(values)
+    return np.asarray(high / _HALF + low / _HALF**2)
+
+
+def _scale(record_map: RecordMap) -> float:
+    """The least power of two that is no less than any |y|."""
+    return 2.0 ** math.ceil(math.log2(record_map.response_bound))
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Exact second moments of some people's records, rounded to multiples of 2^-40 (of the scale, for responses).
+
+    Args:
+        gram: (d, d) object array of integers, sum of x x' in units of 2^-80.
+        cross: (d,) object array of integers, sum of x y in units of 2^-80 scale.
+        scale: power of two, no less than any |y|.
+    """
+
+    gram: NDArray[np.object_]
+    cross: NDArray[np.object_]
+    scale: float
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.gram + other.gram, self.cross + other.cross, self.scale)
+
+
+def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool_], features: int) -> tuple[Sums, Sums]:
+    """One pass over the records: the exact moments of both groups.
+
+    Args:
+        batches: the submissions; the first row of each participant counts, null records add nothing.
+        record_map: the per-record map.
+        split: (n,) bool, the group of each index.
+        features: d.
+
+    Returns:
+        Those of group 0 and of group 1; the same integers for any order and chunking of the rows.
+    """
+    scale = _scale(record_map)
+    width = 2 * features + 2
+
+    def empty() -> tuple[IntegerCross, IntegerCross]:
+        first, second = (IntegerCross(width, left_bound=_HALF, right_bound=_HALF) for _ in range(2))
+        return first, second
+
+    free: SimpleQueue[tuple[IntegerCross, IntegerCross]] = SimpleQueue()
+    for _ in range(threads()):
+        free.put(empty())
+
+    def add(batch: Batch) -> None:
+        X, y, _null = record_map.clip(batch)
+        table = np.column_stack([*on_grid(X), *on_grid(y / scale)])
+        group = split[batch.index]
+        pair = free.get()
+        for part, rows in zip(pair, (table[~group], table[group]), strict=True):
+            part.add(rows, np.zeros(len(rows)))
+        free.put(pair)
+
+    for _ in map_blocks(add, one_each(batches, len(split))):
+        pass
+    total = free.get()
+    while not free.empty():
+        for mine, other in zip(total, free.get(), strict=True):
+            mine.merge(other)
+    first, second = (_joined(part.gram, features, scale) for part in total)
+    return first, second
+
+
+def _joined(table: NDArray[np.object_], d: int, scale: float) -> Sums:
+    """The sums of products of whole numbers, from those of their halves."""
+    high, low = slice(0, d), slice(d, 2 * d)
+    mixed = table[high, low] + table[low, high]
+    gram = table[high, high] * _HALF**2 + mixed * _HALF + table[low, low]
+    above, below = table[:, 2 * d], table[:, 2 * d + 1]
+    cross = above[high] * _HALF**2 + (above[low] + below[high]) * _HALF + below[low]
+    return Sums(gram, cross, scale)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """A fit.
+
+    Args:
+        theta: (d,) the estimate.
+        factor: (d, d) lower triangular L with L L' = X'X.
+    """
+
+    theta: Array
+    factor: Array
+
+
+def fitted(found: Sums, who: str = "all records") -> LeastSquares:
+    """Ordinary least squares from exact moments.
+
+    Args:
+        found: the moments.
+        who: whose records they are, for the refusal.
+
+    Raises:
+        Refused: these records do not determine all coefficients; names the first feature that others explain.
+    """
+    d, unit = len(found.cross), 2**80
+    gram = np.array([[entry / unit for entry in row] for row in found.gram], dtype=np.float64)
+    cross = np.array([entry / unit for entry in found.cross], dtype=np.float64) * found.scale
+    factor = np.zeros((d, d))
+    for k in range(d):
+        rest = gram[k, k] - float(factor[k, :k] @ factor[k, :k])
+        if not rest > _DEPENDENT * gram[k, k]:
+            raise Refused(f"{who} do not determine the coefficients: feature {k} follows from those before it",
+                          "leave it out, or invite people who differ in it")
+        factor[k, k] = math.sqrt(rest)
+        factor[k + 1 :, k] = (gram[k + 1 :, k] - factor[k + 1 :, :k] @ factor[k, :k]) / factor[k, k]
+    half = np.zeros(d)
+    for k in range(d):
+        half[k] = (cross[k] - factor[k, :k] @ half[:k]) / factor[k, k]
+    theta = np.zeros(d)
+    for k in reversed(range(d)):
+        theta[k] = (half[k] - factor[k + 1 :, k] @ theta[k + 1 :]) / factor[k, k]
+    return LeastSquares(theta, factor)
+
+
+def leverages(X: Array, factor: Array) -> Array:
+    """h = x'(X'X)^-1 x of each row, from the triangular factor; (m,). A value depends on its own row alone."""
+    d = X.shape[1]
+    solved, total = np.empty((d, len(X))), np.zeros(len(X))
+    for k in range(d):
+        value = X[:, k].copy()
+        for j in range(k):
+            value -= factor[k, j] * solved[j]
+        value /= factor[k, k]
+        solved[k] = value
+        total += value * value
+    return total
+
+
+def leave_one_out(
+    X: Array, y: Array, index: NDArray[np.int64], fit: LeastSquares, record_map: RecordMap
+) -> Array:
+    """What everybody else's least squares estimate predicts for each player: x'theta_(-i) = (x'theta - h y)/(1 - h).
+
+    Args:
+        X: (m, d) features of players whose records are in the fit.
+        y: (m,) their responses.
+        index: (m,) their ranks, for the refusal.
+        fit: of everybody.
+        record_map: the per-record map of the sums.
+
+    Raises:
+        Refused: 1 - h is below 1e-10: she is the only witness of some direction. Names her rank.
+    """
+    scale = _scale(record_map)
+    rows, responses = _rounded(X), _rounded(y / scale) * scale
+    h = leverages(rows, fit.factor)
+    alone = np.flatnonzero(~(1 - h >= WITNESS))
+    if alone.size:
+        raise Refused(f"row {index[alone[0]]} is the only witness of some direction: nobody else predicts her answer",
+                      "leave out a feature that only she has, or invite more people who have it")
+    return np.asarray((ordered_dot(rows, fit.theta) - h * responses) / (1 - h))

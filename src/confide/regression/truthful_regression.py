@@ -1,0 +1,368 @@
+"""Algorithm 1 of Cummings et al. 2015: a regression that pays for truth, without privacy.
+
+Each player is paid by how well her peers' least squares estimate predicts what her own answer implies. Least squares
+is unbiased, so that truth is an exact equilibrium; no noise is drawn, and nothing is hidden: the estimate and the
+factor of X'X are public, and each payment follows from them and one's own record.
+
+Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.numerics import map_blocks
+from confide.privacy.events import Event
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.regression import bounds
+from confide.regression.least_squares_bounds import least_squares_error, truthful_payments
+from confide.regression.leave_one_out import LeastSquares, fitted, leave_one_out, sums
+from confide.regression.posterior import PosteriorMean, informativeness
+from confide.regression.priors import NoiseLaw, Prior
+from confide.regression.records import Batch, RecordMap, as_batches, one_each, ordered_dot, twice_readable
+from confide.regression.scoring import ScoringRule
+from confide.regression.spectrum import Spectrum
+
+__all__ = ["LeastSquaresBillboard", "TruthfulRegression", "UnprotectedEvent"]
+
+DOCUMENT = "Cummings et al. 2015"
+SPEC = "truthful_regression 2"
+_LARGEST_PAYMENT = 2.0**62  # a share is an int64
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnprotectedEvent(Event):
+    """A release without any privacy: every ledger and accountant declines it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeastSquaresBillboard(Billboard):
+    """Everything that anyone may see after a run: exact estimates, from which exact facts about people follow.
+
+    Args:
+        people: n.
+        coef: (d,) the least squares coefficients of all records.
+        factor: (d, d) lower triangular L with L L' = X'X; (0, 0) with two groups.
+        peers: (2, d) the least squares coefficients of each group; (0, 0) without groups.
+        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits); empty without.
+    """
+
+    people: int
+    coef: np.ndarray
+    factor: np.ndarray
+    peers: np.ndarray
+    split: np.ndarray
+
+    def __post_init__(self) -> None:
+        people, d = whole("people", self.people, at_least=1), len(self.coef) if self.coef.ndim == 1 else -1
+        grouped = self.split.size > 0
+        shapes: dict[str, tuple[int, ...]] = {
+            "coef": (d,), "factor": (0, 0) if grouped else (d, d), "peers": (2, d) if grouped else (0, 0),
+            "split": (-(-people // 8),) if grouped else (0,),
+        }
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != shape or d < 1:
+                raise InvalidInput(f"billboard.{name}", f"shape {array.shape}", f"must be {shape}")
+            if name != "split" and not np.isfinite(array).all():
+                raise InvalidInput(f"billboard.{name}", "not finite", "must be finite numbers")
+        if self.split.dtype != np.uint8:
+            raise InvalidInput("billboard.split", f"of type {self.split.dtype}", "must be uint8")
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """(d,) the coefficients, by the name that scikit-learn uses."""
+        return self.coef
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """(m,) predicted responses for (m, d) features, on the scale of the records."""
+        return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
+
+    def group(self, index: int) -> int:
+        """0 or 1, the group of one participant; 0 without groups."""
+        return int(self.split[index >> 3] >> (7 - (index & 7))) & 1 if self.split.size else 0
+
+    def in_groups(self, index: np.ndarray) -> np.ndarray:
+        """(m,) bool, True for group 1, of (m,) ranks."""
+        if not self.split.size:
+            return np.zeros(len(index), dtype=bool)
+        return np.asarray(np.unpackbits(self.split, count=self.people)[index] == 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthfulRegression(Mechanism):
+    """Buy answers for a regression from people who could lie but do not mind that the result is exact.
+
+    A player is paid B(p, q), where q = x'E[theta | x, y] follows from her answer under the public model, and p is the
+    prediction of an estimate without her: by everybody else (leave one out), or by the other of two random groups.
+
+    **No privacy at all.** Use `PrivateTruthfulRegression` where people care who learns what. As nothing is private, a
+    run may refuse because of the records, and name one: where a player is the only witness of a direction nobody can
+    predict her.
+
+    Args:
+        people: n, invited slots; a slot without a usable record is the null record, which adds nothing and is paid 0.
+        features: d <= n - 1; rows have ||x|| <= 1.
+        prior: law of the parameter, inside a ball of radius R0.
+        noise: law of the residuals, inside [-M, M], mean zero.
+        rule: the scoring rule, in the currency's unit; a = b/4 makes taking part rational in expectation.
+        groups: True for two random groups, each predicted by the other; False for everybody else.
+        currency: its name.
+        minor_units: how many of the smallest coin make one unit; shares are whole numbers of that coin.
+        smallest_eigenvalue: mu, public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball.
+            Only the accuracy that is promised beforehand rests on it.
+        spectrum_tolerance: xi, relative deviation of the sample spectrum that this promise allows for.
+
+    Raises:
+        InvalidInput: a parameter out of range, or a prior of another dimension; n - 1 < d.
+
+    Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
+
+    Example:
+        >>> from confide.regression import UniformBall, UniformNoise
+        >>> mechanism = TruthfulRegression(
+        ...     people=300, features=2, prior=UniformBall(2, 1.0), noise=UniformNoise(0.5), rule=ScoringRule(0.25, 1.0))
+        >>> X = np.tile([[0.6, 0.0], [0.0, 0.6], [0.3, -0.4]], (100, 1))
+        >>> outcome = mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(0))
+        >>> outcome.billboard.coef_.round(6).tolist(), outcome.shares["payment"][0].as_py()
+        ([0.5, -0.5], 2)
+        >>> mechanism.decode((X[0], X[0] @ [0.5, -0.5]), 0, outcome.billboard)
+        {'payment': 2}
+    """
+
+    people: int
+    features: int
+    prior: Prior
+    noise: NoiseLaw
+    rule: ScoringRule
+    groups: bool = False
+    currency: str = "USD"
+    minor_units: int = 100
+    smallest_eigenvalue: float | None = None
+    spectrum_tolerance: float = 0.2
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
+    _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        features = whole("features", self.features, at_least=1)
+        # Each group of floor(n/2) has to determine d coefficients; everybody but one, otherwise.
+        whole("people", self.people, at_least=2 * features if self.groups else features + 1)
+        whole("minor_units", self.minor_units, at_least=1)
+        if self.prior.dimension != features:
+            raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {features}")
+        if self.smallest_eigenvalue is not None:
+            positive("smallest_eigenvalue", self.smallest_eigenvalue, at_most=1 / features)
+        fraction("spectrum_tolerance", self.spectrum_tolerance)
+        object.__setattr__(self, "_posterior", PosteriorMean(self.prior, self.noise))
+
+    @property
+    def posterior(self) -> PosteriorMean:
+        """q(x, y) of the public model."""
+        return self._posterior
+
+    @property
+    def record_map(self) -> RecordMap:
+        """The total per-record map: no answer that the model allows is moved, and a larger one is no better a lie."""
+        radius, bound = float(self.prior.radius), float(self.noise.bound)
+        return RecordMap(parameter_bound=radius, noise_bound=bound, response_bound=radius + bound)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """Public bounds on the spectrum of X'X when everybody takes part."""
+        if self.smallest_eigenvalue is None:
+            return Spectrum.uniform_ball(rows=self.people, dimension=self.features, tolerance=self.spectrum_tolerance)
+        return Spectrum(rows=self.people, dimension=self.features, smallest=self.smallest_eigenvalue,
+                        tolerance=self.spectrum_tolerance)
+
+    @cached_property
+    def informativeness(self) -> float:
+        """E[q^2]/E[(x'theta)^2] for x uniform in the ball: 0 where payments ignore the answers, 1 where they decide."""
+        return informativeness(self.prior, self.noise)
+
+    # ---- promises
+
+    def events(self) -> tuple[Event, ...]:
+        """A release without privacy, which no ledger admits."""
+        return (UnprotectedEvent(neighbours=Unit.RECORD_REPLACED, label="least squares"),)
+
+    def guarantees(self) -> Guarantees:
+        """What holds, from public parameters alone. In expectation, where everybody takes part and is truthful.
+
+        The remark after Lemma 2 of the source promises non-negative payments and a total, surely. Neither holds
+        (`least_squares_bounds.printed_least_payment`): predictions of least squares are unbounded.
+        """
+        radius, rule, coin = float(self.prior.radius), self.rule, 1.0 / self.minor_units
+        low, high = truthful_payments(rule, radius)
+        spectrum, error = self.spectrum, least_squares_error(self.noise.variance, self.spectrum)
+        peers = "the other group" if self.groups else "everybody else"
+        return Guarantees((
+            Privacy(
+                loss=PureDP(math.inf), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+                source=Source(document=DOCUMENT, statement="Algorithm 1", spec=SPEC),
+                note="no privacy: exact estimates are published; use PrivateTruthfulRegression where that matters",
+            ),
+            Truthfulness(
+                gain=coin, trivial=bounds.largest_loss(rule.b, radius, 0.0), who="everybody",
+                radius=bounds.truth_radius(rule.b, 0.0, coin), radius_trivial=2 * radius, unit_of_gain=self.currency,
+                source=Source(document=DOCUMENT, statement="Lemma 1", spec=SPEC),
+                note=f"an exact equilibrium but for the rounding to coins, on average over {peers}'s data; strict only "
+                     "against lies that move the prediction q: where q is flat in the answer a lie costs nothing "
+                     f"(informativeness {self.informativeness:.2f}); absences must not depend on the answers",
+            ),
+            Participation(
+                utility=low - coin / 2, who="everybody, without privacy costs",
+                source=Source(document=DOCUMENT, statement="remark after Lemma 2", spec=SPEC,
+                              erratum="in expectation: no constant makes every payment non-negative"),
+                note="on average; a single payment can be negative, and has no bound",
+            ),
+            Accuracy(
+                bound=error, trivial=radius**2, measure="the expected squared error of the coefficients (scaled)",
+                failure_probability=spectrum.failure_below,
+                source=Source(document=DOCUMENT, statement="Lemma 2", spec=SPEC,
+                              erratum="a factor d was forgotten; matrix Chernoff with explicit constants"),
+                note="given a spectrum that is no worse than the public one tolerates",
+            ),
+            Budget(
+                expected=self.people * (max(high, 0.0) + coin / 2), lowest=-math.inf, highest=math.inf,
+                currency=self.currency,
+                source=Source(document=DOCUMENT, statement="remark after Lemma 2", spec=SPEC,
+                              erratum="in expectation: n b (R0 + 1/2)^2 for a = b/4; least squares knows no bound"),
+                note="where everybody is truthful",
+            ),
+        ))
+
+    # ---- the run
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """The whole mechanism, in two passes over the records.
+
+        Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
+        answer cut.
+
+        Args:
+            data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
+                a row with a cell that is no finite number, is the null record and is paid 0; of several rows of one
+                participant the first counts.
+            noise: drawn from for the two groups only; its kind decides the type of the outcome.
+
+        Returns:
+            An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
+
+        Raises:
+            InvalidInput: wrong shapes, or more rows than slots.
+            Refused: these records do not determine the coefficients, or a player is the only witness of a direction
+                (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
+                nothing is private.
+        """
+        billboard = self.publish(data, noise)
+        shares = self._pay(as_batches(data, self.features), billboard)
+        return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
+
+    def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
+        """The first pass: what everybody may see. Arguments and refusals as `run`, but for a witness without peers."""
+        if not isinstance(noise, Noise):
+            raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        n, d = self.people, self.features
+        twice_readable(data, n)
+        split = np.zeros(n, dtype=bool)
+        if self.groups:
+            split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
+        first, second = sums(as_batches(data, d), self.record_map, split, d)
+        fit, none = fitted(first + second), np.zeros((0, 0))
+        peers = [fitted(part, f"the records of group {j}").theta for j, part in enumerate((first, second))
+                 if self.groups]
+        return LeastSquaresBillboard(
+            people=n, coef=fit.theta, factor=none if self.groups else fit.factor,
+            peers=np.stack(peers) if peers else none,
+            split=np.packbits(split) if self.groups else np.zeros(0, np.uint8),
+        )
+
+    def _pay(self, batches: Any, billboard: LeastSquaresBillboard) -> np.ndarray:
+        """(n,) int64, the second pass: each row's payment from that row and the billboard."""
+        shares = np.zeros(self.people, dtype=np.int64)
+
+        def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+            return batch.index, self._payments(batch, billboard)
+
+        for index, amounts in map_blocks(pay, one_each(batches, self.people)):
+            shares[index] = amounts
+        return shares
+
+    def _payments(self, batch: Batch, billboard: LeastSquaresBillboard) -> np.ndarray:
+        """Whole coins for some rows."""
+        X, y, null = self.record_map.clip(batch)
+        usable = np.flatnonzero(~null)
+        coins = np.zeros(len(y), dtype=np.int64)
+        paid = np.rint(self.exact_payments(X[usable], y[usable], batch.index[usable], billboard) * self.minor_units)
+        coins[usable] = np.clip(paid, -_LARGEST_PAYMENT, _LARGEST_PAYMENT).astype(np.int64)
+        return coins
+
+    def exact_payments(
+        self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
+    ) -> np.ndarray:
+        """Payments before rounding to coins, for usable records.
+
+        Args:
+            X: (m, d) clipped features.
+            y: (m,) clipped responses.
+            index: (m,) their ranks.
+            billboard: of the run that these records were part of.
+
+        Raises:
+            Refused: a record that nobody else's answers predict.
+        """
+        return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
+
+    def predictions(
+        self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
+    ) -> np.ndarray:
+        """(m,) p, what the estimate without her predicts for each of these players; arguments as `exact_payments`."""
+        if self.groups:
+            other = ~billboard.in_groups(index)
+            return np.where(other, ordered_dot(X, billboard.peers[1]), ordered_dot(X, billboard.peers[0]))
+        return leave_one_out(X, y, index, LeastSquares(billboard.coef, billboard.factor), self.record_map)
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share, from her record and the billboard.
+
+        Args:
+            record: (x, y) as she submitted it, x of shape (d,); None without a record.
+            index: her rank in the public list of ids.
+            billboard: the run's billboard.
+
+        Returns:
+            {"payment": whole number of the currency's smallest coin}.
+        """
+        if not isinstance(billboard, LeastSquaresBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a LeastSquaresBillboard")
+        if not 0 <= whole("index", index) < self.people:
+            raise InvalidInput("index", f"{index} is out of range", f"must be below {self.people}")
+        if record is None:
+            return {"payment": 0}
+        x, y = record
+        (batch,) = as_batches(([x], [y]), self.features)
+        return {"payment": int(self._payments(Batch(np.array([index]), batch.X, batch.y), billboard)[0])}
