@@ -35,6 +35,16 @@ def test_every_study_says_what_it_is():
         study("regresion-noise")
 
 
+def test_least_squares():
+    found = _found("regression-least-squares")
+    for d in (1, 3, 10):
+        published, ours, agreement = found[f"squared error, n = 4,000, d = {d}"]
+        assert ours == pytest.approx(0.25 / 3 * d * (d + 2) / 4000, rel=0.3)  # sigma^2 d (d + 2)/n
+        assert agreement == ("agrees" if ours <= published else "differs")
+        assert ours <= d * published
+    assert found["squared error, n = 4,000, d = 10"][2] == "differs"
+
+
 def test_sensitivity():
     found = _found("regression-sensitivity")
     # spec truthful_regression 4.3: 32.04 where 6 is claimed; 4.2: valid up to n/gamma = 8.38

@@ -11,6 +11,7 @@ from confide.study.findings import Study
 __all__ = ["studies", "study", "study_names"]
 
 _MODULES = {
+    "regression-least-squares": "truthful_regression.least_squares",
     "regression-sensitivity": "truthful_regression.sensitivity",
     "regression-noise": "truthful_regression.noise_length",
     "regression-threshold": "truthful_regression.threshold",
