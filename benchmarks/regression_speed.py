@@ -19,17 +19,23 @@ from benchmarks.report import Report, Table, Target
 from benchmarks.timing import Timed, timed, timed_command
 from confide.privacy.noise import Noise
 from confide.regression import (
+    GaussianBall,
+    PosteriorMean,
     PrivateTruthfulRegression,
+    ScoringRule,
     Setting,
     SufficientStatistics,
     TruncatedGaussianNoise,
+    TruthfulRegression,
     UniformBall,
+    UniformBox,
     UniformNoise,
+    UniformSphere,
     plan,
 )
 from confide.regression.constrained_ridge import certified_ridge
 from confide.regression.priors import NoiseLaw
-from confide.regression.records import Moments, as_batches, moments
+from confide.regression.records import Batch, Moments, as_batches, moments
 
 TITLE = "Private regression: time and memory"
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,7 +90,7 @@ def run(*, quick: bool) -> Report:
         f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
         "an environment of its own." + ("" if diffprivlib.missing() is None else f" {diffprivlib.missing()}"),
     ]
-    for part in (_end_to_end, _moments, _wide, _payments, _whole_fit, _ridge, _start):
+    for part in (_end_to_end, _moments, _wide, _payments, _whole_fit, _ridge, _leave_one_out, _laws, _start):
         part(figures)
     figures.report.method.append(f"{figures.disturbed} of the {figures.runs} runs kept were disturbed all the same.")
     figures.table("Growth", ("what, and n", *GROWTH), figures.growth,
@@ -263,6 +269,70 @@ def _ridge(figures: Figures) -> None:
     figures.table("Certified ridge estimate from moments", ("d", "ball", "ms", "least"), rows,
                   note="Solved in doubles, certified in ball arithmetic; d from 10 to 1,000. 'Binding': the ball is "
                        "smaller than the least-squares solution.")
+
+
+# ---- without privacy
+
+
+def _leave_one_out(figures: Figures) -> None:
+    """Algorithm 1: what everybody else's least squares predict for each, and the payments."""
+    try:
+        from statsmodels.regression.linear_model import OLS
+        from statsmodels.stats.outliers_influence import OLSInfluence
+    except ImportError:
+        OLS = None
+    rows, medians, refits = [], [], 20
+    for full in (100_000, 200_000, 400_000):
+        people = figures.people(full)
+        X, y = records(people, 10)
+        mechanism = TruthfulRegression(people=people, features=10, prior=UniformBall(10, 1.0), noise=LAWS["uniform"],
+                                       rule=ScoringRule(0.3, 1.0))
+        billboard = mechanism.publish((X, y), Noise.simulated(0))
+        X, y, _ = mechanism.record_map.clip(Batch(np.arange(people), X, y))
+        ours = figures.timed(f"leave one out n={people}", lambda m=mechanism, X=X, y=y, b=billboard:
+                             m.predictions(X, y, np.arange(len(y)), b))
+        whole = figures.timed(f"algorithm 1 n={people}", lambda m=mechanism, X=X, y=y:
+                              m.run((X, y), Noise.simulated(0)))
+
+        def refit(X: np.ndarray = X, y: np.ndarray = y) -> np.ndarray:
+            kept = [np.delete(np.arange(len(y)), i) for i in range(refits)]
+            return np.array([X[i] @ np.linalg.lstsq(X[k], y[k], rcond=None)[0] for i, k in enumerate(kept)])
+
+        again = figures.timed(f"refitting {refits} of n={people}", refit)
+        gap = float(np.max(np.abs(ours.results[0][:refits] - again.results[0])))
+        peer: Any = "not installed"
+        if OLS is not None:
+            found = figures.timed(f"statsmodels n={people}", lambda X=X, y=y: y - OLSInfluence(
+                OLS(y, X).fit()).resid_press)
+            peer = found.median
+            gap = max(gap, float(np.max(np.abs(ours.results[0] - found.results[0]))))
+        medians.append(whole.median)
+        rows.append((people, ours.median, whole.median, peer, again.median / refits * people, gap))
+    figures.grows(f"Algorithm 1, d = 10, n = {figures.people(100_000):,}", medians)
+    figures.table(
+        "Least squares without each player (Algorithm 1), d = 10",
+        ("n", "predictions, s", "the whole run, s", "statsmodels OLSInfluence, s",
+         f"n refits, s (from {refits})", "largest difference"), rows,
+        note="Predictions start from the estimate and the factor of X'X, as a participant's; statsmodels fits first. A "
+             "run is two passes: exact sums of all records; predictions, posterior means and coins. The last column is "
+             "about the predictions of all three.")
+
+
+def _laws(figures: Figures) -> None:
+    """Posterior means under every law of the parameter."""
+    people, d, rows = figures.people(1_000_000), 10, []
+    X, y = records(people, d)
+    for prior in (UniformBall(d, 1.0), UniformSphere(d, 1.0), GaussianBall(d, 0.3, 1.0),
+                  UniformBox(np.full(d, 0.6))):  # which holds the parameter of these records
+        found = {}
+        for name, law in LAWS.items():
+            mean = PosteriorMean(prior, law)
+            found[name] = figures.timed(f"{type(prior).__name__} {name} n={people}", lambda m=mean: m(X, y)).median
+            figures.target(f"posterior means, {type(prior).__name__}, {name} noise, n = {people:,}, d = {d}", 3.0,
+                           found[name])
+        rows.append((type(prior).__name__, *found.values()))
+    figures.table(f"Posterior means of n = {people:,}, d = {d}, on one thread",
+                  ("law of the parameter", *(f"{name} noise, s" for name in LAWS)), rows)
 
 
 # ---- starting

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from scipy import integrate, special
 
 from confide.contract import InvalidInput
+from confide.contract.encoding import decode, encode
+from confide.privacy import Noise
 from confide.regression import _uniform_sum
 from confide.regression._cut_gaussian import LogMass, cut_gaussian_mean
 from confide.regression._gaussian_ball import gaussian_circle_mean
 from confide.regression._uniform_sum import uniform_sum_mean
+from confide.regression.audit import stand_in
 from confide.regression.posterior import PosteriorMean, informativeness, truthful_reports
 from confide.regression.priors import (
     Atoms,
@@ -32,6 +35,7 @@ from confide.regression.priors import (
     UniformNoise,
     UniformSphere,
 )
+from confide.regression.setting import Setting
 
 FLAT = UniformNoise(0.5)
 GAUSSIAN = TruncatedGaussianNoise(0.2, 0.5)
@@ -289,8 +293,8 @@ def support(prior: Prior, x: np.ndarray) -> float:
     return prior.radius * float(np.linalg.norm(x))
 
 
-@settings(max_examples=20)
-@given(st.sampled_from(PRIORS), st.sampled_from([FLAT, FLAT, GAUSSIAN, UniformNoise(0.02)]),
+@settings(max_examples=15)
+@given(st.sampled_from(PRIORS), st.sampled_from([FLAT, GAUSSIAN, UniformNoise(0.02)]),
        st.integers(0, 2**32 - 1))
 def test_monotone_odd_bounded(prior: Prior, noise: NoiseLaw, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -304,8 +308,8 @@ def test_monotone_odd_bounded(prior: Prior, noise: NoiseLaw, seed: int) -> None:
     assert q[[0, -1]] == pytest.approx([-reach, reach], abs=1e-12)
 
 
-@settings(max_examples=12)
-@given(st.lists(st.tuples(*[st.floats(width=64)] * 3), min_size=1, max_size=10), st.sampled_from([FLAT, LUMPY]),
+@settings(max_examples=10)
+@given(st.lists(st.tuples(*[st.floats(width=64)] * 3), min_size=1, max_size=6), st.sampled_from([FLAT, GAUSSIAN]),
        st.sampled_from([UniformSphere(2, 1.0), GaussianBall(2, 0.3, 1.0), UniformBox([0.8, 0.6])]))
 def test_no_record_makes_trouble(rows: list[tuple[float, ...]], noise: NoiseLaw, prior: Prior) -> None:
     table = np.array(rows)
@@ -396,6 +400,19 @@ def test_slacks_of_the_other_laws() -> None:
         for moved, side in ((down, -1), (up, 1)):
             assert (moved >= 0).all()
             assert (np.abs(law(X, y + side * moved) - base) <= 0.1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("prior", [UniformSphere(2, 0.9), GaussianBall(3, 0.4, 0.9), UniformBox([0.5, 0.4, 0.3])],
+                         ids=lambda p: type(p).__name__)
+def test_settings_and_made_up_people_take_every_law(prior: Prior) -> None:
+    setting = Setting(people=50, features=prior.dimension, prior=prior, noise=FLAT)
+    people = stand_in(setting, Noise.simulated(1))
+    assert np.linalg.norm(people.theta) <= setting.parameter_bound == prior.radius
+    assert np.abs(people.y - people.X @ people.theta).max() <= 0.5
+    columns: dict[str, bytes] = {}
+    back = decode(encode(setting, columns), {t.__name__: t for t in (Setting, type(prior), UniformNoise)}, columns)
+    law = PosteriorMean(back.prior, back.noise)
+    assert law(people.X, people.y).tobytes() == PosteriorMean(prior, FLAT)(people.X, people.y).tobytes()
 
 
 @pytest.mark.parametrize(("make", "field"), [

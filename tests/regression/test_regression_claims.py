@@ -17,6 +17,8 @@ NUMBERS = {  # the figures that the table's words quote
     "regression/lemma-9": (2.0, 110.0, 0.01),
     "regression/lemma-10": (4e-9, 4.7e-4, 1e-5),
     "regression/lemma-3": (4472.14, 4.519, 0.01),
+    "regression/lemma-2": (1.25e-4, 1e-3, 1e-5),
+    "regression/remark-172": (0.0, -1.0, 1e-12),
     "regression/lemma-4-positive": (0.0, -1.0, 1e-12),
     "regression/group-size": (0.122, 0.201, 1e-3),
     "regression/payments-nonnegative": (0.0, -1.65, 0.01),

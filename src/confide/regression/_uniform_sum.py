@@ -22,7 +22,7 @@ Two ways, chosen by the dimension and the noise law alone:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -216,58 +216,63 @@ class _Series:
     """
 
     def __init__(self, noise: NoiseLaw, octave: float, count: int, widths: Array) -> None:
-        self.noise, self.octave, self.count, self.widths = noise, octave, count, widths
+        self.noise, self.count, self.widths = noise, count, widths
         self.step = math.pi / 2 ** (octave / 4)
+        self.terms = _noise_terms(_key(noise), octave, count)
 
-    def sums(self, y: Array, rows: NDArray[np.intp] | slice = slice(None)) -> tuple[Array, Array]:
-        """Both, at responses y of these rows."""
-        density, product = _noise_terms(_key(self.noise), self.octave, self.count)
+    def factors(self, rows: NDArray[np.intp] | slice) -> Iterator[Array]:
+        """E[exp(i w t)] at w = step, 2 step, ..., for these rows; in one array that is used again."""
         angles = self.widths[:, rows] * self.step
         # sin(m x)/x by the recurrence of Chebyshev, all summands at once.
         twice = 2 * np.cos(angles)
         before, now, scaled = np.zeros_like(angles), np.sinc(angles / np.pi), np.empty_like(angles)
-        turn_c, turn_s = np.cos(self.step * y), np.sin(self.step * y)
-        c, s = turn_c.copy(), turn_s.copy()
-        value, moment = np.full(len(y), density[0].real / 2), np.full(len(y), product[0].real / 2)
-        factor, spare = np.empty(len(y)), np.empty(len(y))
+        factor = np.empty(angles.shape[1])
         small = len(now) <= 64  # m^d is a double
         for m in range(1, self.count + 1):
-            if small:
-                np.multiply.reduce(now, axis=0, out=factor)
-                np.multiply(factor, float(m) ** -len(now), out=factor)
-            else:
-                np.multiply(now, 1 / m, out=scaled)
-                np.multiply.reduce(scaled, axis=0, out=factor)
-            for part, total in ((density[m], value), (product[m], moment)):
-                for weight, wave in ((part.real, c), (part.imag, s)):
+            factor.fill(float(m) ** -len(now) if small else 1.0)
+            for summand in now if small else np.multiply(now, 1 / m, out=scaled):
+                np.multiply(factor, summand, out=factor)
+            yield factor
+            np.multiply(twice, now, out=scaled)
+            np.subtract(scaled, before, out=before)
+            before, now = now, before
+
+    def sums(self, y: Array, factors: Iterable[Array], both: bool = True) -> list[Array]:
+        """The density, and the product too, at responses y."""
+        turn_c, turn_s = np.cos(self.step * y), np.sin(self.step * y)
+        c, s, spare = turn_c.copy(), turn_s.copy(), np.empty(len(y))
+        parts = self.terms if both else self.terms[:1]
+        totals = [np.full(len(y), part[0].real / 2) for part in parts]
+        for m, factor in enumerate(factors, 1):
+            for part, total in zip(parts, totals, strict=True):
+                for weight, wave in ((part[m].real, c), (part[m].imag, s)):
                     if weight:
                         np.multiply(factor, wave, out=spare)
                         np.multiply(spare, weight, out=spare)
                         np.add(total, spare, out=total)
-            np.multiply(twice, now, out=scaled)
-            np.subtract(scaled, before, out=before)
-            before, now = now, before
             c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
-        return 2 * value, 2 * moment
+        return [2 * total for total in totals]
 
     def mean(self, y: Array, reach: Array) -> Array:
         """E[t | y]; on a straight line to the end of the support where y is rarer than the series can tell."""
-        density, product = self.sums(y)
+        density, product = self.sums(y, self.factors(slice(None)))
         out = y - product / density
-        rare = np.flatnonzero(~(density >= _RARE))
-        if rare.size:
-            out[rare] = self._rare(y[rare], reach[rare], rare)
+        rare, at_once = np.flatnonzero(~(density >= _RARE)), max(1, 2**20 // self.count)
+        for start in range(0, len(rare), at_once):
+            rows = rare[start : start + at_once]
+            out[rows] = self._rare(y[rows], reach[rows], rows)
         return out
 
     def _rare(self, y: Array, reach: Array, rows: NDArray[np.intp]) -> Array:
+        factors = np.stack([factor.copy() for factor in self.factors(rows)])
         end = np.where(y > 0, reach + self.noise.breaks[-1], -reach + self.noise.breaks[0])
         inner, outer = np.zeros_like(y), np.clip(y, np.minimum(end, 0), np.maximum(end, 0))
         y = outer
         for _ in range(30):
             middle = (inner + outer) / 2
-            common = self.sums(middle, rows)[0] >= _RARE
+            common = self.sums(middle, factors, both=False)[0] >= _RARE
             inner, outer = np.where(common, middle, inner), np.where(common, outer, middle)
-        density, product = self.sums(inner, rows)
+        density, product = self.sums(inner, factors)
         known = inner - product / density
         way = np.where(end == inner, 1.0, (y - inner) / (end - inner))
         return np.asarray(known + way * (np.copysign(reach, end) - known))
