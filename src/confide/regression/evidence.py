@@ -15,13 +15,9 @@ from confide.audit import AuditRow
 from confide.contract.claims import Finding
 from confide.regression import audit
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
-from confide.regression.least_squares_bounds import (
-    least_expected_error,
-    least_squares_error,
-    printed_error,
-    printed_least_payment,
-)
+from confide.regression.least_squares_bounds import least_expected_error, least_squares_error
 from confide.regression.planner import RegressionPlan, plan
+from confide.regression.printed import printed_least_payment, printed_least_squares
 from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import diameter, plain_sensitivity, printed_constant
@@ -210,12 +206,13 @@ def lies_on_flat_zones() -> Finding:
 def error_of_least_squares() -> Finding:
     """The printed bound of Lemma 2 against the least possible value at d = 10, n = 10^4, M = .5, xi = .2."""
     variance, spectrum = 0.25 / 3, Spectrum.uniform_ball(rows=10_000, dimension=10, tolerance=0.2)
-    printed, least = printed_error(variance, spectrum), least_expected_error(variance, 10_000, 10)
+    printed = printed_least_squares(10_000, 10, variance, 0.2)
+    least = least_expected_error(variance, 10_000, 10)
     corrected = printed < least <= least_squares_error(variance, spectrum)
     return Finding("holds-with-correction" if corrected else "false", printed, least)
 
 
 def payments_without_privacy() -> Finding:
     """The remark's constant at B = M = 1 and b = 1: the least payment where it argues, |p| <= B and |q| <= B + M."""
-    least = printed_least_payment(1.0, 1.0, 1.0, 1.0)
+    least = printed_least_payment(1.0, 1.0, 1.0)
     return Finding("false" if least < 0 else "holds", 0.0, least)

@@ -14,10 +14,6 @@ from confide.regression.spectrum import Spectrum
 __all__ = [
     "least_expected_error",
     "least_squares_error",
-    "printed_budget",
-    "printed_error",
-    "printed_least_payment",
-    "printed_offset",
     "truthful_payments",
 ]
 
@@ -33,15 +29,10 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
 
     Example:
         >>> rows = Spectrum.uniform_ball(rows=10_000, dimension=10, tolerance=0.2)
-        >>> round(least_squares_error(0.25 / 3, rows), 6), round(printed_error(0.25 / 3, rows), 6)
-        (0.00125, 0.000125)
+        >>> round(least_squares_error(0.25 / 3, rows), 6)
+        0.00125
     """
-    return spectrum.dimension * printed_error(variance, spectrum)
-
-
-def printed_error(variance: float, spectrum: Spectrum) -> float:
-    """The same as printed, without the d; `least_expected_error` shows that it is no bound."""
-    return non_negative("variance", variance) / spectrum.lower
+    return spectrum.dimension * non_negative("variance", variance) / spectrum.lower
 
 
 def least_expected_error(variance: float, rows: int, dimension: int) -> float:
@@ -70,34 +61,3 @@ def truthful_payments(rule: ScoringRule, radius: float) -> tuple[float, float]:
         return rule.a, rule.a + rule.b * reach * reach
     worst = min(reach, 0.5)
     return rule.a - rule.b * (worst - worst * worst), rule.a + rule.b * (reach + reach * reach)
-
-
-def printed_offset(b: float, bound: float, noise_bound: float) -> float:
-    """The remark's constant a = b (B + 2 B (B + M) + (B + M)^2 - 1), said to make every payment non-negative.
-
-    Args:
-        b: weight of the prediction.
-        bound: B.
-        noise_bound: M.
-    """
-    wide = positive("bound", bound) + positive("noise_bound", noise_bound)
-    return positive("b", b) * (bound + 2 * bound * wide + wide * wide - 1)
-
-
-def printed_budget(people: int, bound: float, noise_bound: float) -> float:
-    """The remark's total (2 B + 4 B (B + M) + (B + M)^2)/n, at b = n^-2."""
-    wide = positive("bound", bound) + positive("noise_bound", noise_bound)
-    return (2 * bound + 4 * bound * wide + wide * wide) / whole("people", people, at_least=1)
-
-
-def printed_least_payment(b: float, bound: float, noise_bound: float, p_bound: float) -> float:
-    """The least payment over |p| <= p_bound and |q| <= B + M with the remark's constant.
-
-    At p_bound = B, where the remark argues, it is -b. Predictions of least squares know no bound at all.
-
-    Example:
-        >>> round(printed_least_payment(1.0, 1.0, 1.0, 1.0), 12), round(printed_least_payment(1.0, 1.0, 1.0, 11.0), 12)
-        (-1.0, -51.0)
-    """
-    rule = ScoringRule(printed_offset(b, bound, noise_bound), b)
-    return rule.payment_range(p_bound, bound + noise_bound)[0]

@@ -31,6 +31,7 @@ from confide.regression import bounds
 from confide.regression.costs import threshold
 from confide.regression.release.output_perturbation import RidgeRelease, ridge_bounds
 from confide.regression.release.printed import plain_bounds, proved_epsilon
+from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import diameter, printed_constant, ridge_norm_sup
 from confide.regression.spectrum import smallest_eigenvalue_ball, sufficient_rows
 
@@ -45,6 +46,7 @@ __all__ = [
     "printed_claims",
     "printed_confidence",
     "printed_guarantees",
+    "printed_least_payment",
     "printed_least_squares",
     "printed_remark",
     "printed_rows",
@@ -228,6 +230,26 @@ def printed_remark(people: int, square_bound: float, noise_bound: float) -> tupl
     weight = 1.0 / n**2
     constant = weight * (bound + 2 * bound * response + response**2 - 1)
     return constant, weight, (2 * bound + 4 * bound * response + response**2) / n
+
+
+def printed_least_payment(square_bound: float, noise_bound: float, p_bound: float) -> float:
+    """The least payment with the remark's constant at b = 1, over |p| <= p_bound and |q| <= B + M.
+
+    At p_bound = B, where the remark argues, it is -1. Predictions of least squares know no bound at all.
+
+    Args:
+        square_bound: B.
+        noise_bound: M.
+        p_bound: of the peers' prediction.
+
+    Source: Cummings et al. 2015, remark after Lemma 2; spec truthful_regression section 2.
+
+    Example:
+        >>> round(printed_least_payment(1.0, 1.0, 1.0), 12), round(printed_least_payment(1.0, 1.0, 11.0), 12)
+        (-1.0, -51.0)
+    """
+    constant, _, _ = printed_remark(1, square_bound, noise_bound)
+    return ScoringRule(constant, 1.0).payment_range(p_bound, square_bound + noise_bound)[0]
 
 
 # ---- Theorem 7
