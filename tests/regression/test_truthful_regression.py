@@ -31,13 +31,10 @@ from confide.regression.audit import interim_utility
 from confide.regression.least_squares_bounds import (
     least_expected_error,
     least_squares_error,
-    printed_budget,
-    printed_error,
-    printed_least_payment,
-    printed_offset,
     truthful_payments,
 )
 from confide.regression.leave_one_out import fitted, leverages, on_grid, sums
+from confide.regression.printed import printed_least_payment, printed_least_squares, printed_remark
 from confide.regression.records import Batch, as_batches
 from confide.regression.spectrum import Spectrum
 
@@ -384,7 +381,7 @@ def test_lemma_2_needs_its_d() -> None:
     spectrum = Spectrum.uniform_ball(rows=n, dimension=d, tolerance=0.2)
     X, _ = _people(n, d)
     exact = variance * float(np.trace(np.linalg.inv(X.T @ X)))
-    assert printed_error(variance, spectrum) < least_expected_error(variance, n, d)
+    assert printed_least_squares(n, d, variance, 0.2) < least_expected_error(variance, n, d)
     assert least_expected_error(variance, n, d) == pytest.approx(exact, rel=0.05)
     assert exact <= least_squares_error(variance, spectrum)
     rng = np.random.default_rng(4)
@@ -396,14 +393,14 @@ def test_lemma_2_needs_its_d() -> None:
 def test_the_remark_is_false_as_a_sure_claim() -> None:
     """[172]: where it argues (|p| <= B, |q| <= B + M) its constant allows -b; a run pays far less than that."""
     for bound, noise in ((1.0, 1.0), (1.0, 0.5), (2.0, 0.1)):
-        assert printed_least_payment(0.7, bound, noise, bound) == pytest.approx(-0.7)
-    rule = ScoringRule(printed_offset(1.0, 1.0, 1.0), 1.0)
+        assert printed_least_payment(bound, noise, bound) == pytest.approx(-1.0)
+    rule = ScoringRule(printed_remark(1, 1.0, 1.0)[0], 1.0)
     mechanism = TruthfulRegression(people=3, features=1, prior=UniformBall(1, 1.0), noise=UniformNoise(1.0), rule=rule)
     # Two peers with small features, whose answers the model allows, predict 20 for a player with a large one.
     X, y = np.array([[1.0], [0.05], [0.05]]), np.array([0.0, 1.0, 1.0])
     paid = _paid(mechanism.run((X, y), Noise.simulated(0)))[0] / 100
     assert paid < -1.0
-    assert printed_budget(100, 1.0, 1.0) == pytest.approx(0.14)
+    assert printed_remark(100, 1.0, 1.0)[2] == pytest.approx(0.14)
 
 
 @pytest.mark.parametrize("groups", [False, True])
