@@ -26,6 +26,7 @@ from confide.numerics import map_blocks
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
+from confide.regression.billboards import LinearBillboard
 from confide.regression.costs import (
     DependentCosts,
     EmpiricalCosts,
@@ -120,12 +121,12 @@ class Behaviour:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RegressionBillboard(Billboard):
+class RegressionBillboard(LinearBillboard):
     """Everything that anyone may see after a run.
 
     Args:
-        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits).
         people: n.
+        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits).
         coef: (d,) the released coefficients, projected to the ball that holds the true parameter.
         estimate: (d,) the same before projection; intervals refer to it.
         peers: (2, d) the noisy payment estimates of the two groups.
@@ -134,9 +135,6 @@ class RegressionBillboard(Billboard):
         ridge: ridge weight that the release chose from its own noisy outputs; 0 where it chose none.
     """
 
-    split: np.ndarray
-    people: int
-    coef: np.ndarray
     estimate: np.ndarray
     peers: np.ndarray
     gram: np.ndarray
@@ -144,37 +142,9 @@ class RegressionBillboard(Billboard):
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
-        people, d = whole("people", self.people, at_least=1), len(self.coef) if self.coef.ndim == 1 else -1
-        shapes: dict[str, tuple[int, ...]] = {
-            "split": (-(-people // 8),), "coef": (d,), "estimate": (d,), "peers": (2, d),
-        }
-        if self.gram.size or self.cross.size:
-            shapes |= {"gram": (d, d), "cross": (d,)}
-        for name, shape in shapes.items():
-            array = getattr(self, name)
-            if array.shape != shape or d < 1:
-                raise InvalidInput(f"billboard.{name}", f"shape {array.shape}", f"must be {shape}")
-            if name != "split" and not np.isfinite(array).all():
-                raise InvalidInput(f"billboard.{name}", "not finite", "must be finite numbers")
-        if self.split.dtype != np.uint8:
-            raise InvalidInput("billboard.split", f"of type {self.split.dtype}", "must be uint8")
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """(d,) the released coefficients, by the name that scikit-learn uses."""
-        return self.coef
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """(m,) predicted responses for (m, d) features, on the scale of the records."""
-        return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
-
-    def group(self, index: int) -> int:
-        """0 or 1, the group of one participant."""
-        return int(self.split[index >> 3] >> (7 - (index & 7))) & 1
-
-    def groups(self) -> np.ndarray:
-        """(n,) bool, True for group 1."""
-        return np.unpackbits(self.split, count=self.people).astype(bool)
+        d = self.dimension
+        moments = {"gram": (d, d), "cross": (d,)} if self.gram.size or self.cross.size else {}
+        self._check(split=(-(-self.people // 8),), estimate=(d,), peers=(2, d), **moments)
 
     @property
     def released(self) -> Released:

@@ -38,6 +38,7 @@ from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression import bounds
+from confide.regression.billboards import LinearBillboard
 from confide.regression.least_squares_bounds import least_squares_error, truthful_payments
 from confide.regression.leave_one_out import LeastSquares, fitted, leave_one_out, sums
 from confide.regression.posterior import PosteriorMean, informativeness
@@ -59,7 +60,7 @@ class UnprotectedEvent(Event):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LeastSquaresBillboard(Billboard):
+class LeastSquaresBillboard(LinearBillboard):
     """Everything that anyone may see after a run: exact estimates, from which exact facts about people follow.
 
     Args:
@@ -70,46 +71,13 @@ class LeastSquaresBillboard(Billboard):
         split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits); empty without.
     """
 
-    people: int
-    coef: np.ndarray
     factor: np.ndarray
     peers: np.ndarray
-    split: np.ndarray
 
     def __post_init__(self) -> None:
-        people, d = whole("people", self.people, at_least=1), len(self.coef) if self.coef.ndim == 1 else -1
-        grouped = self.split.size > 0
-        shapes: dict[str, tuple[int, ...]] = {
-            "coef": (d,), "factor": (0, 0) if grouped else (d, d), "peers": (2, d) if grouped else (0, 0),
-            "split": (-(-people // 8),) if grouped else (0,),
-        }
-        for name, shape in shapes.items():
-            array = getattr(self, name)
-            if array.shape != shape or d < 1:
-                raise InvalidInput(f"billboard.{name}", f"shape {array.shape}", f"must be {shape}")
-            if name != "split" and not np.isfinite(array).all():
-                raise InvalidInput(f"billboard.{name}", "not finite", "must be finite numbers")
-        if self.split.dtype != np.uint8:
-            raise InvalidInput("billboard.split", f"of type {self.split.dtype}", "must be uint8")
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """(d,) the coefficients, by the name that scikit-learn uses."""
-        return self.coef
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """(m,) predicted responses for (m, d) features, on the scale of the records."""
-        return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
-
-    def group(self, index: int) -> int:
-        """0 or 1, the group of one participant; 0 without groups."""
-        return int(self.split[index >> 3] >> (7 - (index & 7))) & 1 if self.split.size else 0
-
-    def in_groups(self, index: np.ndarray) -> np.ndarray:
-        """(m,) bool, True for group 1, of (m,) ranks."""
-        if not self.split.size:
-            return np.zeros(len(index), dtype=bool)
-        return np.asarray(np.unpackbits(self.split, count=self.people)[index] == 1)
+        d, grouped = self.dimension, self.split.size > 0
+        self._check(factor=(0, 0) if grouped else (d, d), peers=(2, d) if grouped else (0, 0),
+                    split=(-(-self.people // 8),) if grouped else (0,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +310,7 @@ class TruthfulRegression(Mechanism):
     ) -> np.ndarray:
         """(m,) p, what the estimate without her predicts for each of these players; arguments as `exact_payments`."""
         if self.groups:
-            other = ~billboard.in_groups(index)
+            other = ~billboard.groups()[index]
             return np.where(other, ordered_dot(X, billboard.peers[1]), ordered_dot(X, billboard.peers[0]))
         return leave_one_out(X, y, index, LeastSquares(billboard.coef, billboard.factor), self.record_map)
 
