@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +27,9 @@ from confide.regression import (
     TruncatedGaussianNoise,
     TruthfulRegression,
     UniformBall,
+    UniformBox,
     UniformNoise,
+    UniformSphere,
 )
 from confide.regression.audit import interim_utility
 from confide.regression.least_squares_bounds import (
@@ -417,3 +421,17 @@ def test_money_of_simulated_runs(groups: bool) -> None:
     spread = np.std(np.subtract(totals, expected)) / math.sqrt(runs)
     assert np.mean(totals) == pytest.approx(np.mean(expected), abs=5 * spread)
     assert 0 < np.mean(totals) < n * 1.5**2
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("prior", [UniformBall(2, 1.0), UniformSphere(2, 1.0), GaussianBall(2, 0.7, 1.0),
+                                   UniformBox(np.array([0.5, 0.25]))], ids=lambda prior: type(prior).__name__)
+def test_an_outcome_is_read_back(tmp_path: Path, prior: Any, groups: bool) -> None:
+    mechanism = TruthfulRegression(people=60, features=2, prior=prior, noise=UniformNoise(0.5),
+                                   rule=ScoringRule(0.25, 1.0), groups=groups)
+    X, y = _people(60, 2)
+    outcome = mechanism.run((X, y), Noise.secure())
+    outcome.save(tmp_path / "out")
+    read = Outcome.load(tmp_path / "out")
+    assert mechanism.decode((X[7], y[7]), 7, read.billboard) == {"payment": read.shares["payment"][7].as_py()}
+    assert mechanism.guarantees().privacy[0].sentence().startswith("no differential privacy")

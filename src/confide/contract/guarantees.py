@@ -151,6 +151,8 @@ class Privacy(Guarantee):
             Audience.COLLECTOR: "local differential privacy towards the collector",
             Audience.FELLOWS: "differential privacy towards fellow participants",
         }[self.audience]
+        if self.loss.vacuous:
+            return f"no {kind} for {self.part}"
         return f"{self.loss}: {kind} for {self.part}, when {self.unit.value}"
 
 

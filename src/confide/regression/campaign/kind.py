@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from confide import regression
 from confide.audit import AuditReport
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
@@ -26,33 +27,7 @@ from confide.regression.campaign.stand_ins import StandIns, stand_ins
 from confide.regression.campaign.study import study_sections
 from confide.regression.campaign.submissions import Submissions
 from confide.regression.campaign.typed import parse_record
-from confide.regression.costs import (
-    DependentCosts,
-    EmpiricalCosts,
-    ExponentialCosts,
-    ParetoCosts,
-    QuadraticCosts,
-)
-from confide.regression.priors import (
-    Atoms,
-    SampledPrior,
-    TabulatedNoise,
-    TruncatedGaussianNoise,
-    UniformBall,
-    UniformNoise,
-)
-from confide.regression.private_truthful_regression import (
-    Behaviour,
-    Payment,
-    PrivateTruthfulRegression,
-    RegressionBillboard,
-)
-from confide.regression.release.ada_ssp import AdaSSP
-from confide.regression.release.output_perturbation import Averaged, RidgeRelease
-from confide.regression.release.printed import PrintedRidge
-from confide.regression.release.sufficient_statistics import SufficientStatistics
-from confide.regression.scoring import ScoringRule
-from confide.regression.setting import Setting
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.tables import Design, Numeric, Roster, open_table
 
 __all__ = ["KIND", "CampaignPlan", "RegressionKind"]
@@ -89,21 +64,24 @@ class CampaignPlan:
         return self.regression.to_dict()
 
 
+_STORED = (
+    "AdaSSP", "Atoms", "Averaged", "Behaviour", "BernoulliBillboard", "BernoulliPeers", "BetaPrior",
+    "DependentCosts", "EmpiricalCosts", "ExponentialCosts", "FinitePrior", "GaussianBall",
+    "LeastSquaresBillboard", "ParetoCosts", "Payment", "PrintedRidge", "PrivateTruthfulRegression",
+    "QuadraticCosts", "RegressionBillboard", "RidgeRelease", "SampledPrior", "ScoringRule", "Setting",
+    "SufficientStatistics", "TabulatedNoise", "TruncatedGaussianNoise", "TruthfulRegression", "UniformBall",
+    "UniformBox", "UniformNoise", "UniformSphere",
+)
+"""What an outcome of this family's mechanisms may hold."""
+
+
 class RegressionKind:
     """Buy a private regression from people who could lie."""
 
     name = "regression"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
-    types: ClassVar[Mapping[str, type]] = {
-        t.__name__: t
-        for t in (
-            AdaSSP, Atoms, Averaged, Behaviour, DependentCosts, EmpiricalCosts, ExponentialCosts, ParetoCosts, Payment,
-            PrintedRidge, PrivateTruthfulRegression, QuadraticCosts, RegressionBillboard, RidgeRelease, SampledPrior,
-            ScoringRule, Setting, SufficientStatistics, TabulatedNoise, TruncatedGaussianNoise, UniformBall,
-            UniformNoise,
-        )
-    }
+    types: ClassVar[Mapping[str, type]] = {name: getattr(regression, name) for name in _STORED}
 
     @property
     def template(self) -> str:
