@@ -148,9 +148,9 @@ class TruthfulRegression(Mechanism):
         >>> X = np.tile([[0.6, 0.0], [0.0, 0.6], [0.3, -0.4]], (100, 1))
         >>> outcome = mechanism.run((X, X @ [0.5, -0.5]), Noise.simulated(0))
         >>> outcome.billboard.coef_.round(6).tolist(), outcome.shares["payment"][0].as_py()
-        ([0.5, -0.5], 12)
+        ([0.5, -0.5], 2)
         >>> mechanism.decode((X[0], X[0] @ [0.5, -0.5]), 0, outcome.billboard)
-        {'payment': 12}
+        {'payment': 2}
     """
 
     people: int
