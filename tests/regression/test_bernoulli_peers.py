@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide.audit import best_response_among
@@ -52,7 +52,8 @@ def test_interim_payments_by_brute_force() -> None:
             assert mechanism.interim(bit, report, others) == pytest.approx(total, abs=1e-13)
 
 
-@given(st.floats(0.1, 10), st.floats(0.1, 10), st.integers(2, 9), st.booleans())
+@settings(max_examples=20)
+@given(st.floats(0.1, 10), st.floats(0.1, 10), st.integers(2, 6), st.booleans())
 def test_truth_is_the_best_answer_to_truth(s: float, t: float, people: int, centred: bool) -> None:
     mechanism = BernoulliPeers(people=people, prior=BetaPrior(s, t), rule=ScoringRule(1.0, 2.0, centred))
     assert (0, 1) in mechanism.equilibria()

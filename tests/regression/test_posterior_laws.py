@@ -233,23 +233,23 @@ def test_box_is_exact_under_uniform_noise(d: int) -> None:
         assert found == pytest.approx(box_oracle(a, bound, y), abs=1e-12 * a.sum())
 
 
-@pytest.mark.parametrize(("d", "tolerance"), [(3, 1e-9), (5, 1e-9), (8, 1e-9)])
-def test_series_against_exact_sums(d: int, tolerance: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("d", [3, 8])
+def test_series_against_exact_sums(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_uniform_sum, "EXACT", 0)
     rng = np.random.default_rng(d)
-    for _ in range(6 if d < 8 else 3):
+    for _ in range(4 if d < 8 else 2):
         a, bound = rng.uniform(0.1, 1, d), 10 ** rng.uniform(-0.5, 0.5)
         y = a @ rng.uniform(-1, 1, d) + bound * rng.uniform(-1, 1)
         found = uniform_sum_mean(UniformNoise(bound), a[None], np.array([y]))[0]
-        assert found == pytest.approx(box_oracle(a, bound, y), abs=tolerance * a.sum())
+        assert found == pytest.approx(box_oracle(a, bound, y), abs=1e-9 * a.sum())
 
 
-@pytest.mark.parametrize("noise", [GAUSSIAN, TRIANGULAR, LUMPY], ids=["gaussian", "triangular", "lumpy"])
+@pytest.mark.parametrize("noise", [GAUSSIAN, LUMPY], ids=["gaussian", "lumpy"])
 def test_box_under_other_noise(noise: NoiseLaw) -> None:
     """Three coordinates, against integration between all kinks."""
     rng = np.random.default_rng(1)
     node, share = special.roots_legendre(24)
-    for _ in range(8):
+    for _ in range(4):
         a = rng.uniform(0.1, 0.6, 3)
         y = float(a @ rng.uniform(-1, 1, 3) + noise.from_uniforms(rng.uniform()))
         signs = np.array(list(itertools.product((1, -1), repeat=3)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide import Outcome, SimulatedOutcome
@@ -80,6 +80,7 @@ def test_leave_one_out_is_refitting_n_times() -> None:
     assert _paid(outcome) / 1e12 == pytest.approx(by_hand, abs=1e-9)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_leave_one_out_of_any_small_design(seed: int, d: int) -> None:
     """Features of any scale, a few people more than features."""
@@ -133,14 +134,15 @@ def test_leverages_are_the_hat_matrix() -> None:
 ], ids=["uniform", "gaussian"])
 def test_shares_equal_separate_decodes(groups: bool, law: tuple[object, object]) -> None:
     """Bit for bit, with null records, a row that is too long, an answer that is too large, and a true zero row."""
-    mechanism = _mechanism(groups=groups, prior=law[0], noise=law[1])
-    X, y = _people()
+    n = 60
+    mechanism = _mechanism(people=n, groups=groups, prior=law[0], noise=law[1])
+    X, y = _people(n)
     X[5], y[7], X[9] = np.nan, np.inf, 0.0
     X[11] *= 50.0
     y[13] = 900.0
     outcome = mechanism.run((X, y), Noise.simulated(5))
     paid = _paid(outcome)
-    for i in range(N):
+    for i in range(n):
         assert mechanism.decode((X[i], y[i]), i, outcome.billboard) == {"payment": paid[i]}
     assert paid[[5, 7]].tolist() == [0, 0]
     assert paid[9] == 0.3e12  # a genuine x = 0 is paid a
@@ -261,7 +263,7 @@ def test_bad_data_is_refused() -> None:
 
 POINTS = Atoms([[0.6], [-0.3]], [0.4, 0.6], radius=1.0)
 ROWS = np.array([[0.9], [-0.7], [1.0]])
-REPORTS = np.array([-1.3, -0.9, -0.35, 0.1, 0.35, 0.9, 1.3])
+REPORTS = np.array([-1.3, -0.35, 0.1, 0.35, 1.3])
 
 
 class WithHerOwn(TruthfulRegression):
@@ -296,7 +298,7 @@ def test_truth_is_an_equilibrium_over_the_whole_strategy_space(groups: bool, cen
     X = np.append(ROWS, [[0.5]], axis=0)[:people]
     split = np.array([False, False, True, True]) if groups else None
     mechanism = _small(groups=groups, rule=rule, people=people)
-    for index, y in ((0, 0.35), (1, -0.35)):
+    for index, y in ((0, 0.35), (1, -0.35))[: 1 if groups else 2]:
         paid = dict(zip(REPORTS, interim_utility(mechanism, X, index, y, split)(REPORTS), strict=True))
         q = mechanism.posterior(np.repeat(X[index][None], len(REPORTS), axis=0), REPORTS)
         truth = float(mechanism.posterior(X[index][None], [y])[0])
@@ -322,8 +324,6 @@ def test_lies_are_free_where_the_prediction_is_flat() -> None:
     mechanism = _small(noise=UniformNoise(2.0))
     found = best_response_among(interim_utility(mechanism, ROWS, 0, 0.2), 0.2, [-0.5, 0.2])
     assert found.gain == pytest.approx(0.0, abs=1e-9)
-    truth = next(g for g in mechanism.guarantees() if isinstance(g, Truthfulness))
-    assert f"informativeness {mechanism.informativeness:.2f}" in truth.note
 
 
 def test_the_enumeration_refuses_what_it_cannot_do() -> None:
@@ -353,6 +353,7 @@ def test_guarantees_are_the_corrected_formulas() -> None:
     truth, join, accuracy, budget = (by_type[t] for t in (Truthfulness, Participation, Accuracy, Budget))
     assert truth.gain == 0.01  # one coin of rounding  # type: ignore[attr-defined]
     assert not truth.vacuous
+    assert f"informativeness {mechanism.informativeness:.2f}" in truth.note
     assert join.utility == pytest.approx(0.26 - 0.25 - 0.005)  # type: ignore[attr-defined]
     assert not join.vacuous
     assert accuracy.bound == pytest.approx(D * (0.25 / 3) / (0.8 * 50_000 / (D + 2)))  # type: ignore[attr-defined]
@@ -410,7 +411,7 @@ def test_the_remark_is_false_as_a_sure_claim() -> None:
 @pytest.mark.parametrize("groups", [False, True])
 def test_money_of_simulated_runs(groups: bool) -> None:
     """a = b/4: the mean total of truthful runs is between 0 and n b (R0 + 1/2)^2, and near n (a - b E[q - q^2])."""
-    n, d, runs = 60, 2, 25
+    n, d, runs = 60, 2, 12
     mechanism = _mechanism(people=n, features=d, prior=UniformBall(d, 1.0), rule=ScoringRule(0.25, 1.0), groups=groups)
     totals, expected = [], []
     for seed in range(runs):
