@@ -170,6 +170,8 @@ WRONG = [
     ("truth_radius = 0.4", "", "payment", "exactly one of truth_radius and budget"),
     ("noise_deviation = 0.08", "", "model", "noise_deviation"),
     ('noise = "truncated gaussian"', "", "model", "noise_deviation"),
+    ("parameter_bound = 0.6", 'parameter_bound = 0.6\nprior = "gaussian"', "model", "prior_deviation"),
+    ("parameter_bound = 0.6", "parameter_bound = 0.6\nprior_deviation = 0.2", "model", "prior_deviation"),
 ]
 
 
@@ -268,3 +270,16 @@ def _refused(text: str) -> None:
 def test_a_schema_of_nothing() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'regression'"):
         schema("regressions")
+
+
+@pytest.mark.parametrize(("lines", "law"), [
+    ('prior = "sphere"', "UniformSphere"), ('prior = "gaussian"\nprior_deviation = 0.2', "GaussianBall"),
+])
+def test_every_law_of_the_coefficients_plans_a_campaign(tmp_path: Path, lines: str, law: str) -> None:
+    campaign = Campaign.load(write(tmp_path, ("parameter_bound = 0.6", f"parameter_bound = 0.6\n{lines}")))
+    setting = campaign.plan.mechanism.setting
+    assert type(setting.prior).__name__ == law
+    assert setting.prior.radius == 0.6
+    assert not any(promise.vacuous for promise in campaign.plan.guarantees if promise.claimable and
+                   type(promise).__name__ in ("Privacy", "Truthfulness", "Participation"))
+    assert campaign.offer()

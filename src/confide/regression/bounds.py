@@ -18,7 +18,7 @@ from scipy import special
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.regression.posterior import PosteriorMean, truthful_reports
-from confide.regression.priors import UniformBall, UniformNoise
+from confide.regression.priors import Isotropic, UniformNoise
 from confide.regression.records import GRID_BITS
 from confide.regression.scoring import ScoringRule, clipped_payment_range, payment_deviation, payment_range
 from confide.regression.sensitivity import diameter, ridge_norm_sup
@@ -325,7 +325,7 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
         spectrum: of the estimate's m rows.
         ridge: gamma >= 0.
     """
-    ball = isinstance(posterior.prior, UniformBall)
+    ball = isinstance(posterior.prior, Isotropic)
     nodes = 6 if not ball else 14 if isinstance(posterior.noise, UniformNoise) else 10
     x, y, weights = truthful_reports(posterior.prior, posterior.noise, nodes)
     down, up = posterior.slacks(x, y, rho)

@@ -9,7 +9,7 @@ Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,7 +36,7 @@ from confide.regression.costs import (
 )
 from confide.regression.guarantees import Figures, figures, regression_guarantees, total_loss
 from confide.regression.posterior import PosteriorMean
-from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot
+from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot, twice_readable
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Released
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
@@ -343,11 +343,7 @@ class PrivateTruthfulRegression(Mechanism):
         if noise.release_safe:
             self.events()  # refuses what carries no claim, before any record is looked at
         setting, n, d = self.setting, self.setting.people, self.setting.features
-        if isinstance(data, Iterator):
-            raise InvalidInput("data", f"{type(data).__name__} can be read once only",
-                               "must be (X, y), or batches that can be iterated twice, such as a list")
-        if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "__len__") and len(data[0]) > n:
-            raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {n} invited slots")
+        twice_readable(data, n)
         split = np.asarray(noise.split(n, stream=("split",)), dtype=bool)
         groups = moments(as_batches(data, d), self.record_map, split, d)
         estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge

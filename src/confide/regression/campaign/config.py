@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from confide.contract.errors import InvalidInput
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
-from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
+from confide.regression.priors import (
+    GaussianBall,
+    NoiseLaw,
+    Prior,
+    TruncatedGaussianNoise,
+    UniformBall,
+    UniformNoise,
+    UniformSphere,
+)
 from confide.tables import Category, Design, Numeric
 
 __all__ = ["RegressionConfig", "largest_smallest_eigenvalue"]
@@ -67,6 +75,11 @@ class Model(_Table):
     """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not."""
 
     parameter_bound: Positive = Field(description="R0, bound on the length of the scaled coefficients")
+    prior: Literal["ball", "sphere", "gaussian"] = Field(
+        default="ball", description="law of the coefficients: uniform in the ball of that radius, on its surface, or "
+        "Gaussian cut to it"
+    )
+    prior_deviation: Positive | None = Field(default=None, description="scaled, of each coefficient, for 'gaussian'")
     noise_bound: Positive = Field(description="M, bound on a scaled residual")
     noise: Literal["uniform", "truncated gaussian"] = "uniform"
     noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
@@ -79,7 +92,15 @@ class Model(_Table):
     def _deviation(self) -> Model:
         if (self.noise == "truncated gaussian") != (self.noise_deviation is not None):
             raise ValueError("noise_deviation belongs to noise = 'truncated gaussian', and only to it")
+        if (self.prior == "gaussian") != (self.prior_deviation is not None):
+            raise ValueError("prior_deviation belongs to prior = 'gaussian', and only to it")
         return self
+
+    def coefficients(self, dimension: int) -> Prior:
+        """The law of the coefficients."""
+        if self.prior_deviation is not None:
+            return GaussianBall(dimension, self.prior_deviation, self.parameter_bound)
+        return (UniformSphere if self.prior == "sphere" else UniformBall)(dimension, self.parameter_bound)
 
     def law(self) -> NoiseLaw:
         """The law of the residuals."""

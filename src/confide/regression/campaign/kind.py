@@ -96,7 +96,7 @@ class RegressionKind:
         found = planner.plan(
             people=config.people.count,
             features=design.dimension,
-            parameter_bound=model.parameter_bound,
+            prior=model.coefficients(design.dimension),
             noise=model.law(),
             epsilon_release=privacy.epsilon_release,
             epsilon_payment=privacy.epsilon_payment,
