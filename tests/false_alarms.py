@@ -28,6 +28,7 @@ SHARES: dict[str, float] = {
     "audit.gallery": 1e-8,
     "audit.sampler": 1e-7,
     "audit.sampler.choices": 1e-8,
+    "audit.sampler.lattice": 1e-8,
     # noise: 13 counts of draws with real entropy, at 1e-11 each
     "noise.secure.smoke": 2e-10,
     # sparse vector and tree counter

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from confide.audit import (
+    SPARSE_VECTOR,
     DampedNoise,
+    HiddenPart,
     Neighbours,
     RepeatedNoise,
+    StuckNoise,
     Verdict,
     door_audit,
     sampler_audit,
-    sparse_vector_loss,
 )
+from confide.contract import InvalidInput
 from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP, SparseVector
 from confide.privacy.noise import ForcedNoise, RecordingNoise
 
@@ -185,7 +190,7 @@ def test_hidden_parts_bring_their_own_loss() -> None:
         return [int(np.argmax(np.array(drawn) > 0.5)), *noise.discrete_laplace(2, 1, stream="count")]
 
     two = door_audit(first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
-                     Noise.simulated, hidden={"sparse": lambda draws: 0.125 * len(draws)})
+                     Noise.simulated, hidden={"sparse": HiddenPart(lambda draws: 0.125 * len(draws), list)})
     assert [two[part].measured for part in ("", "sparse", "count")] == [0.25, 0.25, 0.0]
 
 
@@ -207,7 +212,9 @@ def test_every_kind_of_claim_has_its_own_parameter() -> None:
     assert _audit(gaussian, GDP(0.5)).measured == 0.5
     assert _audit(gaussian, GDP(0.49)).flagged
     assert _audit(gaussian, RenyiDP(4.0, 0.5)).measured == 0.5
-    assert math.isinf(_audit(_mean, GDP(1.0)).measured)  # no Gaussian trade-off follows from Laplace noise
+    dominating = PureDP(1.0).to_gdp()
+    assert _audit(_mean, dominating).measured == pytest.approx(dominating.mu)
+    assert not _audit(_mean, RenyiDP(5.0, 1.0)).flagged  # no divergence is above epsilon
     found = _audit(_chosen, ApproxDP(0.8, 1e-3))  # three draws of range 1/2
     assert found.measured == pytest.approx(ZCDP(3 / 32).epsilon_at(1e-3), rel=0.2)
 
@@ -221,7 +228,7 @@ def test_a_sparse_vector_is_measured_by_where_it_halts() -> None:
         return [first, alarm.run(values[(first or 0) + 1 :], noise, "alarm", arming=1)]
 
     claims = {"": PureDP(2.0), "alarm/0": PureDP(1.0)}
-    found = door_audit(alarms, [pair], claims, Noise.simulated, hidden={"alarm": sparse_vector_loss(alarm)})
+    found = door_audit(alarms, [pair], claims, Noise.simulated, hidden={"alarm": SPARSE_VECTOR})
     history = RecordingNoise(Noise.simulated(0))
     halted = alarms(list(pair.first), history)
     first = alarm.replayed_loss(pair.first, pair.second, halted[0])
@@ -230,3 +237,85 @@ def test_a_sparse_vector_is_measured_by_where_it_halts() -> None:
     assert not found[""].flagged
     plain = door_audit(alarms, [pair], claims, Noise.simulated)[""]
     assert plain.measured > found[""].measured  # noisy answers that nobody sees would count in full
+
+
+def _alarm(values: list[int], noise: Noise, **changes: Any) -> int | None:
+    return replace(SparseVector(threshold=0, epsilon=1.0), **changes).run(values, noise, "alarm")
+
+
+def _never_halts(values: list[int], noise: Noise) -> list[bool]:
+    level = noise.discrete_laplace(2, 1, stream=("alarm", 0, "threshold"), center=[0])[0]
+    return [bool(noise.discrete_laplace(4, 1, stream=("alarm", 0, "answer", k), center=[v])[0] > level)
+            for k, v in enumerate(values)]
+
+
+def _shows_answers(values: list[int], noise: Noise) -> list[Any]:
+    heard = RecordingNoise(noise)
+    return [_alarm(values, heard), *(draw.value.tolist() for draw in heard.draws)]
+
+
+@pytest.mark.parametrize("run", [
+    lambda values, noise: _alarm(values, noise, epsilon=10.0),
+    lambda values, noise: _alarm(values, noise, threshold=max(values)),
+    _never_halts, _shows_answers,
+], ids=["a tenth of the noise", "threshold from the data", "never halts", "shows its answers"])
+def test_broken_sparse_vectors_are_flagged(run: Mechanism) -> None:
+    rng = np.random.default_rng(1)
+    pairs = []
+    for _ in range(20):
+        first = rng.integers(-3, 4, 60)
+        second = first + rng.choice([-1, 1], 60)
+        pairs.append(Neighbours(first.tolist(), second.tolist(), lambda out: repr(out).encode()))
+    claims, hidden = {"": PureDP(1.0)}, {"alarm": SPARSE_VECTOR}
+    assert door_audit(run, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
+    assert not door_audit(_alarm, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
+
+
+def test_more_histories_meet_what_is_rare() -> None:
+    def cut(values: list[float], noise: Noise) -> float:
+        """Noise far out is cut at a bound of the data's own."""
+        return min(float(_mean(values, noise)[0]), sum(values) / 2 + 1.5)
+
+    one = door_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated)[""]
+    many = door_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated, histories=200)[""]
+    assert not one.flagged
+    assert many.leaks == ("what is published differs although all noisy answers are the same",)
+
+
+@pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.0, 5.0, 40.0])
+def test_lattices_that_show_their_steps(law: str, scale: float) -> None:
+    heard = RecordingNoise(Noise.simulated(0))
+    getattr(heard, law)(scale, 1, stream="x", center=[7])
+    share = alpha("audit.sampler.lattice", cases=10)
+    assert not sampler_audit(Noise.secure(), heard.draws[0], 4000, share).flagged
+    if scale > 0.5:
+        assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 4000, share).flagged
+
+
+def test_the_false_alarm_of_the_binomial_tests_is_exact() -> None:
+    """A two-cell law with few expected counts, where a chi-square would be wrong a thousand times too often."""
+    from confide.audit.sampler import _binomial
+
+    runs, rate = 4000, 5 / 4000
+    for level in (1e-3, 1e-6, 1e-9):
+        wrong = [binom.pmf(k, runs, rate) for k in range(80)
+                 if _binomial(np.array([k, runs - k]), runs, np.array([rate, 1 - rate])) <= level]
+        assert sum(wrong) <= level
+
+
+@pytest.mark.parametrize("law", ["laplace", "discrete_laplace", "vector_laplace", "selection", "channel"])
+def test_streams_that_repeat_each_other_are_flagged(law: str) -> None:
+    heard = RecordingNoise(Noise.simulated(0))
+    arguments = {"selection": ([0.0, 1.0],), "channel": ([[3, 1], [1, 3]], [0])}.get(law, (3.0, 2))
+    getattr(heard, law)(*arguments, stream="x")
+    stuck = StuckNoise(lambda: Noise.simulated(3))
+    assert sampler_audit(stuck, heard.draws[0], 600, 1e-9).flagged
+    assert not sampler_audit(Noise.simulated(3), heard.draws[0], 600, 1e-9).flagged
+
+
+def test_a_split_is_no_noise() -> None:
+    heard = RecordingNoise(Noise.simulated(0))
+    heard.split(4, stream="x")
+    with pytest.raises(InvalidInput, match="partition"):
+        sampler_audit(Noise.simulated(1), heard.draws[0], 100, 1e-9)

@@ -63,3 +63,8 @@ def test_what_is_refused():
         with pytest.raises(InvalidInput):
             call()
     assert clamping_delta(1.0, 1, math.log(3)) == pytest.approx(min(1.0, 4 * tail_probability(1.0, 1)))
+
+
+def test_centers_of_any_size_are_no_error():
+    far = clamped_discrete_laplace(3.0, 5, 2, Noise.secure(), stream="x", center=[2**70, -(2**70)])
+    assert np.abs(far).min() >= 2**62 - 5

@@ -242,3 +242,17 @@ def test_an_unknown_event_is_refused_and_changes_nothing(rule: Rule) -> None:
     with pytest.raises(Unsupported, match="_Unknown"):
         ledger.charge(ACCOUNT, _pure(0.1), _Unknown(strength=0.0, neighbours=RECORD))
     assert ledger.events(ACCOUNT) == ()
+
+
+def test_a_charge_takes_the_same_work_however_many_came_before():
+    """Exact sums run along; nothing is added up again."""
+    ledger = Ledger()
+    account = Account(name="queries", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    ledger.register(account, ApproxDP(2.0, 1e-6), rule="zcdp")
+    event = PureEvent(epsilon=0.001, neighbours=Unit.RECORD_REPLACED)
+    for _ in range(2000):
+        ledger.charge(account, event)
+    assert len(ledger.events(account)) == 2000
+    assert ledger.spent(account).rho == pytest.approx(2000 * 0.001**2 / 2, rel=1e-12)
+    with pytest.raises(InvalidInput, match="converts once"):
+        ledger.charge(account, event, delta=1e-9)

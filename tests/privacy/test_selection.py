@@ -133,3 +133,31 @@ def test_noisy_max_takes_whole_scores_only():
         report_noisy_max([0.5, 1.0], 1.0, 1, Noise.simulated(1), stream="x")
     with pytest.raises(InvalidInput, match="enumerate"):
         noisy_max_law([0] * 100, 1e-6, 1)
+
+
+def test_what_depends_on_scores_never_raises():
+    """Scores of any size: an error, or a warning, would tell how far apart they are."""
+    for epsilon, sensitivity in ((1e-13, 1.0), (1.0, 1.7e308), (1e300, 1e-7)):
+        for scores in ([1e308, -1e308], [1e308, 1e308], [0.0, 5e-324]):
+            assert exponential_law(scores, epsilon, sensitivity).sum() == pytest.approx(1.0)
+
+
+def test_rates_beyond_the_doubles_are_refused():
+    with pytest.raises(InvalidInput, match="too large for a sensitivity"):
+        exponential_law([0, 1], 1e300, 1e-300)
+
+
+@pytest.mark.parametrize("top", [2**62, 2**63 - 1, 2**63, 2**64 - 1])
+def test_unsigned_scores_do_not_wrap(top):
+    scores = np.array([top, 0], dtype=np.uint64)
+    assert report_noisy_max(scores, 1.0, 1, Noise.simulated(1), stream="x") == 0
+    assert report_noisy_max(np.array([-(2**63), 5]), 1.0, 1, Noise.simulated(1), stream="x") == 1
+
+
+def test_secure_draws_follow_the_law():
+    noise = Noise.secure()
+    drawn = exponential_mechanism([4, 7, 5, 7], 0.8, 1.0, noise, stream="x", size=4000)
+    law = exponential_law([4, 7, 5, 7], 0.8, 1.0)
+    far = np.abs(np.bincount(drawn, minlength=4) - 4000 * law) / np.sqrt(4000 * law * (1 - law))
+    assert far.max() < 8.0  # two in 10^15
+    assert report_noisy_max([10**6, 0], 1.0, 1, noise, stream="y") == 0

@@ -655,3 +655,11 @@ def test_bad_calls_are_refused_on_public_grounds():
             gauss.error_bound(0.1, bound)
     with pytest.raises(InvalidInput):
         TreeCounter.for_epsilon(-1.0, distance=1, horizon=8)
+
+
+def test_the_printed_bound_is_about_binary_trees_of_two_steps_and_more():
+    for bad in (TreeCounter(horizon=1, scale=5.0), TreeCounter(horizon=100, arity=3, scale=5.0)):
+        with pytest.raises(NotGuaranteed, match="binary"):
+            bad.error_bound(0.05, "source")
+    with pytest.raises(InvalidInput, match="scale"):
+        TreeCounter(horizon=10, scale=2.0**33, law="laplace")

@@ -313,3 +313,8 @@ def test_nothing_is_chosen_in_paper_mode(changes: dict[str, object], field: str)
     with pytest.raises(InvalidInput) as caught:
         literal(**changes)  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+def test_the_printed_release_charges_nothing_by_itself() -> None:
+    with pytest.raises(NotGuaranteed, match="number of people"):
+        PrintedRidge(epsilon=1.0, ridge=10.0).events()

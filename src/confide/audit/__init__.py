@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
-    from confide.audit.history_loss import sparse_vector_loss
+    from confide.audit.history_loss import SPARSE_VECTOR, HiddenPart
     from confide.audit.incentives import BestResponse, best_response, best_response_among
-    from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
+    from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "SPARSE_VECTOR",
     "AuditReport",
     "AuditRow",
     "BestResponse",
@@ -37,6 +38,7 @@ __all__ = [
     "ExactAudit",
     "Exhibit",
     "Finding",
+    "HiddenPart",
     "Loss",
     "Neighbours",
     "PlantedBug",
@@ -44,6 +46,7 @@ __all__ = [
     "ReplayedAudit",
     "ShiftedNoise",
     "StatisticalAudit",
+    "StuckNoise",
     "ThresholdEvent",
     "Verdict",
     "best_response",
@@ -61,7 +64,6 @@ __all__ = [
     "replayed_audit",
     "sampler_audit",
     "samples_needed",
-    "sparse_vector_loss",
     "statistical_audit",
     "supremum_audit",
 ]
@@ -73,9 +75,9 @@ __getattr__, __dir__ = doors(
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
-        "history_loss": ("sparse_vector_loss",),
+        "history_loss": ("SPARSE_VECTOR", "HiddenPart"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
-        "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise"),
+        "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confide.audit.claims import Loss, exceeds
-from confide.audit.history_loss import HiddenLoss, belongs, history_loss, promised_parameter
+from confide.audit.history_loss import HiddenPart, belongs, history_loss, promised_parameter
 from confide.audit.report import AuditRow
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
@@ -68,13 +68,13 @@ class DoorAudit:
         """The result as a row of an `AuditReport`."""
         if self.leaks:
             return AuditRow.of_loss(promise, self.claim, self.promised, math.inf, self.leaks[0], flagged=True)
-        evidence = f"its own run on {self.pairs} pairs of neighbours: published alike on equal noise, loss exact"
+        evidence = f"its own run on {self.pairs} pairs of neighbours: published alike on equal noise, loss exact there"
         return AuditRow.of_loss(promise, self.claim, self.promised, self.measured, evidence, flagged=self.flagged)
 
 
 def door_audit(
     run: Callable[[Any, Noise], Any], pairs: Iterable[Neighbours], claims: Mapping[str, Loss],
-    noise: Callable[[int], Noise], hidden: Mapping[str, HiddenLoss] | None = None,
+    noise: Callable[[int], Noise], hidden: Mapping[str, HiddenPart] | None = None, histories: int = 1,
 ) -> dict[str, DoorAudit]:
     """Walk a mechanism's own run over pairs of neighbouring data sets.
 
@@ -83,9 +83,12 @@ def door_audit(
         pairs: neighbouring data sets, made to stretch the mechanism.
         claims: for each part of the noise, named by the first words of its streams ("release", "release/gram"), what
             is promised of it; the part "" is everything together.
-        noise: number of a pair (from 0) -> the source of noise for its history.
-        hidden: parts whose noisy answers are not published themselves, such as those of a sparse vector, each with its
-            exact loss in nats given what was published: a function of the pairs of draws.
+        noise: number of a history (from 0) -> the source of noise for it.
+        hidden: parts whose noisy answers are not published themselves, such as those of a sparse vector
+            (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
+            follows, the same must be published.
+        histories: how many histories of each pair are walked. What happens in some of them only, such as a cut that
+            rare noise meets, is seen where one of them meets it.
 
     Returns:
         One audit per claim; a leak flags all of them.
@@ -101,24 +104,37 @@ def door_audit(
     """
     worst = dict.fromkeys(claims, 0.0)
     leaks: dict[str, None] = {}
+    parts = hidden or {}
     count = 0
     for count, pair in enumerate(pairs, 1):
-        history = RecordingNoise(noise(count - 1))
-        outcome = run(pair.first, history)
-        forced = ForcedNoise(history.draws)
-        other = run(pair.second, forced)
-        leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
-        if pair.published(outcome) != pair.published(other):
-            leaks["what is published differs although all noisy answers are the same"] = None
-        for part, claim in claims.items():
-            both = zip(history.draws, forced.draws, strict=False)
-            of_part = [(a, b) for a, b in both if belongs(a, part)]
-            worst[part] = max(worst[part], history_loss(of_part, claim, hidden or {}))
+        for number in range(histories):
+            history = RecordingNoise(noise((count - 1) * histories + number))
+            shown = pair.published(run(pair.first, history))
+            forced = ForcedNoise(history.draws)
+            other = pair.published(run(pair.second, forced))
+            leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
+            if shown != other:
+                leaks["what is published differs although all noisy answers are the same"] = None
+            if parts and pair.published(run(pair.first, ForcedNoise(_disguised(history.draws, parts)))) != shown:
+                leaks["noisy answers that should stay hidden reach the public"] = None
+            for part, claim in claims.items():
+                both = zip(history.draws, forced.draws, strict=False)
+                of_part = [(a, b) for a, b in both if belongs(a, part)]
+                worst[part] = max(worst[part], history_loss(of_part, claim, parts))
     out = {}
     for part, claim in claims.items():
         promised = promised_parameter(claim)
         flagged = bool(leaks) or count == 0 or exceeds(worst[part], promised)
         out[part] = DoorAudit(claim, worst[part], promised, tuple(leaks), count, flagged)
+    return out
+
+
+def _disguised(draws: Sequence[Draw], parts: Mapping[str, HiddenPart]) -> list[Draw]:
+    """The draws of a history, those of hidden parts with other answers from which the same follows."""
+    out = list(draws)
+    for part, rule in parts.items():
+        inside = [draw for draw in out if belongs(draw, part)]
+        out = [draw for draw in out if not belongs(draw, part)] + list(rule.other_answers(inside))
     return out
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from confide.audit.claims import Loss
 from confide.audit.door import Neighbours, door_audit
-from confide.audit.history_loss import HiddenLoss, sparse_vector_loss
-from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise
+from confide.audit.history_loss import SPARSE_VECTOR, HiddenPart
+from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
 from confide.audit.power import flag_probability
 from confide.audit.report import AuditReport, AuditRow, Control
 from confide.audit.sampler import sampler_audit
@@ -82,7 +82,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
     """
     return (
         _through_the_door(
-            "randomised response off by one", "odds of e^1.45 where e is promised",
+            "randomised response off by one", "odds of e^1.41 where e is promised",
             partial(_respond, categories=_CATEGORIES), partial(_respond, categories=_CATEGORIES - 1), _ANSWERS,
         ),
         _through_the_door(
@@ -97,6 +97,8 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         ),
         _biased(alpha),
         _damped(alpha),
+        _against_its_law("one seed for every stream", "the difference of any two answers, exactly",
+                         lambda _: StuckNoise(lambda: Noise.simulated(12)), 1.0 - 2.0 ** (-_DRAWS // 2), alpha),
         _through_the_door("bounds taken from the data", "the largest value, by the size of the noise",
                           _mean, _own_bounds, _PAIR),
         _through_the_door("a stop that depends on the data", "how many counts are above zero, by where it ends",
@@ -116,7 +118,19 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         _through_the_door(
             "sparse vector that goes on after its alarm", "one more epsilon for each alarm",
             partial(_alarms, last=True), partial(_alarms, last=False), _ALARMS, CLAIM,
-            {"alarm": sparse_vector_loss(_ALARM)}, _rare_alarms,
+            _HIDDEN, _rare_alarms,
+        ),
+        _through_the_door(
+            "a threshold taken from the data", "the largest count, by when the alarm rings",
+            partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
+        ),
+        _through_the_door(
+            "sparse vector with a tenth of its noise", "ten times the epsilon that is promised",
+            partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
+        ),
+        _through_the_door(
+            "a noisy answer shown beside the alarm", "how far above the threshold it was, beyond what was paid for",
+            partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _HIDDEN, _rare_alarms,
         ),
         _through_the_door(
             "one draw used twice", "the difference of two answers, exactly",
@@ -155,6 +169,7 @@ _VECTORS = Neighbours([0.0] * _DIMENSION, [1.0] * _DIMENSION, _PUBLISHED)
 _TREE = PureDP(20.0)
 _BIDS = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 1], *[[0, 0]] * 7], _PUBLISHED)
 _NO_BID = Neighbours([[1, 0], *[[0, 0]] * 7], [[0, 0]] * 8, _PUBLISHED)
+_HIDDEN = {"alarm": SPARSE_VECTOR}
 _ALARM = SparseVector(threshold=0, epsilon=EPSILON)
 _ALARMS = Neighbours([40, 40, -40, 40, 40, -40], [39, 39, -39, 39, 39, -39], _PUBLISHED)
 _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
@@ -162,7 +177,7 @@ _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
 
 def _through_the_door(
     bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM,
-    hidden: Mapping[str, HiddenLoss] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
+    hidden: Mapping[str, HiddenPart] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
 ) -> Exhibit:
     def audit(is_broken: bool) -> AuditRow:
         return door_audit(broken if is_broken else sound, [pair], {"": claim}, noise, hidden)[""].row(bug)
@@ -247,6 +262,20 @@ def _alarms(values: Sequence[int], noise: Noise, last: bool) -> Any:
         at += halted + 1
         seen.append(at)
     return seen
+
+
+def _own_threshold(values: Sequence[int], noise: Noise) -> Any:
+    """Rings at nearly the largest count: whoever raises it moves the threshold."""
+    return replace(_ALARM, threshold=max(values) - 40).run(values, noise, "alarm")
+
+
+def _faint_alarms(values: Sequence[int], noise: Noise) -> Any:
+    return replace(_ALARM, epsilon=10 * EPSILON).run(values, noise, "alarm")
+
+
+def _shown_alarms(values: Sequence[int], noise: Noise) -> Any:
+    heard = RecordingNoise(noise)
+    return [_ALARM.run(values, heard, "alarm"), *heard.draws[-1].value]
 
 
 def _rare_alarms(_: int) -> Noise:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,20 +16,34 @@ import numpy as np
 from confide.audit.claims import Loss
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
+from confide.privacy.accounting.gdp import mu, supports
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, ZCDPEvent
+from confide.privacy.halting_law import LaplaceLaw, log_pattern
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
-from confide.privacy.sparse_vector import SparseVector
 
-__all__ = ["HiddenLoss", "Pair", "belongs", "history_loss", "promised_parameter", "sparse_vector_loss"]
+__all__ = ["SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter"]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
 
-HiddenLoss = Callable[[Sequence[Pair]], float]
-"""The exact loss in nats of requests whose answers are not published themselves."""
+
+
+@dataclass(frozen=True)
+class HiddenPart:
+    """Draws whose answers are not published themselves, but only what follows from them.
+
+    Args:
+        loss: the exact loss in nats of what follows, for all draws of the part, as the two runs made them.
+        other_answers: the part's draws with other values from which the same follows: a run with these must publish the
+            same, or else the hidden answers are not hidden.
+    """
+
+    loss: Callable[[Sequence[Pair]], float]
+    other_answers: Callable[[Sequence[Draw]], Sequence[Draw]]
+
 
 _RELATION = Unit.RECORD_REPLACED  # one relation throughout; which one does not matter to a sum
 
@@ -50,24 +65,24 @@ def belongs(draw: Draw, part: str) -> bool:
     return [str(word) for word in draw.stream[: len(words)]] == words
 
 
-def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenLoss]) -> float:
+def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart]) -> float:
     """The loss of one history.
 
     Args:
         draws: its requests, as the two runs made them.
         claim: the promise, which says in what parameter the loss is counted.
-        hidden: parts whose noisy answers are not published themselves -> their exact loss in nats.
+        hidden: parts whose noisy answers are not published themselves.
 
     Returns:
         The loss in the claim's own parameter; infinity where one of the two data sets could not have produced an
         answer, or where no such parameter follows from the laws that were asked for.
     """
     events: list[Event | None] = []
-    for part, loss in hidden.items():
+    for part, rule in hidden.items():
         inside = [pair for pair in draws if belongs(pair[0], part)]
         draws = [pair for pair in draws if not belongs(pair[0], part)]
         if inside:
-            events.append(_pure(loss(inside)))
+            events.append(_pure(rule.loss(inside)))
     for one, other in draws:
         if one.law == "split" or len(one.center) != len(other.center):
             continue
@@ -76,8 +91,9 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
             continue
         if one.law == "selection":
             step = _selection_loss(one, other)
+            pure = isinstance(claim, PureDP) or step.pure <= step.range / 2  # then it is the better one in zCDP too
             ranged = BoundedRangeEvent(epsilon=step.range, neighbours=_RELATION)
-            events += [_pure(step.pure) if isinstance(claim, PureDP) else ranged] * math.prod(one.shape)
+            events += [_pure(step.pure) if pure else ranged] * math.prod(one.shape)
             continue
         moved = np.array([float(a - b) for a, b in zip(one.center, other.center, strict=True)])
         scale = float(one.scale)
@@ -101,10 +117,10 @@ def _spent(events: list[Event], claim: Loss) -> float:
         case ZCDP():
             return together.rho()
         case GDP():
-            mus = [event.mu for event in events if isinstance(event, GDPEvent)]
-            return math.hypot(*mus) if len(mus) == len(events) else math.inf
+            spend = together.spend
+            return mu(spend) if all(supports(event) for event in spend) else math.inf
         case RenyiDP():
-            return claim.alpha * together.rho()
+            return min(claim.alpha * together.rho(), together.epsilon())
         case ApproxDP():
             return together.epsilon(claim.delta)
         case _:
@@ -138,24 +154,45 @@ def _selection_loss(one: Draw, other: Draw) -> _Selection:
     return _Selection(float(np.ptp(ratios)), exact_epsilon(first / first.sum(), second / second.sum()))
 
 
-def sparse_vector_loss(mechanism: SparseVector) -> HiddenLoss:
-    """The exact loss of a sparse vector's draws, given where it halted: for `door_audit(..., hidden=...)`.
+def _armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
+    """Where each threshold stands among a sparse vector's draws, and where its answers end."""
+    starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
+    return list(zip(starts, [*starts[1:], len(draws)], strict=True))
 
-    Args:
-        mechanism: its public parameters. One or several armings may be among the draws.
-    """
 
-    def loss(draws: Sequence[Pair]) -> float:
-        total = 0.0
-        starts = [k for k, (one, _) in enumerate(draws) if one.stream[-1] == "threshold"]
-        for start, end in zip(starts, [*starts[1:], len(draws)], strict=True):
-            level, asked = draws[start][0], draws[start + 1 : end]
-            if not asked:
-                continue
-            kind: type[int | float] = int if mechanism.lattice else float
-            first, second = ([kind(pair[side].center[0]) for pair in asked] for side in (0, 1))
-            halted = bool(asked[-1][0].value[0] > level.value[0])
-            total += abs(mechanism.replayed_loss(first, second, len(asked) - 1 if halted else None))
-        return total
+def _pattern_loss(draws: Sequence[Pair]) -> float:
+    """|ln ratio| of the probabilities of what was said, by the noise that was asked for, summed over the armings."""
+    total = 0.0
+    for start, end in _armings([one for one, _ in draws]):
+        level, asked = draws[start], draws[start + 1 : end]
+        if level[0].center != level[1].center:
+            return math.inf
+        if not asked:
+            continue
+        tops = np.array([one.value[0] > level[0].value[0] for one, _ in asked])
+        lattice = level[0].law == "discrete_laplace"
+        laws = [LaplaceLaw(float(one.scale), lattice) for one in (level[0], asked[0][0])]
+        logs = [
+            log_pattern(np.array([float(pair[side].center[0] - level[0].center[0]) for pair in asked]), tops, *laws)
+            for side in (0, 1)
+        ]
+        alike = all(one.law == level[0].law and one.scale == asked[0][0].scale for one, _ in asked)
+        total += abs(logs[0] - logs[1]) if alike else math.inf
+    return total
 
-    return loss
+
+def _other_answers(draws: Sequence[Draw]) -> list[Draw]:
+    """Other noisy answers of which the same is said: all moved, high ones further up and low ones further down."""
+    out = []
+    for start, end in _armings(draws):
+        level = draws[start].value
+        out.append(replace(draws[start], value=level + 3))
+        out += [replace(draw, value=draw.value + np.where(draw.value > level, 8, -2).astype(draw.value.dtype))
+                for draw in draws[start + 1 : end]]
+    return out
+
+
+SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=_other_answers)
+"""The draws of `SparseVector`s without clamps: what is published is which answers were above, and nothing else. What
+counts is read off the draws themselves: their scales, the thresholds of both runs (which must be the same: a threshold
+is public), and whether it went on after an alarm."""

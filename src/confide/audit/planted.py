@@ -6,6 +6,7 @@ that answers with bare centers is `ForcedNoise` with an empty transcript.)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.privacy.noise import Noise
-from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.arguments import Points, Stream, StreamName
 from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
 
-__all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise"]
+__all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"]
 
 
 _WHOLE = 2**50  # weight of a row of a sharpened channel
@@ -124,3 +125,20 @@ class ShiftedNoise(DampedNoise):
         self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
     ) -> NDArray[np.float64]:
         return super()._vector(scale, [Fraction(p) + self._shift * scale for p in points], stretch, grid, stream)
+
+
+class StuckNoise(DampedNoise):
+    """Noise that starts anew for every stream: all streams get the same draws.
+
+    Args:
+        source: a maker of the sound source, such as `lambda: Noise.simulated(1)`.
+    """
+
+    def __init__(self, source: Callable[[], Noise]) -> None:
+        super().__init__(source(), 1.0)
+        self._make = source
+
+    def _claim(self, stream: Stream) -> StreamName:
+        self._source = self._make()
+        super()._claim(stream)
+        return ("stuck",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,25 +12,29 @@ from numpy.typing import NDArray
 
 from confide.audit.report import AuditRow, Verdict
 from confide.contract.checks import fraction
+from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Draw, Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.choices import relative_weights
 
 __all__ = ["sampler_audit"]
 
-_EXPECTED = 5  # how often an outcome must be expected to be a cell of its own in a chi-square test
+_COARSE = 10_000  # scales of lattice laws up to here show their steps
+_REACH = 40.0  # scales that the law of lattice noise is followed
+_THRESHOLDS = 33
 _COORDINATES = 8  # of a vector, whose marginal laws are looked at
 
 
 def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> AuditRow:
     """Whether a source draws the law that was asked for: a goodness-of-fit test on fresh draws of one request.
 
-    Kolmogorov-Smirnov for numbers; Pearson's chi-square for channels and selections.
+    Kolmogorov-Smirnov for real numbers and for lattices that are fine against their scale; else exact binomial tests
+    of single outcomes and thresholds. Two streams that repeat each other are no fresh draws, whatever their law.
 
     Args:
         noise: the source, for instance `Noise.secure()`.
         request: a draw as it was recorded; its streams are used with a number added.
-        count: how many fresh draws at least. Lattice laws need a scale far above 1, where steps do not show.
+        count: how many fresh draws at least.
         alpha: probability of calling a right sampler broken.
 
     Returns:
@@ -37,20 +42,20 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     """
     fraction("alpha", alpha)
     name = (*request.stream, "audit")
-    if request.law in ("channel", "selection"):
+    if request.law == "split":
+        raise InvalidInput("request", "is a split", "a partition is public, and no law of noise")
+    exact = request.law in ("channel", "selection")
+    if exact:
         p_value = _of_choices(noise, request, count, name)
     elif request.law == "vector_laplace":
         p_value = _of_vectors(noise, request, count, name)
     else:
-        size = request.shape if request.shape else (1,)
-        rounds = -(-count // math.prod(size))
-        center: Any = np.array([request.center] * rounds, dtype=object)
-        if request.law.startswith("discrete"):
-            center = center.astype(np.int64)
-        drawn = getattr(noise, request.law)(request.scale, center.shape, stream=name, center=center)
-        apart = np.concatenate([_moved(values, request) for values in drawn])
-        p_value = _symmetric(apart / float(request.scale), normal=request.law.endswith("gaussian"))
-    test = "Pearson's chi-square" if request.law in ("channel", "selection") else "Kolmogorov-Smirnov"
+        apart, repeated = _numbers(noise, request, count, name)
+        exact = request.law.startswith("discrete") and request.scale <= _COARSE
+        found = _lattice(apart, request) if exact else _symmetric(
+            apart / float(request.scale), normal=request.law.endswith("gaussian"))
+        p_value = _together([found, repeated])
+    test = "exact binomial tests" if exact else "Kolmogorov-Smirnov"
     return AuditRow(
         f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
         f"p above {alpha:g}", p_value, f"{test} on {count} fresh draws of {noise.kind} noise",
@@ -58,29 +63,82 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     )
 
 
+def _together(found: Sequence[float]) -> float:
+    """One p-value of several (Bonferroni)."""
+    return min(1.0, len(found) * min(found, default=1.0))
+
+
+def _repeated(first: NDArray[Any], second: NDArray[Any], largest: float) -> float:
+    """The p-value of two streams that are equal throughout, if their likeliest value has this probability."""
+    size = min(len(first), len(second))
+    return largest**size if np.array_equal(first[:size], second[:size]) else 1.0
+
+
+def _binomial(hits: NDArray[np.int64], runs: int, rates: NDArray[np.float64]) -> float:
+    """Of several counts, each binomial with a known rate: exact and two-sided, together."""
+    from scipy.stats import binom
+
+    tails = np.minimum(binom.cdf(hits, runs, rates), binom.sf(hits - 1, runs, rates))
+    return _together(np.minimum(2.0 * tails, 1.0).tolist())
+
+
+def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple[NDArray[np.float64], float]:
+    """What was added to the center in fresh draws of two streams, and the p-value of their being the same."""
+    size = request.shape or (1,)
+    rounds = -(-count // (2 * math.prod(size)))
+    center: Any = np.array([request.center] * rounds, dtype=object)
+    if request.law.startswith("discrete"):
+        center = center.astype(np.int64)
+    halves = []
+    for k in (0, 1):
+        drawn = getattr(noise, request.law)(request.scale, center.shape, stream=(*name, k), center=center)
+        halves.append(np.concatenate([_moved(values, request) for values in drawn]))
+    ratio = math.exp(-1 / float(request.scale)) if request.law == "discrete_laplace" else 0.0
+    likeliest = (1 - ratio) / (1 + ratio) if ratio else min(1.0, 0.4 / float(request.scale) + 0.5)
+    repeated = _repeated(halves[0], halves[1], likeliest if request.law.startswith("discrete") else 0.5)
+    return np.concatenate(halves), repeated
+
+
+def _lattice(values: NDArray[np.float64], request: Draw) -> float:
+    """How many draws are at most each of some thresholds, and how many are that near to 0, against the exact law."""
+    reach = np.arange(-math.ceil(_REACH * float(request.scale)) - 1, math.ceil(_REACH * float(request.scale)) + 2)
+    scale = float(request.scale)
+    logs = -np.abs(reach) / scale if request.law == "discrete_laplace" else -(reach**2) / (2 * scale**2)
+    masses = np.exp(logs)
+    below = np.cumsum(masses / masses.sum())
+    at = np.unique(np.searchsorted(below, np.linspace(0.01, 0.99, _THRESHOLDS)))
+    signed = reach[at]
+    hits = np.array([np.count_nonzero(values <= t) for t in signed])
+    sizes = np.unique(np.abs(signed))
+    middle = len(reach) // 2
+    near = np.array([np.count_nonzero(np.abs(values) <= t) for t in sizes])
+    rates = np.array([below[middle + t] - (below[middle - t - 1]) for t in sizes])
+    return _together([_binomial(hits, len(values), below[at]), _binomial(near, len(values), np.minimum(rates, 1.0))])
+
+
 def _of_choices(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
     """The law of a channel at each of its inputs, or of a selection."""
-    from scipy import stats
-
+    half = -(-count // 2)
     if request.law == "selection":
-        weights = relative_weights(np.array([float(c) for c in request.center]))
-        drawn = {0: noise.selection([float(c) for c in request.center], count, stream=name)}
-        laws = {0: weights / weights.sum()}
+        logits = [float(c) for c in request.center]
+        weights = relative_weights(np.array(logits))
+        laws = [weights / weights.sum()]
+        drawn = [[noise.selection(logits, half, stream=(*name, k)) for k in (0, 1)]]
     else:
         table = np.array(request.table, dtype=np.int64)
-        laws = {k: row / row.sum() for k, row in enumerate(table)}
-        drawn = {k: noise.channel(table, np.full(count, k), stream=(*name, k)) for k in laws}
+        laws = [row / row.sum() for row in table]
+        drawn = [[noise.channel(table, np.full(half, i), stream=(*name, i, k)) for k in (0, 1)]
+                 for i in range(len(table))]
     found = []
-    for key, law in laws.items():
-        counts = np.bincount(drawn[key], minlength=len(law))
+    for law, pair in zip(laws, drawn, strict=True):
+        counts = np.bincount(np.concatenate(pair), minlength=len(law))
         if counts[law == 0].any():
             return 0.0
-        often = law * count >= _EXPECTED
-        cells = [np.append(values[often], values[~often].sum()) for values in (counts, law * count)]
-        held = cells[1] > 0
-        if held.sum() > 1:
-            found.append(float(stats.chisquare(cells[0][held], cells[1][held]).pvalue))
-    return min(1.0, len(found) * min(found, default=1.0))
+        shown = law * half >= 1  # the rest together
+        cells = np.append(counts[shown], counts[~shown].sum()), np.append(law[shown], law[~shown].sum())
+        found.append(_binomial(cells[0], 2 * half, np.minimum(cells[1], 1.0)))
+        found.append(_repeated(pair[0], pair[1], float(law.max())))
+    return _together(found)
 
 
 def _moved(values: NDArray[Any], request: Draw) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 
 from confide.contract.errors import InvalidInput
 
@@ -13,9 +13,14 @@ __all__ = ["fraction", "non_negative", "one_of", "positive", "whole"]
 def _finite(field: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, f"{value!r} is not a number")
-    if not math.isfinite(value):
-        raise InvalidInput(field, f"{value!r} is not finite")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        problem = "is beyond the doubles" if isinstance(value, Rational) else f"{value!r} is not finite"
+        raise InvalidInput(field, problem)
+    return number
 
 
 def positive(field: str, value: object, *, at_most: float = math.inf) -> float:

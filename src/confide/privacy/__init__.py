@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
     from confide.privacy.noise import Noise
     from confide.privacy.response import estimated_shares, randomized_response, response_table
-    from confide.privacy.selection import exponential_law, exponential_mechanism, report_noisy_max, selection_error
+    from confide.privacy.selection import (
+        exponential_law,
+        exponential_mechanism,
+        noisy_max_law,
+        report_noisy_max,
+        selection_error,
+    )
     from confide.privacy.sparse_vector import SparseVector
     from confide.privacy.tree_counter import TreeCounter
 
@@ -73,6 +79,7 @@ __all__ = [
     "gdp_mu",
     "hockey_stick",
     "max_divergence",
+    "noisy_max_law",
     "randomized_response",
     "renyi_divergence",
     "report_noisy_max",
@@ -97,7 +104,9 @@ __getattr__, __dir__ = doors(
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),
         "noise": ("Noise",),
         "response": ("estimated_shares", "randomized_response", "response_table"),
-        "selection": ("exponential_law", "exponential_mechanism", "report_noisy_max", "selection_error"),
+        "selection": (
+            "exponential_law", "exponential_mechanism", "noisy_max_law", "report_noisy_max", "selection_error",
+        ),
         "sparse_vector": ("SparseVector",),
         "tree_counter": ("TreeCounter",),
     },

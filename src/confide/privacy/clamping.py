@@ -42,7 +42,7 @@ def clamped_discrete_laplace(
         size: a number, or a shape.
         noise: where randomness comes from.
         stream: the draw's name.
-        center: whole numbers in that shape; zeros if left out.
+        center: whole numbers in that shape; zeros if left out. Beyond 2^62 they count as 2^62.
 
     Example:
         >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()
@@ -51,9 +51,10 @@ def clamped_discrete_laplace(
     reach, shape = whole("bound", bound), as_shape(size)
     if reach > _FAR:
         raise InvalidInput("bound", f"{reach} is too large", "must be at most 2^62")
-    middle = np.array(as_integers(center, shape) or [0] * math.prod(shape), dtype=object).reshape(shape)
+    numbers = [min(max(c, -_FAR), _FAR) for c in as_integers(center, shape) or [0] * math.prod(shape)]
+    middle = np.array(numbers, dtype=object).reshape(shape)
     noisy = noise.discrete_laplace(scale, shape, stream=stream, center=middle)
-    held = [min(max(value, c - reach), c + reach) for value, c in zip(noisy.flat, middle.flat, strict=True)]
+    held = [min(max(value, c - reach), c + reach) for value, c in zip(noisy.flat, numbers, strict=True)]
     return np.array(held, dtype=np.int64).reshape(shape)
 
 

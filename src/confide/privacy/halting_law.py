@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["LaplaceLaw", "WorstStream", "log_halting_law"]
+__all__ = ["LaplaceLaw", "WorstStream", "log_halting_law", "log_pattern"]
 
 _REACH = 42.0  # scales beyond the outermost kink: what is left out is a relative e^-42
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -141,6 +141,31 @@ def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> 
     ]
     law: _Array = np.logaddexp.reduce(parts, axis=0)
     return law
+
+
+def log_pattern(gaps: _Array, tops: NDArray[np.bool_], threshold: LaplaceLaw, answer: LaplaceLaw) -> float:
+    """ln of the probability that each answer is above, or not, as given, all against one noisy threshold.
+
+    Args:
+        gaps: answer minus threshold, shape (k,); whole numbers on the lattice.
+        tops: True where the answer is above, shape (k,).
+        threshold: the threshold's noise.
+        answer: each answer's noise.
+
+    Example:
+        >>> two = LaplaceLaw(2.0, False), LaplaceLaw(4.0, False)
+        >>> round(math.exp(log_pattern(np.zeros(2), np.array([False, True]), *two)), 12) == round(5 / 24, 12)
+        True
+    """
+    points, logs = threshold.nodes(*_kinks(gaps, threshold, answer))
+    _bounded(float(len(points)) * len(gaps))
+    size = max(1, _CHUNK // len(gaps))
+    parts = []
+    for at in range(0, len(points), size):
+        x = points[at : at + size, None] - gaps
+        terms = logs[at : at + size] + np.where(tops, answer.log_above(x), answer.log_below(x)).sum(axis=1)
+        parts.append(float(np.logaddexp.reduce(terms)))
+    return float(np.logaddexp.reduce(parts))
 
 
 def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) -> _Array:

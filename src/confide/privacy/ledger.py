@@ -42,29 +42,27 @@ Rule = Literal["basic", "zcdp"]
 
 
 @dataclass(frozen=True)
-class _Charge:
-    """The events of one charge, and what they cost by the account's rule."""
+class _Cost:
+    """What events cost by the account's rule, exactly."""
 
-    events: tuple[Event, ...]
-    epsilon: Fraction
-    delta: Fraction
-    rho: Fraction
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
     pure: bool = True
+
+    def __add__(self, other: _Cost) -> _Cost:
+        return _Cost(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho,
+                     self.pure and other.pure)
 
 
 @dataclass
 class _Entry:
+    """An account's budget, its running total, and its events: a charge takes the same time however many came before."""
+
     budget: PureDP | ApproxDP
     rule: Rule
-    charges: list[_Charge] = field(default_factory=list)
-
-    def total(self, *more: _Charge) -> _Charge:
-        every = [*self.charges, *more]
-        return _Charge(tuple(event for charge in every for event in charge.events),
-                       sum((charge.epsilon for charge in every), Fraction(0)),
-                       sum((charge.delta for charge in every), Fraction(0)),
-                       sum((charge.rho for charge in every), Fraction(0)),
-                       all(charge.pure for charge in every))
+    total: _Cost = field(default_factory=_Cost)
+    events: list[Event] = field(default_factory=list)
 
 
 class Ledger:
@@ -136,16 +134,19 @@ class Ledger:
                 if event.neighbours is not account.neighbours:
                     raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
                                        "relations are converted only by proved rules")
+            if entry.rule == "zcdp" and delta:
+                raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts once, at the delta of the budget")
             asked = _price(entry.rule, events, fraction("delta", delta, zero=True))
-            if not _admits(entry, entry.total(asked)):
+            if not _admits(entry, entry.total + asked):
                 raise BudgetExceeded(str(account), _say(entry, asked), _left(entry))
-            entry.charges.append(asked)
+            entry.total = entry.total + asked
+            entry.events.extend(events)
 
     def spent(self, account: Account) -> PureDP | ZCDP | ApproxDP:
         """What was debited so far, by the account's rule."""
         with self._lock:
             entry = self._entry(account)
-            total = entry.total()
+            total = entry.total
         if entry.rule == "zcdp":
             return ZCDP(float_up(total.rho))
         epsilon = written_up(total.epsilon)
@@ -154,7 +155,7 @@ class Ledger:
     def events(self, account: Account) -> tuple[Event, ...]:
         """The debited events, in order."""
         with self._lock:
-            return self._entry(account).total().events
+            return tuple(self._entry(account).events)
 
     def _entry(self, account: Account) -> _Entry:
         try:
@@ -163,21 +164,21 @@ class Ledger:
             raise InvalidInput("account", f"{account} is not registered", "register it with a budget first") from None
 
 
-def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Charge:
+def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Cost:
     """What one fixed list of events costs by a rule."""
     sums = totals(counted(events))
     if rule == "zcdp":
         if sums.rho is None:
             raise InvalidInput("events", "an approximate event has no zCDP cost",
                                "charge it to an account with the rule 'basic'")
-        return _Charge(events, sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
+        return _Cost(sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
     epsilon, spent = sums.pure + sums.approx, sums.delta
     if sums.concentrated:
         converted = concentrated_epsilon(sums, delta)
         if not math.isfinite(converted):
             raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
-    return _Charge(events, epsilon, spent, Fraction(0))
+    return _Cost(epsilon, spent, Fraction(0))
 
 
 def _pair(budget: PureDP | ApproxDP) -> tuple[Fraction, Fraction]:
@@ -186,7 +187,7 @@ def _pair(budget: PureDP | ApproxDP) -> tuple[Fraction, Fraction]:
     return written(budget.epsilon), written(budget.delta if isinstance(budget, ApproxDP) else 0.0)
 
 
-def _admits(entry: _Entry, total: _Charge) -> bool:
+def _admits(entry: _Entry, total: _Cost) -> bool:
     epsilon, delta = _pair(entry.budget)
     if entry.rule == "basic":
         return total.epsilon <= epsilon and total.delta <= delta
@@ -195,14 +196,14 @@ def _admits(entry: _Entry, total: _Charge) -> bool:
     return Fraction(ZCDP(float_up(total.rho)).delta_at(entry.budget.epsilon)) <= delta
 
 
-def _say(entry: _Entry, charge: _Charge) -> str:
+def _say(entry: _Entry, charge: _Cost) -> str:
     if entry.rule == "zcdp":
         return f"rho {float(charge.rho):.6g}"
     return f"epsilon {float(charge.epsilon):.6g}" + (f", delta {float(charge.delta):.3g}" if charge.delta else "")
 
 
 def _left(entry: _Entry) -> str:
-    total = entry.total()
+    total = entry.total
     epsilon, delta = _pair(entry.budget)
     if entry.rule == "zcdp":
         allowed = ZCDP.within(float(epsilon), float(delta)).rho

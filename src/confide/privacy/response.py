@@ -23,6 +23,7 @@ from confide.privacy.noise.balls import precision
 __all__ = ["ResponseTable", "estimated_shares", "randomized_response", "response_table"]
 
 _TOTAL = 2**62
+_CATEGORIES = 1024  # the table of a channel has their square
 _BITS = 192  # of the exponential, whose ceiling must be right: 100 are needed
 
 
@@ -74,7 +75,7 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
 
     Args:
         epsilon: in nats, >= 0.
-        categories: k in 2..2^20.
+        categories: k in 2..1024.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -87,8 +88,8 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
         (1865932782001961976, 686438309106356482, True)
     """
     epsilon, k = non_negative("epsilon", epsilon), whole("categories", categories, at_least=2)
-    if k > 2**20:
-        raise InvalidInput("categories", f"{k} is too large", "must be at most 2^20")
+    if k > _CATEGORIES:
+        raise InvalidInput("categories", f"{k} is too large", f"must be at most {_CATEGORIES}")
     from flint import arb, fmpq
 
     exact = min(written(epsilon), Fraction(epsilon))  # the decimal and the double differ; neither is exceeded

@@ -29,6 +29,7 @@ __all__ = [
 
 _ROOM = 2.0**-37  # of epsilon, for the rounding of logits and of exp: four times 2^-40, and more
 _PART = 2.0**-48  # of epsilon, for the rounding of the rate itself
+_LARGEST = 2**62  # scores are cut here, so that with their noise they stay within 64 bits
 _TAIL = 750.0  # scales beyond which discrete Laplace noise has no mass in doubles
 
 
@@ -83,7 +84,12 @@ def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: 
         wide = values.astype(np.uint64)  # differences modulo 2^64 are exact: they lie in [0, 2^64)
         below = -(wide[int(np.argmax(values))] - wide).astype(np.float64)
     rate = _used(epsilon) / ((1 if monotone else 2) * sensitivity)
-    return np.maximum(below * rate, -1e300)
+    if math.isinf(rate):
+        raise InvalidInput("epsilon", f"{epsilon!r} is too large for a sensitivity of {sensitivity!r}")
+    if rate == 0.0:
+        return np.zeros(len(below))
+    with np.errstate(over="ignore"):
+        return np.maximum(below * rate, -1e300)
 
 
 def _used(epsilon: float) -> float:
@@ -139,7 +145,10 @@ def _whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
     if values.ndim != 1 or not values.size or values.dtype.kind not in "biu":
         raise InvalidInput("scores", f"an array of shape {values.shape} and type {values.dtype}",
                            "must be one-dimensional whole numbers, at least one")
-    return values.astype(np.int64)
+    # A step moves what is cut to the range of the type no further apart.
+    if values.dtype.kind == "u":
+        values = np.minimum(values, np.uint64(_LARGEST))
+    return np.clip(values.astype(np.int64), -_LARGEST, _LARGEST)
 
 
 def report_noisy_max(

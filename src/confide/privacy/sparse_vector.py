@@ -30,6 +30,8 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 __all__ = ["ArmedSparseVector", "SparseVector"]
 
 _BITS = 53  # of a double
+_LARGEST_EPSILON = 600.0  # beside clamps: e^epsilon is a double, and so are the tails
+_REACH = 7  # bits of room above a scale: noise 2^7 scales out has probability e^-128 < 2^-184
 _INTEGERS = 2**62  # answers and thresholds up to here, plus noise, stay within 64 bits
 _ROUNDED_UP = 1.0 + 2.0**-40  # more than the rounding of the exponentials in a delta
 _SOURCE = "Wu 2017"
@@ -52,7 +54,8 @@ class SparseVector:
     Laplace(Delta/e2) is enough for them. On the integers all of it holds with sums for integrals. "continuous" noise is
     rounded, with what it is added to, on one grid that holds Delta (rounded up to it): the threshold's rounded noise
     shifts by a multiple of the grid, the answer's noise by any real number, so the same proof holds for every
-    threshold and all answers. The halting index is all that may be published.
+    threshold and all answers, as long as sums are below 2^53 units of the grid, where doubles are exact: scales are
+    limited such that noise beyond has probability below 2^-184. The halting index is all that may be published.
 
     Args:
         threshold: T, public: a whole number in the discrete law, |T| <= 2^62; else below 2^(52 - grid).
@@ -110,8 +113,10 @@ class SparseVector:
         if abs(self.threshold) > self._largest:
             raise InvalidInput("threshold", f"{self.threshold!r} is too large", f"must be at most {self._largest:g}")
         scales = (self.threshold_scale, self.query_scale)
-        if not all(math.isfinite(scale) and (scale <= LARGEST_SCALE or not self.lattice) for scale in scales):
-            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small", "its noise has no scale that can be drawn")
+        most = LARGEST_SCALE if self.lattice else 2.0 ** (_BITS - 1 - self.grid - _REACH)
+        if not all(scale <= most for scale in scales):
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small",
+                               f"the scale of its noise must be at most {most:g}")
         if self.clamp is not None:
             self._check_clamp(self.clamp)
 
@@ -176,7 +181,9 @@ class SparseVector:
         slack = 0 if self.lattice else 2.0 ** -(self.grid + 1)  # rounding to the grid may cross a clamp
         tails = [tail_probability(scale, max(bound - slack, 0), lattice=self.lattice)
                  for scale, bound in zip((self.threshold_scale, self.query_scale), self.clamp, strict=True)]
-        return (1.0 + math.exp(min(self.epsilon, 700.0))) * (tails[0] + self.queries * tails[1]) * _ROUNDED_UP
+        if self.epsilon > _LARGEST_EPSILON:
+            return math.inf
+        return (1.0 + math.exp(self.epsilon)) * (tails[0] + self.queries * tails[1]) * _ROUNDED_UP
 
     def clamped(self, delta: float) -> SparseVector:
         """The same with the least clamps that cost at most a given delta, half of it for either noise.
@@ -189,7 +196,9 @@ class SparseVector:
         """
         if self.queries is None:
             raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
-        each = fraction("delta", delta) / (2.0 * (1.0 + math.exp(min(self.epsilon, 700.0))) * _ROUNDED_UP**2)
+        if self.epsilon > _LARGEST_EPSILON:
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too large", f"with clamps at most {_LARGEST_EPSILON:g}")
+        each = fraction("delta", delta) / (2.0 * (1.0 + math.exp(self.epsilon)) * _ROUNDED_UP**2)
         bounds = [scale * math.log(count / each) for scale, count in
                   ((self.threshold_scale, 1), (self.query_scale, self.queries))]
         if self.lattice:
@@ -219,7 +228,8 @@ class SparseVector:
         Args:
             noise: where it comes from.
             stream: name of the draws.
-            arming: which one, below `armings`; the same one cannot be armed twice with one `noise`.
+            arming: which one, below `armings`. One `noise` arms it once in each stream; that every arming is paid is
+                the caller's duty, by `events`.
 
         Raises:
             Refused: more armings than were paid for.
@@ -429,9 +439,13 @@ class ArmedSparseVector:
 
 def _number(field: str, value: object) -> float | Fraction:
     """A finite number, exactly. The message does not say which one it is: it may be private."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, "is not a finite number")
-    return Fraction(value) if isinstance(value, Rational) else float(value)
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise InvalidInput(field, "is not a finite number")
+    return float(value)
 
 
 def _up(scale: Fraction) -> float:

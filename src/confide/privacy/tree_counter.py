@@ -103,7 +103,8 @@ class TreeCounter:
         whole("counters", self.counters, at_least=1)
         whole("arity", self.arity, at_least=2)
         one_of("law", self.law, ("discrete_laplace", "discrete_gaussian", "laplace", "gaussian"))
-        positive("scale", self.scale, at_most=LARGEST_SCALE)
+        # On the line, noise is kept in units of 2^-10 in 64-bit integers, and sums of many need room too.
+        positive("scale", self.scale, at_most=LARGEST_SCALE if self.lattice else 2.0**32)
         whole("distance", self.distance, at_least=1)
         if self.exposure is not None:
             whole("exposure", self.exposure, at_least=1)
@@ -381,6 +382,8 @@ class TreeCounter:
             if not self.lattice:
                 raise NotGuaranteed("the exact bound", "it is computed for noise on the integers")
             return float(self._exact(fraction("gamma", gamma)))
+        if bound == "source" and (self.arity != 2 or self.horizon < 2):
+            raise NotGuaranteed("the printed bound", "it is about binary trees, and false for one step")
         if (bound == "gaussian") is laplace:
             raise NotGuaranteed(f"the {bound} bound", f"it is not about {self.law.replace('_', ' ')} noise")
         public = (self.scale, self.terms, self.horizon, self.counters, gamma)

@@ -273,6 +273,8 @@ class PrivateTruthfulRegression(Mechanism):
             raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
                                 "run it with simulated noise, for a study, or take mode='corrected'")
         peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Unit.RECORD_REPLACED, label="payment estimates")
+        if isinstance(self.release, PrintedRidge):
+            return (peers, PureEvent(epsilon=self.release.epsilon, neighbours=Unit.RECORD_REPLACED, label="release"))
         return (peers, *self.release.events())
 
     @cached_property

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, NotGuaranteed, Unit, Unsupported
-from confide.privacy import ZCDP, Accountant, Composed, Event, PureEvent, RandomizedResponseEvent
+from confide.privacy import ZCDP, Accountant, Composed, Event, PureEvent, RandomizedResponseEvent, Repeated
 from confide.privacy.accounting import CALCULATORS, FAST, counted, float_up, written
 
 CALCULATED = [(event, name) for event in ONE_OF_EACH for name in Accountant((event,)).calculators]
@@ -188,3 +188,15 @@ def test_float_up(value: Fraction) -> None:
     up = float_up(value)
     assert Fraction(up) >= value
     assert up == 0.0 or Fraction(math.nextafter(up, -math.inf)) < value
+
+
+def test_exact_fractions_are_taken_exactly():
+    def pure(epsilon):
+        return PureEvent(epsilon=epsilon, neighbours=Unit.RECORD_REPLACED)
+
+    assert Fraction(Accountant((pure(Fraction(2, 3)),)).epsilon()) >= Fraction(2, 3)
+    assert Accountant((pure(Fraction(1, 3)),) * 3).epsilon() == 1.0
+    tiny = Repeated(event=pure(Fraction(1, 10**400)), count=10**400, neighbours=Unit.RECORD_REPLACED)
+    assert Accountant((tiny,)).epsilon() == 1.0
+    with pytest.raises(InvalidInput, match="beyond the doubles"):
+        pure(10**400)

@@ -62,16 +62,17 @@ def float_up(value: Fraction) -> float:
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def written(value: float) -> Fraction:
+def written(value: float | Fraction) -> Fraction:
     """The decimal number that a double is written as: 0.8 and 0.2 make 1, as whoever wrote them meant.
 
-    It differs from the double by less than a relative 2^-53; whatever is calibrated to an epsilon keeps more room.
+    It differs from the double by less than a relative 2^-53; whatever is calibrated to an epsilon keeps more room. An
+    exact rational is itself.
 
     Example:
         >>> written(0.8) + written(0.2) == 1, 0.8 + 0.2 == 1, Fraction(0.8) + Fraction(0.2) == 1
         (True, True, False)
     """
-    return Fraction(repr(float(value)))
+    return Fraction(value) if isinstance(value, Fraction | int) else Fraction(repr(float(value)))
 
 
 def written_up(value: Fraction) -> float:

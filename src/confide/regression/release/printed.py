@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from confide.contract.errors import NotGuaranteed
 from confide.contract.guarantees import Source
+from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.regression.bounds import RidgeBounds
@@ -103,6 +105,10 @@ class PrintedRidge(RidgeRelease):
 
     What it costs depends on the number of people, so it states no loss of its own: see `printed_claim`.
     """
+
+    def events(self) -> tuple[Event, ...]:
+        raise NotGuaranteed("the printed privacy loss", "it depends on the number of people",
+                            "ask the mechanism in paper mode, which charges for it where it holds")
 
     def scale(self, setting: Setting) -> float:
         return printed_scale(setting, self.ridge, self.epsilon)
