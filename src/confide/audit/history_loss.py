@@ -193,6 +193,6 @@ def _other_answers(draws: Sequence[Draw]) -> list[Draw]:
 
 
 SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=_other_answers)
-"""The draws of `SparseVector`s without clamps: what is published is which answers were above, and nothing else. What
+"""The draws of sparse vectors without clamps: what is published is which answers were above, and nothing else. What
 counts is read off the draws themselves: their scales, the thresholds of both runs (which must be the same: a threshold
 is public), and whether it went on after an alarm."""
