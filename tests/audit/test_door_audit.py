@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from confide.audit import (
+    NOISY_MAX,
     SPARSE_VECTOR,
     DampedNoise,
     HiddenPart,
@@ -23,7 +24,7 @@ from confide.audit import (
     sampler_audit,
 )
 from confide.contract import InvalidInput
-from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP, SparseVector
+from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP, SparseVector, report_noisy_max
 from confide.privacy.noise import ForcedNoise, RecordingNoise
 
 from false_alarms import alpha
@@ -103,7 +104,8 @@ def test_leaks_are_flagged(name: str) -> None:
 
 
 def test_nothing_walked_proves_nothing() -> None:
-    assert door_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)[""].flagged
+    with pytest.raises(InvalidInput, match="at least one pair"):
+        door_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
 
 
 def test_broken_sources_are_heard() -> None:
@@ -319,3 +321,26 @@ def test_a_split_is_no_noise() -> None:
     heard.split(4, stream="x")
     with pytest.raises(InvalidInput, match="partition"):
         sampler_audit(Noise.simulated(1), heard.draws[0], 100, 1e-9)
+
+
+def test_a_misspelt_part_is_no_clean_bill() -> None:
+    found = door_audit(_mean, [PAIR], {"Mean": PureDP(1.0)}, Noise.simulated)["Mean"]
+    assert found.flagged
+    assert found.leaks == ("no noise was asked for by the name 'Mean'; names are mean",)
+
+
+def test_the_largest_of_noisy_answers() -> None:
+    def winner(values: list[int], noise: Noise) -> int:
+        return report_noisy_max(values, 1.0, 1, noise, stream="winner")
+
+    def shown(values: list[int], noise: Noise) -> list[int]:
+        heard = RecordingNoise(noise)
+        return [winner(values, heard), int(heard.draws[0].value.max())]
+
+    pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
+    claims, hidden = {"": PureDP(1.0)}, {"winner": NOISY_MAX}
+    sound = door_audit(winner, pairs, claims, Noise.simulated, hidden=hidden, histories=20)[""]
+    assert not sound.flagged
+    assert 0.2 < sound.measured <= 1.0
+    assert door_audit(shown, pairs, claims, Noise.simulated, hidden=hidden)[""].flagged
+    assert door_audit(winner, pairs, claims, Noise.simulated)[""].flagged  # if all ten were shown

@@ -154,3 +154,12 @@ def test_misuse_is_refused(make: object, field: str) -> None:
 def test_nobody_is_paid_without_peers() -> None:
     with pytest.raises(Refused, match="two usable bits"):
         BernoulliPeers(people=3, prior=TWO).run([1, None], Noise.simulated(0))
+
+
+def test_only_bits_are_bits() -> None:
+    peers = BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0))
+    for bad in ((2, 1), (0, 0.5), (0, -3)):
+        with pytest.raises(InvalidInput, match="must be 0 or 1"):
+            peers.interim(*bad)
+    with pytest.raises(InvalidInput, match="others"):
+        peers.interim(0, 1, others=(0.0, 1.5))

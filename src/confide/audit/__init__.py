@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
-    from confide.audit.history_loss import SPARSE_VECTOR, HiddenPart
+    from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
     from confide.audit.incentives import BestResponse, best_response, best_response_among
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "NOISY_MAX",
     "SPARSE_VECTOR",
     "AuditReport",
     "AuditRow",
@@ -75,7 +76,7 @@ __getattr__, __dir__ = doors(
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
-        "history_loss": ("SPARSE_VECTOR", "HiddenPart"),
+        "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),

@@ -21,6 +21,7 @@ from typing import Any
 from confide.audit.claims import Loss, exceeds
 from confide.audit.history_loss import HiddenPart, belongs, history_loss, promised_parameter
 from confide.audit.report import AuditRow
+from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["DoorAudit", "Neighbours", "door_audit"]
@@ -54,7 +55,7 @@ class DoorAudit:
         promised: the claim's parameter.
         leaks: what reached the public past the noise, or depended on the data; empty for a sound mechanism.
         pairs: how many pairs of data sets were walked.
-        flagged: a leak, a loss above the claim, or nothing walked.
+        flagged: a leak, or a loss above the claim.
     """
 
     claim: Loss
@@ -91,7 +92,12 @@ def door_audit(
             rare noise meets, is seen where one of them meets it.
 
     Returns:
-        One audit per claim; a leak flags all of them.
+        One audit per claim; a leak flags all of them. Every noisy answer of a part that is not hidden counts as
+        published: a mechanism that publishes less (the largest of them, or that one is above a threshold) is judged too
+        hard without `hidden`.
+
+    Raises:
+        InvalidInput: no pair, or not pairs of neighbours.
 
     Example:
         >>> from confide.privacy import PureDP
@@ -105,11 +111,13 @@ def door_audit(
     worst = dict.fromkeys(claims, 0.0)
     leaks: dict[str, None] = {}
     parts = hidden or {}
+    drawn: dict[str, None] = {}
     count = 0
     for count, pair in enumerate(pairs, 1):
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
             shown = pair.published(run(pair.first, history))
+            drawn |= dict.fromkeys("/".join(map(str, draw.stream)) for draw in history.draws)
             forced = ForcedNoise(history.draws)
             other = pair.published(run(pair.second, forced))
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
@@ -121,10 +129,16 @@ def door_audit(
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, part)]
                 worst[part] = max(worst[part], history_loss(of_part, claim, parts))
+    if count == 0:
+        raise InvalidInput("pairs", "there are none", "give at least one pair of neighbours")
+    for part in dict.fromkeys([*claims, *parts]):
+        if part and not any(name == part or name.startswith(f"{part}/") for name in drawn):
+            names = ", ".join(list(drawn)[:8]) or "none"
+            leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
     for part, claim in claims.items():
         promised = promised_parameter(claim)
-        flagged = bool(leaks) or count == 0 or exceeds(worst[part], promised)
+        flagged = bool(leaks) or exceeds(worst[part], promised)
         out[part] = DoorAudit(claim, worst[part], promised, tuple(leaks), count, flagged)
     return out
 

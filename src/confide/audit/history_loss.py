@@ -23,8 +23,9 @@ from confide.privacy.halting_law import LaplaceLaw, log_pattern
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
+from confide.privacy.selection import largest_law
 
-__all__ = ["SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter"]
+__all__ = ["NOISY_MAX", "SPARSE_VECTOR", "HiddenPart", "Pair", "belongs", "history_loss", "promised_parameter"]
 
 Pair = tuple[Draw, Draw]
 """One request, as the two runs made it."""
@@ -191,6 +192,25 @@ def _other_answers(draws: Sequence[Draw]) -> list[Draw]:
                 for draw in draws[start + 1 : end]]
     return out
 
+
+def _largest_loss(draws: Sequence[Pair]) -> float:
+    """|ln ratio| of the probabilities that the same item is the largest, summed over the draws."""
+    total = 0.0
+    for one, other in draws:
+        laws = [largest_law(np.array([int(c) for c in draw.center]), float(one.scale)) for draw in (one, other)]
+        first, second = (float(law[int(np.argmax(one.value))]) for law in laws)
+        total += abs(math.log(first / second)) if first > 0 and second > 0 else math.inf
+    return total
+
+
+def _other_losers(draws: Sequence[Draw]) -> list[Draw]:
+    """Other noisy answers with the same largest ones: all moved, the largest further up."""
+    return [replace(draw, value=draw.value + 3 + 5 * (np.arange(draw.value.size) == np.argmax(draw.value)))
+            for draw in draws]
+
+
+NOISY_MAX = HiddenPart(loss=_largest_loss, other_answers=_other_losers)
+"""The draws of `report_noisy_max`, one vector each: what is published is which is the largest."""
 
 SPARSE_VECTOR = HiddenPart(loss=_pattern_loss, other_answers=_other_answers)
 """The draws of sparse vectors without clamps: what is published is which answers were above, and nothing else. What

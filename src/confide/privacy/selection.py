@@ -22,6 +22,7 @@ from confide.privacy.noise.choices import relative_weights
 __all__ = [
     "exponential_law",
     "exponential_mechanism",
+    "largest_law",
     "noisy_max_law",
     "report_noisy_max",
     "selection_error",
@@ -196,11 +197,14 @@ def noisy_max_law(
         >>> noisy_max_law([2, 0], 1.0, 1).round(6).tolist()
         [0.771903, 0.228097]
     """
-    values = _whole_scores(scores)
-    scale = _noise_scale(epsilon, sensitivity, monotone=monotone)
+    return largest_law(_whole_scores(scores), _noise_scale(epsilon, sensitivity, monotone=monotone))
+
+
+def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
+    """(k,) probabilities that each value is the largest after discrete Laplace noise, the first of equals."""
     reach = math.ceil(_TAIL * scale)
     if reach * values.size > 1e8:
-        raise InvalidInput("epsilon", f"{epsilon!r} is too small to enumerate", "the law is a sum over the integers")
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over the integers")
     top = int(values.max())
     # Far below the best score the others decide, and it has no mass that a double could hold.
     grid = np.arange(top - reach, top + reach + 1)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import (
     Accuracy,
@@ -240,6 +240,11 @@ class BernoulliPeers(Mechanism):
             others: the probability with which anybody else reports 1 who has a 0, and a 1; (0, 1) is the truth.
             peers: how many random peers' mean she is compared with; 0 for all n - 1, 1 for a single one.
         """
+        for name, value in (("bit", bit), ("report", report)):
+            if value not in (0, 1):
+                raise InvalidInput(name, f"{value!r} is no bit", "must be 0 or 1")
+        for rate in others:
+            non_negative("others", rate, at_most=1.0)
         count = whole("peers", peers) or self.people - 1
         if count >= self.people:
             raise InvalidInput("peers", f"{peers} is too many", f"must be below {self.people}")
