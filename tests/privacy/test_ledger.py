@@ -256,3 +256,22 @@ def test_a_charge_takes_the_same_work_however_many_came_before():
     assert ledger.spent(account).rho == pytest.approx(2000 * 0.001**2 / 2, rel=1e-12)
     with pytest.raises(InvalidInput, match="converts once"):
         ledger.charge(account, event, delta=1e-9)
+
+
+def test_what_is_no_event_no_budget_and_no_account():
+    account = Account(name="a", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    ledger = Ledger()
+    for budget in (1.0, ZCDP(0.5)):
+        with pytest.raises(InvalidInput, match="no budget"):
+            ledger.register(account, budget)
+    ledger.register(account, PureDP(1.0))
+    for wrong in (0.1, PureDP(0.1), (PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED),)):
+        with pytest.raises(InvalidInput, match="no event"):
+            ledger.charge(account, wrong)
+    with pytest.raises(InvalidInput, match="audience"):
+        Account(name="a", neighbours=Unit.RECORD_REPLACED, audience="public")
+    with pytest.raises(InvalidInput, match="no relation"):
+        PureEvent(epsilon=0.1, neighbours="replaced")
+    with pytest.raises(InvalidInput, match="no event"):
+        Accountant((0.1,))
+    assert Accountant(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)).epsilon() == 0.1

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confide.contract import InvalidInput
-from confide.privacy import Noise, exact_epsilon, renyi_divergence
+from confide.privacy import (
+    Noise,
+    SparseVector,
+    TreeCounter,
+    clamped_discrete_laplace,
+    exact_epsilon,
+    randomized_response,
+    renyi_divergence,
+)
 from confide.privacy.selection import (
     exponential_law,
     exponential_mechanism,
@@ -161,3 +169,15 @@ def test_secure_draws_follow_the_law():
     far = np.abs(np.bincount(drawn, minlength=4) - 4000 * law) / np.sqrt(4000 * law * (1 - law))
     assert far.max() < 8.0  # two in 10^15
     assert report_noisy_max([10**6, 0], 1.0, 1, noise, stream="y") == 0
+
+
+@pytest.mark.parametrize("noise", [7, None, np.random.default_rng(1)])
+def test_what_is_no_noise(noise):
+    for call in (lambda: exponential_mechanism([1], 1.0, 1.0, noise, stream="x"),
+                 lambda: report_noisy_max([1], 1.0, 1, noise, stream="x"),
+                 lambda: randomized_response([1], 1.0, noise, stream="x"),
+                 lambda: clamped_discrete_laplace(1.0, 5, 1, noise, stream="x"),
+                 lambda: SparseVector(threshold=1, epsilon=1.0).run([1], noise),
+                 lambda: TreeCounter.for_epsilon(1.0, distance=1, horizon=4).start(noise)):
+        with pytest.raises(InvalidInput, match=r"use Noise.secure\(\)"):
+            call()

@@ -114,6 +114,8 @@ def door_audit(
     drawn: dict[str, None] = {}
     count = 0
     for count, pair in enumerate(pairs, 1):
+        if not isinstance(pair, Neighbours):
+            raise InvalidInput("pairs", f"{type(pair).__name__} is no pair", "must hold Neighbours")
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
             shown = pair.published(run(pair.first, history))

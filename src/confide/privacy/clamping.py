@@ -23,6 +23,7 @@ from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import Integers, as_integers, as_shape
 from confide.privacy.noise.balls import precision
+from confide.privacy.noise.base import as_noise
 
 __all__ = ["clamped_discrete_laplace", "clamping_bound", "clamping_delta", "tail_probability"]
 
@@ -53,7 +54,7 @@ def clamped_discrete_laplace(
         raise InvalidInput("bound", f"{reach} is too large", "must be at most 2^62")
     numbers = [min(max(c, -_FAR), _FAR) for c in as_integers(center, shape) or [0] * math.prod(shape)]
     middle = np.array(numbers, dtype=object).reshape(shape)
-    noisy = noise.discrete_laplace(scale, shape, stream=stream, center=middle)
+    noisy = as_noise(noise).discrete_laplace(scale, shape, stream=stream, center=middle)
     held = [min(max(value, c - reach), c + reach) for value, c in zip(noisy.flat, numbers, strict=True)]
     return np.array(held, dtype=np.int64).reshape(shape)
 

@@ -34,6 +34,10 @@ class Event:
     neighbours: Unit
     label: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.neighbours, Unit):
+            raise InvalidInput("neighbours", f"{self.neighbours!r} is no relation", "use confide.contract.Unit")
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary with the event's type."""
         values = {k: (v.value if isinstance(v, Unit) else v) for k, v in vars(self).items()}
@@ -47,6 +51,7 @@ class PureEvent(Event):
     epsilon: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         non_negative("epsilon", self.epsilon)
 
 
@@ -64,6 +69,7 @@ class BoundedRangeEvent(Event):
     epsilon: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         non_negative("epsilon", self.epsilon)
 
 
@@ -81,6 +87,7 @@ class RandomizedResponseEvent(Event):
     categories: int = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         non_negative("epsilon", self.epsilon)
         whole("categories", self.categories, at_least=2)
 
@@ -93,6 +100,7 @@ class ApproxEvent(Event):
     delta: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         positive("epsilon", self.epsilon)
         fraction("delta", self.delta, zero=True)
 
@@ -104,6 +112,7 @@ class ZCDPEvent(Event):
     rho: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         non_negative("rho", self.rho)
 
 
@@ -119,6 +128,7 @@ class GDPEvent(Event):
     mu: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         non_negative("mu", self.mu)
 
 
@@ -130,6 +140,7 @@ class Repeated(Event):
     count: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole("count", self.count)
         _same_relation(self.neighbours, (self.event,))
 
@@ -145,6 +156,7 @@ class Composed(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _same_relation(self.neighbours, self.events)
 
     def to_dict(self) -> dict[str, Any]:

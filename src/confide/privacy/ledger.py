@@ -34,6 +34,12 @@ class Account:
     neighbours: Unit
     audience: Audience
 
+    def __post_init__(self) -> None:
+        for field_name, kind in (("neighbours", Unit), ("audience", Audience)):
+            if not isinstance(getattr(self, field_name), kind):
+                raise InvalidInput(field_name, f"{getattr(self, field_name)!r} is none",
+                                   f"use confide.contract.{kind.__name__}")
+
     def __str__(self) -> str:
         return f"{self.name} ({self.neighbours.value}, seen by {self.audience.value})"
 
@@ -131,6 +137,9 @@ class Ledger:
         with self._lock:
             entry = self._entry(account)
             for event in events:
+                if not isinstance(event, Event):
+                    raise InvalidInput("events", f"{type(event).__name__} is no event",
+                                       "charge events one by one, such as PureEvent; unpack a tuple of them with *")
                 if event.neighbours is not account.neighbours:
                     raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
                                        "relations are converted only by proved rules")
@@ -182,6 +191,8 @@ def _price(rule: Rule, events: tuple[Event, ...], delta: float) -> _Cost:
 
 
 def _pair(budget: PureDP | ApproxDP) -> tuple[Fraction, Fraction]:
+    if not isinstance(budget, PureDP | ApproxDP):
+        raise InvalidInput("budget", f"{type(budget).__name__} is no budget", "must be PureDP or ApproxDP")
     if budget.vacuous:
         raise InvalidInput("budget", f"{budget} is unlimited", "must be finite")
     return written(budget.epsilon), written(budget.delta if isinstance(budget, ApproxDP) else 0.0)

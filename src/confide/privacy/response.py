@@ -19,6 +19,7 @@ from confide.privacy.accounting import written
 from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.balls import precision
+from confide.privacy.noise.base import as_noise
 
 __all__ = ["ResponseTable", "estimated_shares", "randomized_response", "response_table"]
 
@@ -129,7 +130,8 @@ def randomized_response(
         >>> randomized_response([1, 0, 1, 1], 3.0, Noise.simulated(2), stream="smokes").tolist()
         [1, 0, 1, 1]
     """
-    return noise.channel(response_table(epsilon, categories).weights, _answers(values, categories), stream=stream)
+    table = response_table(epsilon, categories).weights
+    return as_noise(noise).channel(table, _answers(values, categories), stream=stream)
 
 
 def _answers(values: ArrayLike, categories: int) -> NDArray[np.int64]:
@@ -138,7 +140,8 @@ def _answers(values: ArrayLike, categories: int) -> NDArray[np.int64]:
         raise InvalidInput("values", f"an array of shape {array.shape} and type {array.dtype}",
                            "must be one-dimensional whole numbers")
     if array.size and not (array.min() >= 0 and array.max() < categories):
-        raise InvalidInput("values", "an entry is not one of the answers", f"must be in 0..{categories - 1}")
+        raise InvalidInput("values", "an entry is not one of the answers",
+                           f"must be in 0..{categories - 1} with categories={categories}")
     return array.astype(np.int64)
 
 
@@ -170,8 +173,9 @@ def estimated_shares(
     counts = np.bincount(_answers(reports, categories), minlength=categories)
     n = int(counts.sum())
     if n < 1 or table.same == table.other:
-        raise InvalidInput("reports" if n < 1 else "epsilon", "nothing can be estimated",
-                           "needs reports that depend on the answers")
+        if n < 1:
+            raise InvalidInput("reports", "there are none: nothing can be estimated")
+        raise InvalidInput("epsilon", f"{epsilon!r} is so small that reports say nothing: nothing can be estimated")
     p, q = table.truth, table.other / table.total
     shares = (counts / n - q) / (p - q)
     # A report counts with probability p or q: the variance given the true answers, at the estimated shares.

@@ -17,6 +17,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import float_up, written
 from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.choices import relative_weights
 
 __all__ = [
@@ -66,7 +67,7 @@ def exponential_mechanism(
         >>> int(exponential_mechanism(counts, 1.0, 1.0, Noise.simulated(1), stream="winner")[0])
         0
     """
-    return noise.selection(_logits(scores, epsilon, sensitivity, monotone=monotone), size, stream=stream)
+    return as_noise(noise).selection(_logits(scores, epsilon, sensitivity, monotone=monotone), size, stream=stream)
 
 
 def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: bool) -> NDArray[np.float64]:
@@ -183,7 +184,7 @@ def report_noisy_max(
     """
     values = _whole_scores(scores)
     scale = _noise_scale(epsilon, sensitivity, monotone=monotone)
-    return int(np.argmax(noise.discrete_laplace(scale, values.shape, stream=stream, center=values)))
+    return int(np.argmax(as_noise(noise).discrete_laplace(scale, values.shape, stream=stream, center=values)))
 
 
 def noisy_max_law(

@@ -25,6 +25,7 @@ from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_exact, as_grid, as_stream
+from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 
 __all__ = ["ArmedSparseVector", "SparseVector"]
@@ -376,7 +377,7 @@ class ArmedSparseVector:
 
     def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName) -> None:
         self._mechanism = mechanism
-        self._noise = noise
+        self._noise = as_noise(noise)
         self._stream = stream
         self._asked = 0
         self._halted = False

@@ -24,6 +24,7 @@ from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import StreamName, as_stream
+from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.tree_blocks import finished_level, levels, mean_terms, terms
 from confide.privacy.tree_bounds import (
@@ -462,7 +463,7 @@ class RunningCounter:
 
     def __init__(self, counter: TreeCounter, noise: Noise, stream: StreamName) -> None:
         self._counter = counter
-        self._noise = noise
+        self._noise = as_noise(noise)
         self._stream = stream
         self._step = 0
         state = (counter.counters, counter.levels)

@@ -82,7 +82,11 @@ class Accountant:
     events: tuple[Event, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(self.events))
+        given = (self.events,) if isinstance(self.events, Event) else tuple(self.events)
+        for event in given:
+            if not isinstance(event, Event):
+                raise InvalidInput("events", f"{type(event).__name__} is no event", "must be events, such as PureEvent")
+        object.__setattr__(self, "events", given)
         relations = {event.neighbours for event in self.events}
         if len(relations) > 1:
             raise InvalidInput("events", f"{len(relations)} neighbouring relations",

@@ -32,7 +32,7 @@ from confide.privacy.noise.arguments import (
 )
 from confide.privacy.noise.discrete import LARGEST_SCALE, DiscreteLaw
 
-__all__ = ["Noise", "RealLaw"]
+__all__ = ["Noise", "RealLaw", "as_noise"]
 
 RealLaw = Literal["laplace", "gaussian"]
 
@@ -351,3 +351,10 @@ class Noise(ABC):
 
     @abstractmethod
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]: ...
+
+
+def as_noise(noise: object) -> Noise:
+    """A source of noise, or a refusal that says where to get one."""
+    if not isinstance(noise, Noise):
+        raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure(), or .simulated(seed)")
+    return noise

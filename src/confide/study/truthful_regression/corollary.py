@@ -42,7 +42,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     ]
     picture = curves(rows, title="Corollary 1 at d = 10, p = 4, delta = .3", x="people n", y="", log_x=True, log_y=True,
                      alt="What a lie may gain by the printed claim grows with n, while the most that a lie can lose "
-                         "stays constant; the noise is longer than the parameter up to billions of people.")
+                         "falls towards a constant; the noise is longer than the parameter up to about 10^12 people.")
     columns = ("people n", "epsilon", "E||v||^2", "share of the estimate that shrinks away", "eta / b",
                "largest loss / b", "incentive claim empty", "accuracy claim empty")
     return Findings(compared=tuple(compared), blocks=(*picture, Table(columns=columns, rows=tuple(table))))
