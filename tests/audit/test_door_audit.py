@@ -167,6 +167,16 @@ def test_losses_of_choices_are_exact() -> None:
     assert not _audit(_answered, PureDP(math.log(3))).flagged
 
 
+def test_a_selection_counts_by_whichever_cost_is_less() -> None:
+    """Largest log ratio .62, range 1: at a tiny delta the ratio is the sharper one, over many draws the range."""
+    def once(values: list[float], noise: Noise) -> np.ndarray:
+        return noise.selection([values[0], 0.0], stream="item")
+
+    approximate = _audit(once, ApproxDP(0.8, 1e-9))
+    assert approximate.measured == pytest.approx(_audit(once).measured) == pytest.approx(0.62, abs=0.01)
+    assert not approximate.flagged
+
+
 def test_an_answer_that_only_one_data_set_can_give() -> None:
     def telling(values: list[float], noise: Noise) -> np.ndarray:
         return noise.channel([[4, 0], [1, 3]], np.array(values, dtype=int), stream="reports")

@@ -90,7 +90,6 @@ def test_thread_count_changes_nothing(count: int, monkeypatch: pytest.MonkeyPatc
     split = rng.random(3000) < 0.5
     reference = moments(as_batches((X, y), 4), MAP, split, 4)
     monkeypatch.setattr("confide.numerics.map_reduce.threads", lambda: count)
-    monkeypatch.setattr("confide.regression.records.threads", lambda: count)
     again = moments(as_batches((X, y), 4, rows=100), MAP, split, 4)
     for a, b in zip(reference, again, strict=True):
         assert (a.gram == b.gram).all()

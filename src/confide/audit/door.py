@@ -23,6 +23,7 @@ from confide.audit.history_loss import HiddenPart, belongs, history_loss, promis
 from confide.audit.report import AuditRow
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DoorAudit", "Neighbours", "door_audit"]
 
@@ -111,7 +112,7 @@ def door_audit(
     worst = dict.fromkeys(claims, 0.0)
     leaks: dict[str, None] = {}
     parts = hidden or {}
-    drawn: dict[str, None] = {}
+    drawn: dict[StreamName, Draw] = {}
     count = 0
     for count, pair in enumerate(pairs, 1):
         if not isinstance(pair, Neighbours):
@@ -119,7 +120,7 @@ def door_audit(
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
             shown = pair.published(run(pair.first, history))
-            drawn |= dict.fromkeys("/".join(map(str, draw.stream)) for draw in history.draws)
+            drawn |= {draw.stream: draw for draw in history.draws}
             forced = ForcedNoise(history.draws)
             other = pair.published(run(pair.second, forced))
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
@@ -134,8 +135,8 @@ def door_audit(
     if count == 0:
         raise InvalidInput("pairs", "there are none", "give at least one pair of neighbours")
     for part in dict.fromkeys([*claims, *parts]):
-        if part and not any(name == part or name.startswith(f"{part}/") for name in drawn):
-            names = ", ".join(list(drawn)[:8]) or "none"
+        if part and not any(belongs(draw, part) for draw in drawn.values()):
+            names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
             leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
     for part, claim in claims.items():

@@ -20,7 +20,7 @@ from confide.privacy.accounting.gdp import mu, supports
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
-from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, RenyiDP
 from confide.privacy.noise import Draw
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.selection import largest_law
@@ -78,6 +78,12 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
         The loss in the claim's own parameter; infinity where one of the two data sets could not have produced an
         answer, or where no such parameter follows from the laws that were asked for.
     """
+    # A selection has two proved costs; which one is the better depends on the claim.
+    return min(_cost(draws, claim, hidden, ranged=ranged) for ranged in (False, True))
+
+
+def _cost(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], *, ranged: bool) -> float:
+    """`history_loss` with selections counted by their range, or by their largest log ratio."""
     events: list[Event | None] = []
     for part, rule in hidden.items():
         inside = [pair for pair in draws if belongs(pair[0], part)]
@@ -92,9 +98,8 @@ def history_loss(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, Hidden
             continue
         if one.law == "selection":
             step = _selection_loss(one, other)
-            pure = isinstance(claim, PureDP) or step.pure <= step.range / 2  # then it is the better one in zCDP too
-            ranged = BoundedRangeEvent(epsilon=step.range, neighbours=_RELATION)
-            events += [_pure(step.pure) if pure else ranged] * math.prod(one.shape)
+            event = BoundedRangeEvent(epsilon=step.range, neighbours=_RELATION) if ranged else _pure(step.pure)
+            events += [event] * math.prod(one.shape)
             continue
         moved = np.array([float(a - b) for a, b in zip(one.center, other.center, strict=True)])
         scale = float(one.scale)

@@ -93,10 +93,20 @@ def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple
     for k in (0, 1):
         drawn = getattr(noise, request.law)(request.scale, center.shape, stream=(*name, k), center=center)
         halves.append(np.concatenate([_moved(values, request) for values in drawn]))
-    ratio = math.exp(-1 / float(request.scale)) if request.law == "discrete_laplace" else 0.0
-    likeliest = (1 - ratio) / (1 + ratio) if ratio else min(1.0, 0.4 / float(request.scale) + 0.5)
-    repeated = _repeated(halves[0], halves[1], likeliest if request.law.startswith("discrete") else 0.5)
-    return np.concatenate(halves), repeated
+    return np.concatenate(halves), _repeated(halves[0], halves[1], _likeliest(request))
+
+
+def _likeliest(request: Draw) -> float:
+    """A bound on the probability of the likeliest number."""
+    scale = float(request.scale)
+    match request.law:
+        case "discrete_laplace":
+            return math.tanh(1 / (2 * scale))
+        case "discrete_gaussian":
+            # The sum of exp(-k^2/(2 scale^2)) over all integers is no less than the integral.
+            return min(1.0, 1 / (scale * math.sqrt(2 * math.pi)))
+        case _:
+            return 0.5  # one point of a fine grid has far less
 
 
 def _lattice(values: NDArray[np.float64], request: Draw) -> float:
@@ -152,7 +162,7 @@ def _symmetric(values: NDArray[np.float64], *, normal: bool) -> float:
 
     whole, half = (stats.norm, stats.halfnorm) if normal else (stats.laplace, stats.expon)
     sizes, signed = stats.kstest(np.abs(values), half.cdf).pvalue, stats.kstest(values, whole.cdf).pvalue
-    return min(1.0, 2.0 * float(min(sizes, signed)))
+    return _together([float(sizes), float(signed)])
 
 
 def _of_vectors(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
@@ -176,4 +186,4 @@ def _of_vectors(noise: Noise, request: Draw, count: int, name: StreamName) -> fl
     # Length and direction are independent: among the longer half, directions are as uniform as among all.
     longer = unit[np.argsort(length)[len(length) // 2 :]]
     found += [float(stats.kstest(longer[:, k], coordinate.cdf).pvalue) for k in shown]
-    return min(1.0, len(found) * min(found))
+    return _together(found)

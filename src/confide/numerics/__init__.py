@@ -8,12 +8,12 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.numerics.integer_cross import IntegerCross
-    from confide.numerics.map_reduce import block_rows, map_blocks, threads
+    from confide.numerics.map_reduce import accumulate, block_rows, map_blocks, threads
 
 
-__all__ = ["IntegerCross", "block_rows", "map_blocks", "threads"]
+__all__ = ["IntegerCross", "accumulate", "block_rows", "map_blocks", "threads"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"integer_cross": ("IntegerCross",), "map_reduce": ("block_rows", "map_blocks", "threads")},
+    {"integer_cross": ("IntegerCross",), "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads")},
 )

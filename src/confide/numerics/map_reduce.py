@@ -10,14 +10,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
-__all__ = ["block_rows", "map_blocks", "threads"]
+__all__ = ["accumulate", "block_rows", "map_blocks", "threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+State = TypeVar("State")
 
 _BLOCK_BYTES = 2**20
 """A block of rows and its temporaries stay in a core's cache, and the allocator reuses them."""
@@ -64,3 +66,31 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
                 yield pending.pop(0).result()
         while pending:
             yield pending.pop(0).result()
+
+
+def accumulate(start: Callable[[], State], add: Callable[[State, Item], None], items: Iterable[Item]) -> list[State]:
+    """Add every item to one of a few states, one for each thread. Which one it is, nobody knows: sums must be exact.
+
+    Args:
+        start: a state to which nothing was added.
+        add: adds an item to a state, on a thread of its own; the state is nobody else's meanwhile.
+        items: read one by one on the calling thread.
+
+    Returns:
+        The states, for the caller to join.
+    """
+    states = [start() for _ in range(threads())]
+    free: SimpleQueue[State] = SimpleQueue()
+    for state in states:
+        free.put(state)
+
+    def work(item: Item) -> None:
+        state = free.get()
+        try:
+            add(state, item)
+        finally:
+            free.put(state)
+
+    for _ in map_blocks(work, items):
+        pass
+    return states

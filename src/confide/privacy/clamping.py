@@ -25,7 +25,7 @@ from confide.privacy.noise.arguments import Integers, as_integers, as_shape
 from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import as_noise
 
-__all__ = ["clamped_discrete_laplace", "clamping_bound", "clamping_delta", "tail_probability"]
+__all__ = ["added_delta", "clamped_discrete_laplace", "clamping_bound", "clamping_delta", "tail_probability"]
 
 _BITS = 160
 _FAR = 2**62  # noise of any admissible scale stays below
@@ -102,12 +102,22 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
         >>> clamping_delta(2.0, 60, 1.0) < 1e-12
         True
     """
+    tail = _tail(scale, bound, lattice=True)
+    with precision(_BITS):
+        return added_delta(epsilon, whole("draws", draws, at_least=1) * tail)
+
+
+def added_delta(epsilon: float, tail: Any) -> float:
+    """(1 + e^epsilon) tail, rounded up, at most 1: what cutting costs where noise is cut with probability `tail`.
+
+    Args:
+        epsilon: of the mechanism as a whole, in nats, >= 0.
+        tail: a double or a ball.
+    """
     from flint import arb
 
-    count = whole("draws", draws, at_least=1)
     with precision(_BITS):
-        cost = (1 + arb(non_negative("epsilon", epsilon)).exp()) * count * _tail(scale, bound, lattice=True)
-        return min(1.0, up(cost))
+        return min(1.0, up((1 + arb(non_negative("epsilon", epsilon)).exp()) * arb(tail)))
 
 
 def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws: int = 1) -> int:

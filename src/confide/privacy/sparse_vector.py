@@ -20,7 +20,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Source, Unit
 from confide.privacy.accounting import float_up, written
-from confide.privacy.clamping import tail_probability
+from confide.privacy.clamping import added_delta, tail_probability
 from confide.privacy.events import ApproxEvent, Event, PureEvent, Repeated
 from confide.privacy.halting_law import LaplaceLaw, WorstStream, log_halting_law
 from confide.privacy.noise import Noise, Stream
@@ -182,9 +182,7 @@ class SparseVector:
         slack = 0 if self.lattice else 2.0 ** -(self.grid + 1)  # rounding to the grid may cross a clamp
         tails = [tail_probability(scale, max(bound - slack, 0), lattice=self.lattice)
                  for scale, bound in zip((self.threshold_scale, self.query_scale), self.clamp, strict=True)]
-        if self.epsilon > _LARGEST_EPSILON:
-            return math.inf
-        return (1.0 + math.exp(self.epsilon)) * (tails[0] + self.queries * tails[1]) * _ROUNDED_UP
+        return added_delta(self.epsilon, (tails[0] + self.queries * tails[1]) * _ROUNDED_UP)
 
     def clamped(self, delta: float) -> SparseVector:
         """The same with the least clamps that cost at most a given delta, half of it for either noise.

@@ -12,14 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import Refused
-from confide.numerics import IntegerCross, map_blocks, threads
-from confide.regression.records import Batch, RecordMap, one_each, ordered_dot
+from confide.numerics import IntegerCross
+from confide.regression.records import Batch, RecordMap, group_sums, ordered_dot
 
 __all__ = ["WITNESS", "LeastSquares", "Sums", "fitted", "leave_one_out", "leverages", "on_grid", "sums"]
 
@@ -80,33 +79,15 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
         Those of group 0 and of group 1; the same integers for any order and chunking of the rows.
     """
     scale = _scale(record_map)
-    width = 2 * features + 2
 
-    def empty() -> tuple[IntegerCross, IntegerCross]:
-        first, second = (IntegerCross(width, left_bound=_HALF, right_bound=_HALF) for _ in range(2))
-        return first, second
-
-    free: SimpleQueue[tuple[IntegerCross, IntegerCross]] = SimpleQueue()
-    for _ in range(threads()):
-        free.put(empty())
-
-    def add(batch: Batch) -> None:
+    def halves(batch: Batch) -> tuple[Array, Array]:
         X, y, _null = record_map.clip(batch)
         table = np.column_stack([*on_grid(X), *on_grid(y / scale)])
-        group = split[batch.index]
-        pair = free.get()
-        for part, rows in zip(pair, (table[~group], table[group]), strict=True):
-            part.add(rows, np.zeros(len(rows)))
-        free.put(pair)
+        return table, np.zeros(len(table))
 
-    for _ in map_blocks(add, one_each(batches, len(split))):
-        pass
-    total = free.get()
-    while not free.empty():
-        for mine, other in zip(total, free.get(), strict=True):
-            mine.merge(other)
-    first, second = (_joined(part.gram, features, scale) for part in total)
-    return first, second
+    first, second = group_sums(batches, split, halves,
+                               lambda: IntegerCross(2 * features + 2, left_bound=_HALF, right_bound=_HALF))
+    return _joined(first.gram, features, scale), _joined(second.gram, features, scale)
 
 
 def _joined(table: NDArray[np.object_], d: int, scale: float) -> Sums:

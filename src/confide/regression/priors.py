@@ -31,6 +31,7 @@ __all__ = [
     "UniformBox",
     "UniformNoise",
     "UniformSphere",
+    "parameters",
 ]
 
 Array = NDArray[np.float64]
@@ -327,6 +328,13 @@ Isotropic = UniformBall | UniformSphere | GaussianBall
 
 Prior = UniformBall | UniformSphere | GaussianBall | UniformBox | Atoms | SampledPrior
 """The laws of the parameter."""
+
+
+def parameters(prior: Prior, normals: ArrayLike, uniforms: ArrayLike) -> Array:
+    """Draws (n, d) from any law of the parameter, made of standard normals (n, d) and uniforms (n,)."""
+    if isinstance(prior, Isotropic):
+        return prior.from_normals(normals, uniforms)
+    return prior.from_uniforms(special.ndtr(normals) if isinstance(prior, UniformBox) else uniforms)
 
 
 class _OnePiece:

@@ -36,7 +36,16 @@ from confide.regression.costs import (
 )
 from confide.regression.guarantees import Figures, figures, regression_guarantees, total_loss
 from confide.regression.posterior import PosteriorMean
-from confide.regression.records import Batch, RecordMap, as_batches, moments, one_each, ordered_dot, twice_readable
+from confide.regression.records import (
+    Batch,
+    RecordMap,
+    as_batches,
+    moments,
+    one_each,
+    one_record,
+    ordered_dot,
+    twice_readable,
+)
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Released
 from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
@@ -421,14 +430,9 @@ class PrivateTruthfulRegression(Mechanism):
         """
         if not isinstance(billboard, RegressionBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
-        if not 0 <= whole("index", index) < self.setting.people:
-            raise InvalidInput("index", f"{index} is out of range", f"must be below {self.setting.people}")
-        if record is None:
-            return {"payment": 0}
-        x, y = record
-        (batch,) = as_batches(([x], [y]), self.setting.features)
+        batch = one_record(record, index, self.setting.people, self.setting.features)
         group = np.array([bool(billboard.group(index))])
-        return {"payment": int(self._payments(batch, group, billboard.peers)[0])}
+        return {"payment": 0 if batch is None else int(self._payments(batch, group, billboard.peers)[0])}
 
     def interval(self, billboard: RegressionBillboard, direction: np.ndarray, level: float = 0.95) -> Interval:
         """How far direction'coef may be from direction'theta, part by part, from the billboard alone (free).

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.numerics import IntegerCross, block_rows, map_blocks, threads
+from confide.numerics import IntegerCross, accumulate, block_rows
 
 __all__ = [
     "GRID_BITS",
@@ -25,8 +25,10 @@ __all__ = [
     "Moments",
     "RecordMap",
     "as_batches",
+    "group_sums",
     "moments",
     "one_each",
+    "one_record",
     "ordered_dot",
     "row_norms",
     "twice_readable",
@@ -284,29 +286,59 @@ def moments(
     """
     right_bound = int(np.ceil(record_map.response_bound * _ONE))
 
-    def empty() -> tuple[IntegerCross, IntegerCross]:
-        first, second = (IntegerCross(features, left_bound=_ONE, right_bound=right_bound) for _ in range(2))
-        return first, second
-
-    # Sums are exact integers, so it does not matter which thread's pair a block goes to.
-    free: SimpleQueue[tuple[IntegerCross, IntegerCross]] = SimpleQueue()
-    for _ in range(threads()):
-        free.put(empty())
-
-    def add(batch: Batch) -> None:
+    def whole_numbers(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         X, y, _null = record_map.clip(batch)
-        rows, responses = record_map.quantise(X, y)
-        group = split[batch.index]
-        pair = free.get()
-        pair[0].add(rows[~group], responses[~group])
-        pair[1].add(rows[group], responses[group])
-        free.put(pair)
+        return record_map.quantise(X, y)
 
-    for _ in map_blocks(add, one_each(batches, len(split))):
-        pass
-    total = free.get()
-    while not free.empty():
-        for mine, other in zip(total, free.get(), strict=True):
+    first, second = group_sums(batches, split, whole_numbers,
+                               lambda: IntegerCross(features, left_bound=_ONE, right_bound=right_bound))
+    return Moments(first.gram, first.cross), Moments(second.gram, second.cross)
+
+
+def group_sums(
+    batches: Iterable[Batch], split: np.ndarray, rows: Callable[[Batch], tuple[np.ndarray, np.ndarray]],
+    empty: Callable[[], IntegerCross],
+) -> tuple[IntegerCross, IntegerCross]:
+    """One pass over the records: exact sums of products, of each group.
+
+    Args:
+        batches: the submissions; the first row of each participant counts.
+        split: (n,) bool, the group of each index.
+        rows: whole numbers of a batch: left rows and right entries of an `IntegerCross`, aligned with it.
+        empty: sums of nothing.
+
+    Returns:
+        Those of group 0 and of group 1.
+    """
+    def add(pair: tuple[IntegerCross, IntegerCross], batch: Batch) -> None:
+        left, right = rows(batch)
+        group = split[batch.index]
+        pair[0].add(left[~group], right[~group])
+        pair[1].add(left[group], right[group])
+
+    total, *others = accumulate(lambda: (empty(), empty()), add, one_each(batches, len(split)))
+    for pair in others:
+        for mine, other in zip(total, pair, strict=True):
             mine.merge(other)
-    first, second = (Moments(s.gram, s.cross) for s in total)
-    return first, second
+    return total
+
+
+def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
+    """One participant's record as a batch of its own, at her rank; None where there is none.
+
+    Args:
+        record: (x, y) as she submitted it, x of shape (d,); None without a record.
+        index: her rank in the public list of ids.
+        people: n.
+        features: d.
+
+    Raises:
+        InvalidInput: a rank beyond the list.
+    """
+    if not 0 <= whole("index", index) < people:
+        raise InvalidInput("index", f"{index} is out of range", f"must be below {people}")
+    if record is None:
+        return None
+    x, y = record
+    (batch,) = as_batches(([x], [y]), features)
+    return Batch(np.array([index]), batch.X, batch.y)

@@ -43,7 +43,7 @@ from confide.regression.least_squares_bounds import least_squares_error, truthfu
 from confide.regression.leave_one_out import LeastSquares, fitted, leave_one_out, sums
 from confide.regression.posterior import PosteriorMean, informativeness
 from confide.regression.priors import NoiseLaw, Prior
-from confide.regression.records import Batch, RecordMap, as_batches, one_each, ordered_dot, twice_readable
+from confide.regression.records import Batch, RecordMap, as_batches, one_each, one_record, ordered_dot, twice_readable
 from confide.regression.scoring import ScoringRule
 from confide.regression.spectrum import Spectrum
 
@@ -327,10 +327,5 @@ class TruthfulRegression(Mechanism):
         """
         if not isinstance(billboard, LeastSquaresBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a LeastSquaresBillboard")
-        if not 0 <= whole("index", index) < self.people:
-            raise InvalidInput("index", f"{index} is out of range", f"must be below {self.people}")
-        if record is None:
-            return {"payment": 0}
-        x, y = record
-        (batch,) = as_batches(([x], [y]), self.features)
-        return {"payment": int(self._payments(Batch(np.array([index]), batch.X, batch.y), billboard)[0])}
+        batch = one_record(record, index, self.people, self.features)
+        return {"payment": 0 if batch is None else int(self._payments(batch, billboard)[0])}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.privacy.noise import Noise
-from confide.regression.priors import Isotropic, UniformBall, UniformBox
+from confide.regression.priors import UniformBall, parameters
 from confide.regression.setting import Setting
 
 __all__ = ["StandIn", "stand_in"]
@@ -42,11 +42,6 @@ def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
         X = UniformBall(dimension=d, radius=1.0).from_normals(z, uniforms(n, "stand-in length"))
     else:
         X = np.copysign(np.sqrt(setting.eigenvalues), z)
-    if isinstance(setting.prior, Isotropic):
-        normals = noise.gaussian(1.0, (1, d), stream=("stand-in", "theta", run))
-        theta = setting.prior.from_normals(normals, uniforms(1, "stand-in theta length"))[0]
-    elif isinstance(setting.prior, UniformBox):
-        theta = setting.prior.from_uniforms(uniforms(d, "stand-in theta"))
-    else:
-        theta = setting.prior.from_uniforms(uniforms(1, "stand-in theta"))[0]
+    normals = noise.gaussian(1.0, (1, d), stream=("stand-in", "theta", run))
+    theta = parameters(setting.prior, normals, uniforms(1, "stand-in theta length"))[0]
     return StandIn(theta=theta, X=X, y=X @ theta + setting.noise.from_uniforms(uniforms(n, "stand-in residual")))

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtr
 
 from confide.privacy.noise import Noise
-from confide.regression.priors import Isotropic, UniformBox
+from confide.regression.priors import parameters
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import Batch, ordered_dot
 from confide.tables import Category, Design, Numeric
@@ -87,14 +86,8 @@ def stand_ins(
     X = _rows(design, noise)
     d, count = setting.features, len(X)
     # One parameter each: what a participant expects is an average over the model.
-    ranks = (np.arange(count) + 0.5) / count
-    if isinstance(setting.prior, Isotropic):
-        theta = setting.prior.from_normals(noise.gaussian(1.0, (count, d), stream="stand-in theta"), ranks)
-    elif isinstance(setting.prior, UniformBox):
-        normals = noise.gaussian(1.0, (count, d), stream="stand-in theta")
-        theta = setting.prior.from_uniforms(ndtr(normals))
-    else:
-        theta = setting.prior.from_uniforms(ranks)
+    normals = noise.gaussian(1.0, (count, d), stream="stand-in theta")
+    theta = parameters(setting.prior, normals, (np.arange(count) + 0.5) / count)
     middle = (np.argsort(noise.gaussian(1.0, count, stream="stand-in order")) + 0.5) / count
     y = np.einsum("ij,ij->i", X, theta) + setting.noise.from_uniforms(middle)
     X, y, _ = mechanism.record_map.clip(Batch(np.arange(count), X, y))
