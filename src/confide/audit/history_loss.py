@@ -16,7 +16,7 @@ import numpy as np
 from confide.audit.claims import Loss
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
-from confide.privacy.accounting.gdp import mu, supports
+from confide.privacy.accounting.gdp import mu
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
@@ -123,8 +123,7 @@ def _spent(events: list[Event], claim: Loss) -> float:
         case ZCDP():
             return together.rho()
         case GDP():
-            spend = together.spend
-            return mu(spend) if all(supports(event) for event in spend) else math.inf
+            return mu(together.spend) if "gdp" in together.calculators else math.inf
         case RenyiDP():
             return min(claim.alpha * together.rho(), together.epsilon())
         case ApproxDP():

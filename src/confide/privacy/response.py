@@ -18,6 +18,7 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import written
 from confide.privacy.losses import up
 from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import as_noise
 
@@ -131,18 +132,8 @@ def randomized_response(
         [1, 0, 1, 1]
     """
     table = response_table(epsilon, categories).weights
-    return as_noise(noise).channel(table, _answers(values, categories), stream=stream)
-
-
-def _answers(values: ArrayLike, categories: int) -> NDArray[np.int64]:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "biu"):
-        raise InvalidInput("values", f"an array of shape {array.shape} and type {array.dtype}",
-                           "must be one-dimensional whole numbers")
-    if array.size and not (array.min() >= 0 and array.max() < categories):
-        raise InvalidInput("values", "an entry is not one of the answers",
-                           f"must be in 0..{categories - 1} with categories={categories}")
-    return array.astype(np.int64)
+    answers = as_inputs(values, categories, field="values", kind=f"answer with categories={categories}")
+    return as_noise(noise).channel(table, answers, stream=stream)
 
 
 def estimated_shares(
@@ -170,7 +161,8 @@ def estimated_shares(
         ([0.067, 0.933], [0.03, 0.03])
     """
     table = response_table(epsilon, categories)
-    counts = np.bincount(_answers(reports, categories), minlength=categories)
+    answers = as_inputs(reports, categories, field="reports", kind=f"answer with categories={categories}")
+    counts = np.bincount(answers, minlength=categories)
     n = int(counts.sum())
     if n < 1 or table.same == table.other:
         if n < 1:

@@ -9,7 +9,7 @@ import pytest
 from event_lists import approx, gdp, pure, ranged, response, times, zcdp
 
 from confide.contract import InvalidInput
-from confide.privacy import GDP, Accountant, Event
+from confide.privacy import GDP, Accountant, Event, ZCDPEvent
 from confide.privacy.accounting import CALCULATORS, counted, pld
 
 LISTS: dict[str, tuple[Event, ...]] = {
@@ -78,5 +78,5 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_what_has_no_dominating_pair_is_unsupported() -> None:
-    assert not CALCULATORS["pld"].supports(zcdp(0.1))
+    assert ZCDPEvent not in CALCULATORS["pld"].RULES
     assert Accountant((zcdp(0.1), pure(0.1))).calculators == ("zcdp", "split")

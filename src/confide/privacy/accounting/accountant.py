@@ -27,14 +27,10 @@ class Calculator(Protocol):
     """What each module of the calculators offers."""
 
     RULES: dict[type[Event], str]
-    """Event type -> the rule that is proved for it, in a few words."""
+    """Event type -> the rule that is proved for it, in a few words; a type that is not here is unsupported."""
 
     SOURCE: str
     """Where the rules come from."""
-
-    def supports(self, event: Event, /) -> bool:
-        """Whether there is a rule."""
-        ...
 
     def epsilon(self, spend: Spend, delta: float, /) -> float:
         """Least epsilon proved at delta."""
@@ -108,7 +104,8 @@ class Accountant:
     @property
     def calculators(self) -> tuple[str, ...]:
         """The names of the calculators that have a rule for every event of the list."""
-        return tuple(name for name, each in CALCULATORS.items() if all(map(each.supports, self.spend)))
+        kinds = {type(leaf) for leaf in self.spend}
+        return tuple(name for name, each in CALCULATORS.items() if kinds <= each.RULES.keys())
 
     def bounds(self, delta: float = 0.0, calculators: Iterable[str] = FAST) -> dict[str, float]:
         """What each calculator that has a rule for every event proves at this delta.
@@ -189,7 +186,7 @@ class Accountant:
     def _one(self, name: str) -> Calculator:
         calculator = CALCULATORS[self._asked((name,))[0]]
         for leaf in self.spend:
-            if not calculator.supports(leaf):
+            if type(leaf) not in calculator.RULES:
                 raise Unsupported("calculator", f"{type(leaf).__name__} in {name!r}",
                                   f"these calculators have rules for all events: {', '.join(self.calculators)}")
         return calculator

@@ -18,7 +18,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, largest, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "SOURCE", "corollary_step", "delta", "epsilon", "largest_step", "supports", "theorem"]
+__all__ = ["RULES", "SOURCE", "corollary_step", "delta", "epsilon", "largest_step", "theorem"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "k times the largest epsilon",
@@ -29,11 +29,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Wu 2017, Theorem 2.2.4 (Dwork, Rothblum and Vadhan 2010)"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def _drift(step: Any, count: int) -> Any:

@@ -7,7 +7,7 @@ import math
 from confide.privacy.accounting.sums import Spend, totals, written, written_up
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
 
-__all__ = ["RULES", "SOURCE", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "sum of epsilon",
@@ -18,11 +18,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def epsilon(spend: Spend, delta: float) -> float:

@@ -13,7 +13,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent
 from confide.privacy.losses import BITS, GDP, PureDP, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "SOURCE", "delta", "epsilon", "mu", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "mu"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "mu = 2 Phi^-1(e^epsilon/(1 + e^epsilon))",
@@ -24,11 +24,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Dong, Roth and Su 2022; pure events ours"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def mu(spend: Spend) -> float:

@@ -26,7 +26,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, least, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["ATOMS", "RULES", "SOURCE", "USES", "delta", "epsilon", "supports"]
+__all__ = ["ATOMS", "RULES", "SOURCE", "USES", "delta", "epsilon"]
 
 ATOMS = 2**20
 """Most values that the law of the total loss may have."""
@@ -102,11 +102,6 @@ class _Law:
         inside = float(np.sum(self.masses[rest])) - delta
         outside = float(np.sum(self.masses[rest] * np.exp(base - self.losses[rest])))
         return base + math.log(inside / outside) if inside > 0 and outside > 0 else base
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def _binomial(step: float, count: int) -> tuple[_Array, _Array, float]:

@@ -30,7 +30,7 @@ from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEv
 from confide.privacy.losses import BITS, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "SOURCE", "Drift", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "Drift", "delta", "epsilon"]
 
 Drift = Literal["tanh", "printed"]
 """epsilon tanh(epsilon/2), or the printed epsilon (e^epsilon - 1) with the printed width, for every event alike."""
@@ -44,11 +44,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; the bounded range is ours"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:

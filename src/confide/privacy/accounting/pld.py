@@ -33,7 +33,7 @@ from confide.privacy.events import (
     RandomizedResponseEvent,
 )
 
-__all__ = ["RULES", "SOURCE", "available", "delta", "epsilon", "interval", "supports"]
+__all__ = ["RULES", "SOURCE", "available", "delta", "epsilon", "interval"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "binary randomised response",
@@ -49,11 +49,6 @@ SOURCE = "Doroshenko et al. 2022"
 _Array = NDArray[np.floating[Any]]
 _TAIL = 1e-15  # mass that each composition may move to infinity
 _FLOATS = 1e-13  # room in delta for the rounding errors of fast Fourier transforms, which are near 1e-16
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a dominating pair of laws."""
-    return type(event) in RULES
 
 
 def available() -> bool:

@@ -18,7 +18,7 @@ from confide.privacy.events import (
 from confide.privacy.losses import BITS, GDP, ZCDP, up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["RULES", "SOURCE", "concentrated_delta", "concentrated_epsilon", "delta", "epsilon", "supports"]
+__all__ = ["RULES", "SOURCE", "concentrated_delta", "concentrated_epsilon", "delta", "epsilon"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "sum of epsilon",
@@ -31,11 +31,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2, over two groups"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def _gaussian(sums: Totals) -> GDP | None:

@@ -9,7 +9,7 @@ from confide.privacy.accounting.sums import Spend, as_written, float_up, totals
 from confide.privacy.events import BoundedRangeEvent, Event, GDPEvent, PureEvent, RandomizedResponseEvent, ZCDPEvent
 from confide.privacy.losses import ZCDP
 
-__all__ = ["RULES", "SOURCE", "delta", "epsilon", "rho", "supports"]
+__all__ = ["RULES", "SOURCE", "delta", "epsilon", "rho"]
 
 RULES: dict[type[Event], str] = {
     PureEvent: "rho = epsilon^2/2",
@@ -21,11 +21,6 @@ RULES: dict[type[Event], str] = {
 """Event type -> the rule."""
 
 SOURCE = "Bun and Steinke 2016; the bounded range is ours"
-
-
-def supports(event: Event) -> bool:
-    """Whether events of this type have a proved rule here."""
-    return type(event) in RULES
 
 
 def rho(spend: Spend) -> float:

@@ -171,14 +171,16 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def as_inputs(inputs: ArrayLike, rows: int) -> NDArray[np.int64]:
-    """Private inputs of a channel, (n,) int64; no message says what they hold."""
+def as_inputs(
+    inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
+) -> NDArray[np.int64]:
+    """Private whole numbers below `rows`, (n,) int64; no message says what they hold."""
     array = np.asarray(inputs)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
-        raise InvalidInput("inputs", f"an array of shape {array.shape} and type {array.dtype}",
+        raise InvalidInput(field, f"an array of shape {array.shape} and type {array.dtype}",
                            "must be one-dimensional whole numbers")
     if array.size and not (array.min() >= 0 and array.max() < rows):
-        raise InvalidInput("inputs", "an entry is not a row of the table", f"must be in 0..{rows - 1}")
+        raise InvalidInput(field, f"an entry is no {kind}", f"must be in 0..{rows - 1}")
     return array.astype(np.int64)
 
 
