@@ -22,7 +22,6 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Guarantees, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
-from confide.numerics import map_blocks
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -41,9 +40,9 @@ from confide.regression.records import (
     RecordMap,
     as_batches,
     moments,
-    one_each,
     one_record,
     ordered_dot,
+    payments,
     twice_readable,
 )
 from confide.regression.release.ada_ssp import AdaSSP
@@ -376,14 +375,7 @@ class PrivateTruthfulRegression(Mechanism):
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """(n,) int64, the second pass: each row's payment from that row and the billboard."""
-        shares = np.zeros(self.setting.people, dtype=np.int64)
-
-        def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-            return batch.index, self._payments(batch, split[batch.index], peers)
-
-        for index, amounts in map_blocks(pay, one_each(batches, self.setting.people)):
-            shares[index] = amounts
-        return shares
+        return payments(batches, self.setting.people, lambda batch: self._payments(batch, split[batch.index], peers))
 
     def _payments(self, batch: Batch, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """Whole coins for some rows."""

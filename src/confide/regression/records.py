@@ -17,7 +17,7 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.numerics import IntegerCross, accumulate, block_rows
+from confide.numerics import IntegerCross, accumulate, block_rows, map_blocks
 
 __all__ = [
     "GRID_BITS",
@@ -30,6 +30,7 @@ __all__ = [
     "one_each",
     "one_record",
     "ordered_dot",
+    "payments",
     "row_norms",
     "twice_readable",
 ]
@@ -321,6 +322,26 @@ def group_sums(
         for mine, other in zip(total, pair, strict=True):
             mine.merge(other)
     return total
+
+
+def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.ndarray]) -> np.ndarray:
+    """One pass over the records: what each slot is paid, from its own row; 0 without one.
+
+    Args:
+        batches: the submissions; the first row of each participant counts.
+        people: n.
+        pay: whole numbers of coins for the rows of a batch, each from that row alone.
+
+    Returns:
+        (n,) int64.
+    """
+    def work(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        return batch.index, pay(batch)
+
+    paid = np.zeros(people, dtype=np.int64)
+    for index, amounts in map_blocks(work, one_each(batches, people)):
+        paid[index] = amounts
+    return paid
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:

@@ -33,7 +33,6 @@ from confide.contract.guarantees import (
 )
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
-from confide.numerics import map_blocks
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -43,7 +42,15 @@ from confide.regression.least_squares_bounds import least_squares_error, truthfu
 from confide.regression.leave_one_out import LeastSquares, fitted, leave_one_out, sums
 from confide.regression.posterior import PosteriorMean, informativeness
 from confide.regression.priors import NoiseLaw, Prior
-from confide.regression.records import Batch, RecordMap, as_batches, one_each, one_record, ordered_dot, twice_readable
+from confide.regression.records import (
+    Batch,
+    RecordMap,
+    as_batches,
+    one_record,
+    ordered_dot,
+    payments,
+    twice_readable,
+)
 from confide.regression.scoring import ScoringRule
 from confide.regression.spectrum import Spectrum
 
@@ -247,7 +254,7 @@ class TruthfulRegression(Mechanism):
                 nothing is private.
         """
         billboard = self.publish(data, noise)
-        shares = self._pay(as_batches(data, self.features), billboard)
+        shares = payments(as_batches(data, self.features), self.people, lambda batch: self._payments(batch, billboard))
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
@@ -268,17 +275,6 @@ class TruthfulRegression(Mechanism):
             peers=np.stack(peers) if peers else none,
             split=np.packbits(split) if self.groups else np.zeros(0, np.uint8),
         )
-
-    def _pay(self, batches: Any, billboard: LeastSquaresBillboard) -> np.ndarray:
-        """(n,) int64, the second pass: each row's payment from that row and the billboard."""
-        shares = np.zeros(self.people, dtype=np.int64)
-
-        def pay(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-            return batch.index, self._payments(batch, billboard)
-
-        for index, amounts in map_blocks(pay, one_each(batches, self.people)):
-            shares[index] = amounts
-        return shares
 
     def _payments(self, batch: Batch, billboard: LeastSquaresBillboard) -> np.ndarray:
         """Whole coins for some rows."""
