@@ -497,3 +497,9 @@ def test_scales_leave_room_for_doubles_and_clamps_for_their_delta():
         SparseVector(threshold=0, epsilon=750.0, queries=1, clamp=(3, 3))
     with pytest.raises(InvalidInput, match="too large"):
         SparseVector(threshold=0, epsilon=800.0, queries=1).clamped(1e-9)
+
+
+@pytest.mark.parametrize("huge", [np.uint64(2**63), np.int64(2**63 - 1)])
+def test_the_law_cuts_huge_answers_as_the_run_does(huge):
+    mechanism = SparseVector(threshold=2**62, epsilon=1.0)
+    np.testing.assert_array_equal(mechanism.halting_law(np.array([huge])), mechanism.halting_law([2**62]))

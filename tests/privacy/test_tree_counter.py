@@ -496,3 +496,24 @@ def test_bad_calls_are_refused_on_public_grounds():
             gauss.error_bound(0.1, bound)
     with pytest.raises(InvalidInput):
         TreeCounter.for_epsilon(-1.0, distance=1, horizon=8)
+
+
+@pytest.mark.parametrize("law", ["discrete_laplace", "laplace"])
+@pytest.mark.parametrize("huge", [np.int64(2**63 - 1), np.uint64(2**64 - 1)])
+def test_huge_increments_are_cut_at_a_public_bound(law, huge):
+    """Sums that wrap, or that a double rounds, would move neighbours further apart than `distance` says."""
+    counter = TreeCounter(horizon=5, scale=2.0, law=law, running_maximum=False)
+    noise = np.arange(5)[None] - 2
+    limit = counter.largest_increment
+    assert limit * counter.horizon <= (2**61 if counter.lattice else 2**43)
+    stream = np.full((1, 5), huge)
+    counts = counter.count(stream, noise)
+    np.testing.assert_array_equal(counts, counter.count(np.full((1, 5), limit), noise))
+    near = stream.copy()
+    near[0, 2] -= near.dtype.type(1)
+    far = np.abs(counter.block_sums(stream) - counter.block_sums(near)).sum()
+    assert far <= counter.distance * counter.levels
+    running = counter.start(Noise.simulated(4))
+    for t in range(5):
+        published = running.feed(stream[:, t])
+        assert abs(int(published[0]) - (t + 1) * limit) < 200

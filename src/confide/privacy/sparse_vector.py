@@ -296,8 +296,13 @@ class SparseVector:
             raise InvalidInput("answers", f"shape {numbers.shape}", "must be one-dimensional, one answer or more")
         if numbers.dtype.kind not in ("iu" if self.lattice else "iuf") or not np.isfinite(numbers).all():
             raise InvalidInput("answers", "are no numbers of the law", "whole numbers in the discrete law, else finite")
-        exact = numbers.astype(np.int64 if self.lattice else np.float64)
-        return log_halting_law((exact - self.threshold).astype(np.float64), *self.laws)
+        if not self.lattice:
+            cut = np.clip(numbers.astype(np.float64), -self._largest, self._largest)
+        elif numbers.dtype.kind == "u":
+            cut = np.minimum(numbers, np.uint64(_INTEGERS)).astype(np.int64)
+        else:
+            cut = np.clip(numbers.astype(np.int64), -_INTEGERS, _INTEGERS)
+        return log_halting_law((cut - self.threshold).astype(np.float64), *self.laws)
 
     def replayed_loss(self, first_answers: ArrayLike, second_answers: ArrayLike, halted: int | None) -> float:
         """The exact log ratio of the probabilities of one outcome under two data sets.

@@ -41,7 +41,8 @@ __all__ = ["Bound", "RunningCounter", "TreeCounter"]
 Law = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussian"]
 Bound = Literal["chernoff", "exact", "gaussian", "single_sum", "source"]
 
-_GRID = 10  # of noise on the line: counts up to 2^43 stay exact
+_GRID = 10  # of noise on the line
+_EXACT = (2**61, 2**43)  # block sums on the integers, and on the line, that leave room for their noise
 _BLOCK = 2**16  # draws in one call
 _SOURCE = "Wu 2017"
 _SPEC = "allocation 2"
@@ -198,6 +199,13 @@ class TreeCounter:
         """Injected noise is in units of 2^-grid: 0 for noise on the integers, else 10."""
         return 0 if self.lattice else _GRID
 
+    @property
+    def largest_increment(self) -> int:
+        """Increments are cut here on both sides, so that no sum leaves the range in which arithmetic is exact, and no
+        error tells of one that would: 2^61/N on the integers, 2^43/N on the line.
+        """
+        return max(1, _EXACT[0 if self.lattice else 1] // self.horizon)
+
     @cached_property
     def reach(self) -> int:
         """`exposure`, or its default."""
@@ -317,7 +325,7 @@ class TreeCounter:
         """All published counts, with noise that is given.
 
         Args:
-            streams: increments, whole numbers, shape (k, N).
+            streams: increments, whole numbers, shape (k, N); cut at `largest_increment`.
             noise: from `draw`, or injected: whole units of 2^-grid, shape (k, N).
 
         Returns:
@@ -326,11 +334,15 @@ class TreeCounter:
         from confide.privacy import tree_kernel
 
         shape = (self.counters, self.horizon)
-        increments, drawn = _integers("streams", streams, shape), _integers("noise", noise, shape)
+        increments, drawn = self._increments("streams", streams, shape), _integers("noise", noise, shape)
         counts: _Integers = tree_kernel.count(
             increments, drawn, self.arity, self.levels, self.grid, self.running_maximum
         )
         return counts
+
+    def _increments(self, field: str, value: ArrayLike, shape: tuple[int, ...]) -> _Integers:
+        # A cut is no larger for a neighbour than the step itself, so distances keep.
+        return np.clip(_integers(field, value, shape), -self.largest_increment, self.largest_increment)
 
     def block_sums(self, streams: ArrayLike) -> _Integers:
         """The true sums of the blocks in the order in which they are released: private.
@@ -341,7 +353,7 @@ class TreeCounter:
         Returns:
             Shape (k, N): column t - 1 is the block that is finished at step t.
         """
-        increments = _integers("streams", streams, (self.counters, self.horizon))
+        increments = self._increments("streams", streams, (self.counters, self.horizon))
         so_far = np.concatenate([np.zeros((self.counters, 1), dtype=np.int64), np.cumsum(increments, axis=1)], axis=1)
         ends = np.arange(1, self.horizon + 1)
         lengths = np.array([self.arity ** finished_level(int(end), self.arity) for end in ends])
@@ -488,8 +500,8 @@ class RunningCounter:
         """One step of all counters.
 
         Args:
-            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,). Sums
-                must stay below 2^62 on the integers and 2^43 on the line; nothing checks it.
+            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,); cut
+                at `largest_increment`.
 
         Returns:
             The counts, shape (k,): public.
@@ -501,7 +513,7 @@ class RunningCounter:
         counter = self._counter
         if self._step >= counter.horizon:
             raise Refused(f"all {counter.horizon} steps of this counter were fed", "a longer horizon has more levels")
-        arrived = _integers("increments", increments, (counter.counters,))
+        arrived = counter._increments("increments", increments, (counter.counters,))
         self._step += 1
         level = finished_level(self._step, counter.arity)
         finished = arrived + self._sums[:, :level].sum(axis=1)
@@ -526,6 +538,8 @@ def _integers(field: str, value: ArrayLike, shape: tuple[int, ...]) -> _Integers
         raise InvalidInput(field, f"its shape is {array.shape}", f"must be {shape}")
     if array.dtype.kind not in "iub":
         raise InvalidInput(field, f"holds {array.dtype}", "must be whole numbers")
+    if array.dtype.kind == "u":
+        array = np.minimum(array, np.uint64(2**63 - 1))
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
