@@ -37,7 +37,7 @@ def compiled(counters: int, steps: int, repeats: int) -> float:
 
 def secure(counters: int, steps: int, repeats: int) -> tuple[float, float]:
     """Seconds of a whole run with secure noise: drawn at once, and fed step by step."""
-    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, counters=counters)
+    counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=steps, counters=counters, arity=2)
     arrived, noise = np.ones(counters, dtype=np.int64), Noise.secure()
 
     def fed(run: int) -> None:

@@ -27,6 +27,7 @@ from confide.privacy.tree_blocks import (
     participation_squared,
     terms,
 )
+from confide.privacy.tree_bounds import best_arity
 
 RECORD = Unit.RECORD_REPLACED
 
@@ -255,7 +256,7 @@ def test_block_sums_move_by_the_distance_times_the_levels(horizon, arity):
 
 # spec allocation, acceptance 5: n = 8, k = 2, g = R = C = 1, N = 8, h = 4, epsilon = 20
 def test_the_crafted_pair():
-    counter = TreeCounter.for_epsilon(20.0, distance=2, horizon=8, counters=2)
+    counter = TreeCounter.for_epsilon(20.0, distance=2, horizon=8, arity=2, counters=2)
     assert (counter.levels, counter.scale) == (4, 0.4)
     streams = np.zeros((2, 2, 8), dtype=np.int64)
     streams[0, 0, 0] = streams[1, 1, 0] = 1
@@ -328,24 +329,24 @@ def pairs():
 
 
 def test_the_counter_goes_through_the_door():
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8)
+    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
     found = door_audit(visits(counter), pairs(), {"visits": PureDP(1.0)}, Noise.simulated)["visits"]
     assert not found.flagged
     assert found.measured == 6 / 16
-    gauss = TreeCounter.for_rho(0.5, distance=2, exposure=8, horizon=8)
+    gauss = TreeCounter.for_rho(0.5, distance=2, exposure=8, horizon=8, arity=2)
     assert not door_audit(visits(gauss), pairs(), {"": gauss.loss}, Noise.simulated)[""].flagged
 
 
 @pytest.mark.parametrize("broken", [ticking, lazy])
 def test_a_clock_that_depends_on_the_data_is_flagged(broken):
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8)
+    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
     found = door_audit(broken(counter), pairs(), {"": PureDP(1.0)}, Noise.simulated)[""]
     assert found.flagged
     assert found.leaks
 
 
 def test_too_little_noise_is_flagged():
-    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8)
+    counter = TreeCounter.for_epsilon(1.0, distance=2, horizon=8, arity=2)
     short = TreeCounter(horizon=8, scale=2 * math.log2(8), distance=2)
     first = [Neighbours([1], [3], published=lambda outcome: repr(outcome).encode())]
     claims = {"": PureDP(1.0)}
@@ -421,8 +422,8 @@ def test_calibration():
     assert counter.loss == PureDP(0.3)
     assert counter.events(RECORD) == (PureEvent(epsilon=0.3, neighbours=RECORD, label="tree counter"),)
     for epsilon in (0.1, 0.7, 1 / 3, 2.0, 1e-3):
-        assert TreeCounter.for_epsilon(epsilon, distance=3, horizon=77).loss.epsilon <= epsilon
-    gained = TreeCounter.for_epsilon(1.0, distance=16, horizon=3750,
+        assert TreeCounter.for_epsilon(epsilon, distance=3, horizon=77, arity=2).loss.epsilon <= epsilon
+    gained = TreeCounter.for_epsilon(1.0, distance=16, horizon=3750, arity=2,
                                      exposure=participation(3750, 2, rounds=30, bids=8))
     assert gained.scale == 142.0  # 26% below 192
     assert gained.loss == PureDP(1.0)
@@ -430,22 +431,22 @@ def test_calibration():
 
 def test_gaussian_calibration():
     squared = participation_squared(18, 2, rounds=6, bids=3)
-    rho = TreeCounter.for_rho(0.1, distance=6, exposure=squared, horizon=18)
+    rho = TreeCounter.for_rho(0.1, distance=6, exposure=squared, horizon=18, arity=2)
     assert rho.scale == pytest.approx(math.sqrt(60 / 0.2), rel=1e-15)
     assert isinstance(rho.loss, ZCDP)
     assert 0.1 * (1 - 1e-14) < rho.loss.rho <= 0.1
     assert rho.events(RECORD) == (ZCDPEvent(rho=rho.loss.rho, neighbours=RECORD, label="tree counter"),)
-    mu = TreeCounter.for_mu(gdp_mu(1.0, 1e-8), distance=6, exposure=squared, horizon=18)
+    mu = TreeCounter.for_mu(gdp_mu(1.0, 1e-8), distance=6, exposure=squared, horizon=18, arity=2)
     assert mu.scale == pytest.approx(math.sqrt(60) / 0.19607, rel=1e-4)  # spec allocation 2: mu(1, 1e-8)
     assert isinstance(mu.loss, GDP)
     assert mu.loss.epsilon_at(1e-8) == pytest.approx(1.0, abs=1e-9)
     assert mu.events(RECORD) == (GDPEvent(mu=mu.loss.mu, neighbours=RECORD, label="tree counter"),)
-    assert TreeCounter.for_rho(0.1, distance=3, horizon=7).reach == 27
+    assert TreeCounter.for_rho(0.1, distance=3, horizon=7, arity=2).reach == 27
     # a pair of histories at the bound
     sums = np.zeros((1, 7)), np.array([[1.0, 1, 0, 1, 0, 0, 0]])
-    three = TreeCounter.for_rho(0.1, distance=1, horizon=7)
+    three = TreeCounter.for_rho(0.1, distance=1, horizon=7, arity=2)
     assert three.replayed_loss(*sums) == pytest.approx(0.1)
-    assert TreeCounter.for_mu(0.5, distance=1, horizon=7).replayed_loss(*sums) == pytest.approx(0.5)
+    assert TreeCounter.for_mu(0.5, distance=1, horizon=7, arity=2).replayed_loss(*sums) == pytest.approx(0.5)
     assert three.log_ratio(*sums, released=sums[0]) == pytest.approx(0.1)
 
 
@@ -495,7 +496,7 @@ def test_bad_calls_are_refused_on_public_grounds():
         with pytest.raises(NotGuaranteed):
             gauss.error_bound(0.1, bound)
     with pytest.raises(InvalidInput):
-        TreeCounter.for_epsilon(-1.0, distance=1, horizon=8)
+        TreeCounter.for_epsilon(-1.0, distance=1, horizon=8, arity=2)
 
 
 @pytest.mark.parametrize("law", ["discrete_laplace", "laplace"])
@@ -517,3 +518,11 @@ def test_huge_increments_are_cut_at_a_public_bound(law, huge):
     for t in range(5):
         published = running.feed(stream[:, t])
         assert abs(int(published[0]) - (t + 1) * limit) < 200
+
+
+def test_the_best_arity_is_chosen_unless_an_exposure_was_computed():
+    assert TreeCounter.for_epsilon(1.0, distance=1, horizon=1023).arity == best_arity(1023)
+    assert TreeCounter.for_rho(0.5, distance=1, horizon=1023).arity == best_arity(1023, noise="gaussian")
+    assert TreeCounter.for_mu(0.5, distance=1, horizon=1023, counters=9).arity == best_arity(1023, 9, noise="gaussian")
+    with pytest.raises(InvalidInput, match="arity: is left out"):
+        TreeCounter.for_epsilon(1.0, distance=16, horizon=3750, exposure=128)

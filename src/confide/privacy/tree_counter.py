@@ -28,6 +28,7 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.tree_blocks import finished_level, levels, mean_terms, terms
 from confide.privacy.tree_bounds import (
+    best_arity,
     chernoff_bound,
     gaussian_bound,
     quantile_bound,
@@ -67,7 +68,7 @@ class TreeCounter:
         horizon: N >= 1, the number of steps; feeding more is refused.
         scale: b of Laplace noise, or sigma of Gaussian noise, of every block, > 0.
         counters: k >= 1.
-        arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's.
+        arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's; `for_epsilon` and its like choose it.
         law: of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers; "laplace"
             and "gaussian" (GDP) are on the line, rounded to a grid.
         distance: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
@@ -83,7 +84,7 @@ class TreeCounter:
     Source: Wu 2017, Algorithm 7 (Chan, Shi and Song 2011), corrected: h levels, running maximum; spec allocation 2.
 
     Example:
-        >>> counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=7)
+        >>> counter = TreeCounter.for_epsilon(1.0, distance=1, horizon=7, arity=2)
         >>> counter.levels, counter.scale, counter.loss
         (3, 3.0, PureDP(epsilon=1.0))
         >>> running = counter.start(Noise.replayed({("visits", t): [n] for t, n in enumerate([1, -3, 2], 1)}), "visits")
@@ -113,7 +114,7 @@ class TreeCounter:
 
     @classmethod
     def for_epsilon(
-        cls, epsilon: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        cls, epsilon: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
         law: Literal["discrete_laplace", "laplace"] = "discrete_laplace", exposure: int | None = None,
         running_maximum: bool = True,
     ) -> TreeCounter:
@@ -124,12 +125,13 @@ class TreeCounter:
             distance: l1 distance of the streams of neighbours, all counters and steps together.
             horizon: N.
             counters: k.
-            arity: r; `tree_bounds.best_arity` finds the best one.
+            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             law: of the noise.
             exposure: l1 distance of the block sums; default distance h.
             running_maximum: publish the running maximum.
         """
         one_of("law", law, ("discrete_laplace", "laplace"))
+        arity = _arity(arity, horizon, counters, exposure, "laplace")
         reach = whole("distance", distance, at_least=1) * levels(horizon, arity) if exposure is None else exposure
         scale = float_up(whole("exposure", reach, at_least=1) / written(positive("epsilon", epsilon)))
         return cls(horizon=horizon, scale=scale, counters=counters, arity=arity, law=law, distance=distance,
@@ -137,7 +139,7 @@ class TreeCounter:
 
     @classmethod
     def for_rho(
-        cls, rho: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        cls, rho: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with discrete Gaussian noise that costs rho in zCDP: sigma^2 = exposure/(2 rho), rounded up.
@@ -147,10 +149,11 @@ class TreeCounter:
             distance: l1 distance of the streams of neighbours.
             horizon: N.
             counters: k.
-            arity: r; `tree_bounds.best_arity` finds the best one.
+            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             exposure: squared l2 distance of the block sums; default distance^2 h.
             running_maximum: publish the running maximum.
         """
+        arity = _arity(arity, horizon, counters, exposure, "gaussian")
         reach = _squared(distance, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / (2 * Fraction(positive("rho", rho))))
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="discrete_gaussian",
@@ -158,7 +161,7 @@ class TreeCounter:
 
     @classmethod
     def for_mu(
-        cls, mu: float, *, distance: int, horizon: int, counters: int = 1, arity: int = 2,
+        cls, mu: float, *, distance: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
         """The counter with Gaussian noise on the line that costs mu in Gaussian DP: sigma = sqrt(exposure)/mu, up.
@@ -168,10 +171,11 @@ class TreeCounter:
             distance: l1 distance of the streams of neighbours.
             horizon: N.
             counters: k.
-            arity: r; `tree_bounds.best_arity` finds the best one.
+            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             exposure: squared l2 distance of the block sums; default distance^2 h.
             running_maximum: publish the running maximum.
         """
+        arity = _arity(arity, horizon, counters, exposure, "gaussian")
         reach = _squared(distance, horizon, arity, exposure)
         sigma = _root_up(Fraction(reach) / Fraction(positive("mu", mu)) ** 2)
         return cls(horizon=horizon, scale=sigma, counters=counters, arity=arity, law="gaussian",
@@ -545,6 +549,16 @@ def _integers(field: str, value: ArrayLike, shape: tuple[int, ...]) -> _Integers
 
 def _reals(center: _Integers | None) -> NDArray[np.float64] | None:
     return None if center is None else center.astype(np.float64)
+
+
+def _arity(
+    arity: int | None, horizon: int, counters: int, exposure: int | None, noise: Literal["laplace", "gaussian"]
+) -> int:
+    if arity is not None:
+        return whole("arity", arity, at_least=2)
+    if exposure is not None:
+        raise InvalidInput("arity", "is left out", "an exposure is about the blocks of one arity")
+    return best_arity(horizon, counters, noise=noise)
 
 
 def _squared(distance: int, horizon: int, arity: int, exposure: int | None) -> int:
