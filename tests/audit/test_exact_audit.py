@@ -11,9 +11,9 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from confide.audit import Verdict, exact_audit
+from confide.audit import Verdict, door_audit, exact_audit
 from confide.contract import InvalidInput
-from confide.privacy import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from confide.privacy import GDP, ZCDP, ApproxDP, Noise, PureDP, RenyiDP
 
 quick = limits(max_examples=40, deadline=None)
 
@@ -143,3 +143,7 @@ def test_bad_input_is_refused():
         exact_audit({0: [0.5, 0.5], 1: [1.0]}, PureDP(1.0))
     with pytest.raises(InvalidInput, match="claim"):
         exact_audit(laws, 1.0)
+    with pytest.raises(InvalidInput, match="laws: list is no mapping"):
+        exact_audit([[0.5, 0.5], [0.4, 0.6]], PureDP(1.0))
+    with pytest.raises(InvalidInput, match="claims: PureDP"):
+        door_audit(lambda data, noise: None, [], PureDP(1.0), Noise.simulated)

@@ -139,6 +139,12 @@ def _columns(value: Any) -> list[dict[str, Any]]:
     return []
 
 
+def test_a_stray_line_shows_nothing_of_the_shares() -> None:
+    outcome = _settled()
+    assert len(repr(outcome)) < 200
+    assert "payment" not in repr(outcome)
+
+
 def test_to_dict_is_the_manifest(tmp_path: Path) -> None:
     outcome = _settled()
     outcome.save(tmp_path)

@@ -146,12 +146,20 @@ def test_hopeless_plans_are_refused_with_what_would_do(change: dict[str, object]
         ({"ridge_payment": 0.0}, "ridge_payment"),
         ({"clip": -1.0}, "clip"),
         ({"minor_units": 0}, "minor_units"),
+        ({"costs": 0.01}, "costs"),
     ],
 )
 def test_bad_input_names_the_field(change: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         plan(**{**SMALL, **change})  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+def test_a_plan_prints_its_figures_and_warnings() -> None:
+    found = plan(**SMALL)  # type: ignore[arg-type]
+    shown = str(found)
+    assert f"{found.figures.expected_total:,.2f} USD at most" in shown
+    assert all(warning in shown for warning in found.warnings())
 
 
 def test_a_plan_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

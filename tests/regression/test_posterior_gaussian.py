@@ -15,7 +15,8 @@ from confide.regression._gaussian_ball import gaussian_ball_mean
 from confide.regression.posterior import PosteriorMean
 from confide.regression.priors import TruncatedGaussianNoise, UniformBall, UniformNoise
 
-DIMENSIONS = [1, 2, 3, 4, 5, 6, 8, 10, 11, 20, 50]
+_FAST = (1, 2, 3, 10)
+DIMENSIONS = [d if d in _FAST else pytest.param(d, marks=pytest.mark.slow) for d in (1, 2, 3, 4, 5, 6, 8, 10, 11, 20, 50)]
 
 
 def rigorous(d: int, sigma: float, bound: float, reach: float, y: float) -> float:

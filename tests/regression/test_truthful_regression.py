@@ -128,6 +128,7 @@ def test_leverages_are_the_hat_matrix() -> None:
 # ---- the billboard
 
 
+@pytest.mark.filterwarnings("ignore:2 records were outside")
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize("law", [
     (UniformBall(D, 1.0), UniformNoise(0.5)), (GaussianBall(D, 0.4, 1.0), TruncatedGaussianNoise(0.2, 0.5)),
@@ -160,6 +161,14 @@ def test_null_records_add_nothing() -> None:
     assert (_paid(outcome)[kept] == _paid(alone)).all()
     short = mechanism.run((X[:150], y[:150]), Noise.simulated(0))
     assert (_paid(short)[150:] == 0).all()
+
+
+def test_records_outside_of_the_range_are_counted_aloud() -> None:
+    X, y = _people()
+    X[3] *= 3 / np.linalg.norm(X[3])
+    y[5], y[7] = 9.0, np.nan  # the null record is nobody's mistake
+    with pytest.warns(UserWarning, match="2 records were outside"):
+        _mechanism().run((X, y), Noise.simulated(0))
 
 
 def test_runs_do_not_depend_on_chunks_and_order() -> None:
@@ -431,6 +440,7 @@ def test_an_outcome_is_read_back(tmp_path: Path, prior: Any, groups: bool) -> No
     mechanism = TruthfulRegression(people=60, features=2, prior=prior, noise=UniformNoise(0.5),
                                    rule=ScoringRule(0.25, 1.0), groups=groups)
     X, y = _people(60, 2)
+    y /= 2.0  # within the smallest of these priors' ranges
     outcome = mechanism.run((X, y), Noise.secure())
     outcome.save(tmp_path / "out")
     read = Outcome.load(tmp_path / "out")

@@ -109,6 +109,8 @@ def door_audit(
         >>> found[""].measured, found[""].flagged
         (1.0, False)
     """
+    if not isinstance(claims, Mapping) or not claims:
+        raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
     worst = dict.fromkeys(claims, 0.0)
     leaks: dict[str, None] = {}
     parts = hidden or {}

@@ -84,6 +84,8 @@ def exact_audit(
         >>> round(audit.measured, 6), audit.flagged
         (1.098612, True)
     """
+    if not isinstance(laws, Mapping):
+        raise InvalidInput("laws", f"{type(laws).__name__} is no mapping", "must be {data set: its output law}")
     pairs = list(combinations(laws, 2)) if neighbours is None else list(neighbours)
     if not pairs:
         raise InvalidInput("neighbours", "no pair of neighbours", "give at least one")

@@ -71,7 +71,7 @@ class Provenance:
         return cls(confide=parts.pop("confide"), python=platform.python_version(), parts=parts, noise=noise)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Public:
     mechanism: Mechanism
     billboard: Billboard
@@ -80,6 +80,10 @@ class _Public:
     certificate: Certificate | None = None
 
     release_safe: ClassVar[bool]
+
+    def __repr__(self) -> str:
+        kind, what, board = (type(part).__name__ for part in (self, self.mechanism, self.billboard))
+        return f"<{kind} of {what}: {board}, {len(self.guarantees)} guarantees, {self.provenance.noise} noise>"
 
     def public(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         """The public manifest and its columns: parameters, billboard, guarantees, certificate, provenance."""
@@ -102,7 +106,7 @@ class _Public:
         return self.public()[0]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PublicOutcome(_Public):
     """What anyone may see of a settled campaign: everything but the shares. A participant decodes hers from it."""
 
@@ -124,9 +128,9 @@ class PublicOutcome(_Public):
         return cls(**read_public(folder, sha256, release_safe=cls.release_safe))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _AnyOutcome(_Public):
-    shares: pa.Table = field(repr=False)  # a stray line in a notebook must not show what people get
+    shares: pa.Table  # private: a stray line in a notebook must not show what people get
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).
@@ -157,14 +161,14 @@ class _AnyOutcome(_Public):
         return cls(**read_public(folder, sha256, release_safe=cls.release_safe), shares=read_shares(folder))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Outcome(_AnyOutcome):
     """The outcome of a run with secure noise: it may be settled and published."""
 
     release_safe: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SimulatedOutcome(_AnyOutcome):
     """The outcome of a run with simulated or replayed noise: a study, never a release.
 
@@ -172,6 +176,6 @@ class SimulatedOutcome(_AnyOutcome):
         diagnostics: true errors and the like, computed from private data.
     """
 
-    diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     release_safe: ClassVar[bool] = False

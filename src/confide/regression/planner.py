@@ -92,6 +92,24 @@ class RegressionPlan:
         """What the source's theorems say at these parameters, beside what holds."""
         return self.mechanism.printed()
 
+    def __str__(self) -> str:
+        """The plan on one screen."""
+        m, f = self.mechanism, self.figures
+        coin = m.payment.currency
+        release = type(m.release).__name__
+        error, nothing = m.release.prediction_error(m.setting), knowing_nothing(m.setting)
+        lines = [
+            f"people          {m.setting.people:,}, {m.setting.features} features",
+            f"privacy         {f.loss} in all, for each record that is replaced",
+            f"release         {release}: squared error of a prediction {error:.3g} ({nothing:.3g} for knowing nothing)",
+            f"truth           no lie beyond {f.truth_radius:.3g} pays; a smaller one gains {f.gain:.3g} {coin} at most",
+            f"payments        a = {m.payment.rule.a:.4g}, b = {m.payment.rule.b:.4g}; "
+            f"from {f.lowest:,.2f} to {f.highest:,.2f} {coin} each",
+            f"assumed costs   {m.behaviour.costs} per squared epsilon; covered up to {f.threshold:.3g} {coin}",
+            f"in all          {f.expected_total:,.2f} {coin} at most, in expectation",
+        ]
+        return "\n".join([*lines, *(f"warning         {warning}" for warning in self.warnings())])
+
     def warnings(self) -> tuple[str, ...]:
         """What a careful buyer should know before she goes on."""
         f, out = self.figures, []
@@ -326,8 +344,8 @@ def plan(
         ridge_payment = best_ridge(setting, lambda ridge: Averaged(epsilon_payment=paid, ridge_payment=ridge))
     else:
         ridge_payment = setting.diameter * math.sqrt(features + 1) / (setting.parameter_bound * epsilon_payment)
-    behaviour = Behaviour(costs=costs or ParetoCosts(exponent=4.0), misreports=misreports, failure=misreports_failure,
-                          common_factor=common_factor)
+    costs = ParetoCosts(exponent=4.0) if costs is None else costs
+    behaviour = Behaviour(costs=costs, misreports=misreports, failure=misreports_failure, common_factor=common_factor)
     candidates = _releases(setting, epsilon_release, delta, epsilon_payment, ridge_payment)
     compared = {name: estimator.prediction_error(setting) for name, estimator in candidates.items()}
     chosen = min(compared, key=lambda name: compared[name]) if release == "auto" else release

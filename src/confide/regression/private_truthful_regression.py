@@ -27,6 +27,7 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.billboards import LinearBillboard
 from confide.regression.costs import (
+    CostLaw,
     DependentCosts,
     EmpiricalCosts,
     ExponentialCosts,
@@ -122,6 +123,9 @@ class Behaviour:
     common_factor: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.costs, CostLaw):
+            raise InvalidInput("costs", f"{type(self.costs).__name__} is no law of costs",
+                               "must be one, such as ParetoCosts(exponent=4.0, scale=0.01)")
         fraction("misreports", self.misreports)
         fraction("failure", self.failure)
         if not isinstance(self.common_factor, bool):

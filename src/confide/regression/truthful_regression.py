@@ -10,6 +10,7 @@ Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regress
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -49,6 +50,7 @@ from confide.regression.records import (
     one_record,
     ordered_dot,
     payments,
+    row_norms,
     twice_readable,
 )
 from confide.regression.scoring import ScoringRule
@@ -236,7 +238,7 @@ class TruthfulRegression(Mechanism):
         """The whole mechanism, in two passes over the records.
 
         Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
-        answer cut.
+        answer cut, and a warning says how many were (nothing is private here).
 
         Args:
             data: (X, y) with shapes (n, d) and (n,), or batches that can be iterated twice. A slot without a row, and
@@ -254,6 +256,10 @@ class TruthfulRegression(Mechanism):
                 nothing is private.
         """
         billboard = self.publish(data, noise)
+        moved = sum(self._moved(batch) for batch in as_batches(data, self.features))
+        if moved:
+            warnings.warn(f"{moved:,} records were outside of the model's range, ||x|| <= 1 and |y| <= R0 ||x|| + M, "
+                          "and were cut to it: rescale them, or widen the prior and the noise", stacklevel=2)
         shares = payments(as_batches(data, self.features), self.people, lambda batch: self._payments(batch, billboard))
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
@@ -275,6 +281,12 @@ class TruthfulRegression(Mechanism):
             peers=np.stack(peers) if peers else none,
             split=np.packbits(split) if self.groups else np.zeros(0, np.uint8),
         )
+
+    def _moved(self, batch: Batch) -> int:
+        """How many of the usable records are cut, but for a length that rounding made a hair above 1."""
+        _, y, null = self.record_map.clip(batch)
+        cut = (y != batch.y) | (row_norms(np.where(null[:, None], 0.0, batch.X)) > 1.0 + 1e-9)
+        return int(np.count_nonzero(cut & ~null))
 
     def _payments(self, batch: Batch, billboard: LeastSquaresBillboard) -> np.ndarray:
         """Whole coins for some rows."""

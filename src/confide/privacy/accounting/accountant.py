@@ -146,6 +146,20 @@ class Accountant:
             return min(self.bounds(delta).values())
         return self._one(calculator).epsilon(self.spend, fraction("delta", delta, zero=True))
 
+    def best(self, delta: float = 0.0) -> tuple[str, float]:
+        """Which closed form proves the least epsilon at this delta, and that epsilon.
+
+        Example:
+            >>> from confide.contract import Unit
+            >>> from confide.privacy import PureEvent
+            >>> one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
+            >>> Accountant((one,) * 1000).best(1e-6)[0]
+            'optimal'
+        """
+        found = self.bounds(delta)
+        name = min(found, key=lambda each: found[each])
+        return name, found[name]
+
     def delta(self, epsilon: float, *, calculator: str | None = None) -> float:
         """The least delta proved at this epsilon, by the closed forms or by one calculator.
 
