@@ -16,7 +16,8 @@ from confide.regression.posterior import PosteriorMean
 from confide.regression.priors import TruncatedGaussianNoise, UniformBall, UniformNoise
 
 _FAST = (1, 2, 3, 10)
-DIMENSIONS = [d if d in _FAST else pytest.param(d, marks=pytest.mark.slow) for d in (1, 2, 3, 4, 5, 6, 8, 10, 11, 20, 50)]
+DIMENSIONS = [d if d in _FAST else pytest.param(d, marks=pytest.mark.slow)
+              for d in (1, 2, 3, 4, 5, 6, 8, 10, 11, 20, 50)]
 
 
 def rigorous(d: int, sigma: float, bound: float, reach: float, y: float) -> float:
