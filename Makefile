@@ -13,6 +13,7 @@ demo: $(DEMO_VENV)/.ready
 
 ## test: everything that must hold; what CI runs
 test: $(VENV)/.ready
+	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
@@ -20,6 +21,7 @@ test: $(VENV)/.ready
 
 ## test-all: the same with the slow evidence
 test-all: $(VENV)/.ready
+	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports

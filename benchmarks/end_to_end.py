@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from confide.campaign import Campaign
+from confide.campaign import Campaign, Home, Store
 
 
 def main() -> None:
@@ -28,9 +28,11 @@ def main() -> None:
 def settle(campaign: Campaign) -> dict[str, float]:
     """The whole run with secure noise, everything written."""
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        settled = campaign.settle(Path(folder) / "out")
-        seconds = time.perf_counter() - start
+        home = Home(Path(folder) / "home")
+        with Store(home=home) as store:
+            start = time.perf_counter()
+            settled = campaign.settle(Path(folder) / "out", store=store)
+            seconds = time.perf_counter() - start
         written = sum(path.stat().st_size for path in settled.folder.rglob("*") if path.is_file())
         people = settled.outcome.shares.num_rows
     return {"seconds": seconds, "peak_mb": peak_mb(), "written_mb": written / 1e6, "people": people}

@@ -1,6 +1,15 @@
 """Sphinx configuration: MyST-NB pages whose code cells are executed at every build."""
 
+import atexit
+import os
+import shutil
+import tempfile
 from importlib.metadata import version as _version
+
+# Cells that settle a campaign charge a ledger of their own, never that of whoever builds the pages.
+os.environ["CONFIDE_HOME"] = tempfile.mkdtemp(prefix="confide-docs-")
+os.environ.pop("CONFIDE_STORE", None)
+atexit.register(shutil.rmtree, os.environ["CONFIDE_HOME"], ignore_errors=True)
 
 project = "confide"
 author = "The confide developers"

@@ -1,7 +1,13 @@
-"""What all tests share: hypothesis profiles."""
+"""What all tests share: hypothesis profiles, and an installation of their own: its store, its ledger and its keys."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Time limits per example say more about the machine than about the code; examples are the same in every run, so that a
@@ -10,3 +16,16 @@ settings.register_profile("suite", deadline=None, derandomize=True, max_examples
                           suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# Nothing that a test does reaches the ledger of whoever runs it; what is imported before the first test neither.
+os.environ["CONFIDE_HOME"] = tempfile.mkdtemp(prefix="confide-tests-")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Each test's own installation."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:  # one that a test's own `monkeypatch.undo` leaves alone
+        patch.setenv("CONFIDE_HOME", str(folder))
+        patch.delenv("CONFIDE_STORE", raising=False)
+        yield folder

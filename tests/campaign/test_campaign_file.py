@@ -26,6 +26,7 @@ def test_a_right_file(tmp_path: Path) -> None:
     assert file.title == "What do age and sex say about pay?"
     assert file.kind is kind("regression")
     assert (file.budget.data_set, file.budget.epsilon, file.budget.delta) == ("pay survey", 7.0, 0.0)
+    assert (file.budget.rule, file.budget.subject_epsilon, file.budget.subject_delta) == ("basic", None, None)
     assert file.config.people.count == 2000
     assert file.document["people"] == {"count": 2000, "id": "id"}
     assert load(str(path)).digest == file.digest
@@ -68,11 +69,14 @@ def test_what_is_no_path(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match=r"^campaign: .* is no path; pass a path"):
             Campaign.load(given)  # type: ignore[arg-type]
     campaign = Campaign.load(str(write(tmp_path)))
-    for call in (campaign.settle, campaign.settled, campaign.tables):
+    record = {"age": "40", "sex": "male", "pay": "41.5"}
+    for call in (campaign.settle, lambda folder: campaign.study(3, folder),
+                 lambda folder: campaign.share("7", folder, record=record),
+                 lambda folder: campaign.own_file("7", folder, record=record)):
         with pytest.raises(InvalidInput, match=r"^folder: pandas.*DataFrame is no path"):
             call(frame)
-    with pytest.raises(InvalidInput, match=r"^folder: .*DataFrame is no path"):
-        campaign.study(3, frame)
+    with pytest.raises(InvalidInput, match=r"^write: pandas.*DataFrame is no path"):
+        campaign.list_rejected(campaign.check(), frame)
     with pytest.raises(InvalidInput, match=r"^record: DataFrame is no record; pass a mapping of column to value"):
         campaign.share("7", record=frame)
 
@@ -114,6 +118,7 @@ UNKNOWN = [
     ("[people]", "[poeple]", "poeple", "did you mean 'people'"),
     ("[budget]", "colour = 3\n[budget]", "colour", "known: "),
     ("data_set =", "dataset =", "budget.dataset", "did you mean 'data_set'"),
+    ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilo = 1.0", "budget.subject_epsilo", "did you mean 'subject_epsilon'"),
     ("epsilon = 7.0", "epsilon = 7.0\ndelat = 0.1", "budget.delat", "did you mean 'delta'"),
     ("count =", "conut =", "people.conut", "did you mean 'count'"),
     ("center = 40", "centre = 40", "response.centre", "did you mean 'center'"),
@@ -152,6 +157,10 @@ WRONG = [
     ("epsilon = 7.0", "epsilon = nan", "budget.epsilon", "got nan"),
     ("epsilon = 7.0", "epsilon = 7.0\ndelta = 1.0", "budget.delta", "less than 1"),
     ('data_set = "pay survey"', 'data_set = ""', "budget.data_set", "at least 1 character"),
+    ("epsilon = 7.0", 'epsilon = 7.0\nrule = "advanced"', "budget.rule", "'basic' or 'zcdp'"),
+    ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = 0", "budget.subject_epsilon", "greater than 0"),
+    ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = inf", "budget.subject_epsilon", "finite"),
+    ("epsilon = 7.0", "epsilon = 7.0\nsubject_delta = 1.0", "budget.subject_delta", "less than 1"),
     ("count = 2000", "count = 3", "people.count", "greater than or equal to 4 (got 3)"),
     ("parameter_bound = 0.6", "parameter_bound = -0.6", "model.parameter_bound", "greater than 0"),
     ("epsilon_payment = 2.0", "epsilon_payment = inf", "privacy.epsilon_payment", "finite"),
@@ -188,6 +197,7 @@ def test_each_mistake_names_its_key(tmp_path: Path, old: str, new: str, field: s
 
 
 PLANNED = [
+    ("epsilon = 7.0", 'epsilon = 7.0\nrule = "zcdp"', "budget", "needs a delta above 0"),
     ("lower = 20", "lower = 60", "features[1].upper", "not above lower"),
     ('column = "pay"', 'column = "age"', "features[1].column", "is the response"),
     ("lower = 0", "lower = 80", "response.upper", "not above lower"),

@@ -25,12 +25,20 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture(scope="session")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """(campaign file, folder) of one settled campaign that nobody changes."""
+def _settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("cli")
     path = write(folder)
-    assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
-    return path, folder / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONFIDE_HOME", str(folder / "home"))
+        assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
+    return path, folder / "out", folder / "home"
+
+
+@pytest.fixture
+def settled(_settled: tuple[Path, Path, Path], home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """(campaign file, folder) of one settled campaign that nobody changes; its installation is this test's."""
+    monkeypatch.setenv("CONFIDE_HOME", str(_settled[2]))
+    return _settled[:2]
 
 
 @pytest.fixture

@@ -6,12 +6,10 @@ import re
 import stat
 from pathlib import Path
 
-import pytest
-
 from campaign.pages import self_contained
 from campaign.small import rows, tree, write
 from cli.commands import PLANTED, Run
-from confide.campaign import Campaign
+from confide.campaign import Campaign, Home
 
 
 def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
@@ -21,7 +19,10 @@ def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
     assert "What you report: pay (must be in [0, 80] euro)" in found.out
     assert "Guarantees" not in found.out
     spoken = run("offer", path, "--json").json
-    assert spoken["sections"] == run("plan", path, "--json").json["offer"]
+    *offered, check = spoken["sections"]
+    assert offered == run("plan", path, "--json").json["offer"]
+    assert Home.default().fingerprint in found.out
+    assert Home.default().fingerprint in check["blocks"][0]["text"][0]
     written = run("offer", path, "--html", tmp_path / "offer.html")
     assert written.out == f"{found.out}\nwrote {tmp_path / 'offer.html'}\n"
     words = self_contained((tmp_path / "offer.html").read_text()).words
@@ -59,26 +60,26 @@ def test_check(run: Run, tmp_path: Path) -> None:
     assert spoken["written"] is None
 
 
-def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path, lines=[f"{line.split(',')[0]},99,male,41" if i % 50 == 0 else line
                                   for i, line in enumerate(rows())])
     assert "The first 10 of 40; --write lists them all." in run("check", path).out
-    found = run("check", path, "--write")
-    assert found.out.endswith("wrote out/pay/operator/rejected.csv (private: for the operator alone)\n")
-    listed = tmp_path / "out" / "pay" / "operator" / "rejected.csv"
+    listed = tmp_path / "rejected.csv"
+    found = run("check", path, "--write", listed)
+    assert found.out.endswith(f"wrote {listed} (private: for the operator alone)\n")
     assert len(listed.read_text().splitlines()) == 41
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
-    assert stat.S_IMODE(listed.parent.stat().st_mode) == 0o700
-    assert run("check", path, "--write").code == 0  # and again
+    kept = tree(tmp_path)
+    for place, says in ((listed, "exists; choose another file"), (tmp_path, "exists; choose another file"),
+                        (tmp_path / "no" / "list.csv", "cannot be written")):
+        refused = run("check", path, "--write", place)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"{place} {says}" in refused.err
+        assert tree(tmp_path) == kept
+    assert run("check", path, "--write", tmp_path / "again.csv", "--json").json["written"] == f"{tmp_path}/again.csv"
     assert run("run", path, "--json").json["stored"] is False  # a check's list is in nobody's way
-    kept = tree(tmp_path / "out")
-    refused = run("check", path, "--write")
-    assert (refused.code, refused.out) == (2, "")
-    assert "is not empty" in refused.err
-    assert tree(tmp_path / "out") == kept
-    assert run("check", path, "--write", "--out", tmp_path / "study").code == 0
-    assert run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study").code == 0
+    assert not list((tmp_path / "out").rglob("*reject*"))
+    assert run("ledger").out.count("pay survey") == 2  # a run has charged, a check has not
 
 
 def test_check_of_clean_records(run: Run, path: Path) -> None:
@@ -86,5 +87,3 @@ def test_check_of_clean_records(run: Run, path: Path) -> None:
     assert "Rejected rows" not in found.out
     assert re.search(r"rejected rows +0\b", found.out)
     assert run("check", path, "--json").json["first"] == []
-
-

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
+import stat
 import sys
 from pathlib import Path
 
@@ -11,18 +13,18 @@ import pytest
 
 from campaign.small import rows, write
 from cli.commands import Run
+from confide.campaign import Campaign
 from confide.cli.typed import values
-from confide.contract import Outcome
 
 
 def test_share(run: Run, settled: tuple[Path, Path]) -> None:
-    path, folder = settled
-    paid = Outcome.load(folder).shares["payment"].to_pylist()[6] / 100
-    found = run("share", path, "--id", 7, "--out", folder)
+    path, _ = settled
+    paid = Campaign.load(path).settled().shares["payment"].to_pylist()[6] / 100
+    found = run("share", path, "--id", 7)
     assert (found.code, found.err) == (0, "")
     assert f"Participant 7: payment {paid:,.2f} EUR" in found.out
     assert found.out.count("PRIVATE") == 2
-    spoken = run("share", path, "--id", 7, "--out", folder, "--json").json
+    spoken = run("share", path, "--id", 7, "--json").json
     assert (spoken["command"], spoken["id"]) == ("share", "7")
     assert all(part["private"] for part in spoken["sections"])
     assert spoken["sections"][0]["title"] == f"Participant 7: payment {paid:,.2f} EUR"
@@ -30,19 +32,21 @@ def test_share(run: Run, settled: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("identity", ["0", "2001", "nobody", "", "7; drop table"])
 def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) -> None:
-    found = run("share", settled[0], "--id", identity, "--out", settled[1])
-    assert (found.code, found.out) == (2, "")
-    assert "not on the public list" in found.err
+    for more in ([], ["--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]):
+        found = run("share", settled[0], "--id", identity, *more)
+        assert (found.code, found.out) == (2, "")
+        assert "not on the public list" in found.err
 
 
 HERS = "7,31.5,female,37.25"
 
 
-def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
-    """A participant needs the campaign file, the manifest and its columns; neither the records nor the shares."""
+def test_share_from_public_files_alone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A participant needs the campaign file, the manifest and its columns; neither the records nor the store."""
     path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
     assert run("run", path, "--out", tmp_path / "operator" / "out").code == 0
-    stored = run("share", path, "--id", 7, "--out", tmp_path / "operator" / "out")
+    stored = run("share", path, "--id", 7)
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "no" / "installation"))
     hers = tmp_path / "hers"
     hers.mkdir()
     shutil.copy(path, hers)
@@ -64,6 +68,26 @@ def test_share_from_public_files_alone(run: Run, tmp_path: Path) -> None:
     found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])
     assert found.code == 2
     assert "has other parameters than" in found.err
+    assert not (tmp_path / "no").exists()  # neither a store nor a key was asked for
+
+
+def test_a_file_of_hers(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+    mine = ["share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]
+    shown = run(*mine)
+    assert run(*mine, "--write", tmp_path / "mine.json") == shown
+    assert stat.S_IMODE((tmp_path / "mine.json").stat().st_mode) == 0o600
+    written = json.loads((tmp_path / "mine.json").read_text())
+    campaign = Campaign.load(settled[0])
+    assert written == campaign.own_file(7, settled[1], record={"age": "40", "sex": "male", "pay": "41.5"})
+    assert written["content"] == campaign.file.digest
+    assert (written["id"], written["index"]) == ("7", 6)
+    for arguments, says in (([*mine, "--write", tmp_path / "mine.json"], "mine.json exists; choose another file"),
+                            ([*mine, "--write", tmp_path / "no" / "mine.json"], "cannot be written"),
+                            (["share", settled[0], "--id", 7, "--write", tmp_path / "a.json"], "needs the record")):
+        found = run(*arguments)
+        assert (found.code, found.out) == (2, "")
+        assert says in found.err
+    assert json.loads((tmp_path / "mine.json").read_text()) == written
 
 
 def test_a_record_from_the_input(
@@ -98,16 +122,16 @@ def test_values_with_commas() -> None:
 
 
 def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
-    found = run("share", path, "--id", 7, "--out", tmp_path / "out")
-    assert (found.code, found.out) == (3, "")
-    assert "is not settled" in found.err
-    assert f"only if it never was, run `confide run {path}` first" in found.err
-    assert "costs epsilon again" in found.err
+    for more, says in (([], "settled in another store, name that with --store"),
+                       (["--record", "age=40,sex=male,pay=41.5"], "lie elsewhere, name their folder with --out")):
+        found = run("share", path, "--id", 7, *more)
+        assert (found.code, found.out) == (3, "")
+        assert "is not settled in" in found.err
+        assert f"run `confide run {path}` first; if its file was changed since it was settled, it is" in found.err
+        assert says in found.err
 
 
 def test_share_without_an_id(run: Run, path: Path) -> None:
     found = run("share", path)
     assert (found.code, found.out) == (2, "")
     assert "--id" in found.err
-
-

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from confide.audit import AuditReport, AuditRow, Control
 from confide.campaign import Campaign
 from confide.cli import output, render
 from confide.cli.failures import guarded
-from confide.contract import ConfideError, Outcome, Picture, Section, SolverFailed, Table, Text
+from confide.contract import ConfideError, Picture, PublicOutcome, Section, SolverFailed, Table, Text
 
 # ---- the schema
 
@@ -74,10 +75,10 @@ def test_plan_reads_no_data(run: Run, path: Path) -> None:
 
 def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    path = write(tmp_path)
-    first = run("run", path)
+    write(tmp_path / "deep")
+    first = run("run", "deep/pay.toml")
     assert (first.code, first.err) == (0, "")
-    assert first.out.rstrip().endswith("wrote out/pay; open out/pay/report.html")
+    assert first.out.rstrip().endswith("wrote deep/out/pay; open deep/out/pay/report.html")
     order = ("Released coefficients", "(intercept)", "What is promised, and to whom", "Files of the outcome",
              "coefficients.csv")
     places = [first.out.index(words) for words in order]
@@ -85,16 +86,57 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "\nGuarantees" not in first.out  # that is the plan's, and on the page
     assert "STUDY" not in first.out
     assert "settled before" not in first.out
-    before = tree(tmp_path / "out")
-    second = run("run", path)
+    before = tree(tmp_path)
+    second = run("run", "deep/pay.toml")
     assert (second.code, second.err) == (0, "")
-    assert "settled before: this is the stored outcome in out/pay; nothing was spent" in second.out
-    stored = run("run", path, "--json").json
+    assert second.out.splitlines()[1] == "settled before: this is the stored outcome; nothing was spent"
+    assert second.out.rstrip().endswith("found deep/out/pay; open deep/out/pay/report.html")
+    stored = run("run", "deep/pay.toml", "--json").json
     assert stored["stored"] is True
-    assert tree(tmp_path / "out") == before
-    (tmp_path / "out" / "pay" / "report.html").unlink()
-    assert run("run", path, "--out", tmp_path / "out" / "pay", "--json").json["sections"] == stored["sections"]
-    assert tree(tmp_path / "out") == before  # a lost page is written again
+    assert tree(tmp_path) == before
+    (tmp_path / "deep" / "out" / "pay" / "report.html").unlink()
+    broken = run("run", "deep/pay.toml")
+    assert (broken.code, broken.out) == (2, "")
+    assert "report.html is not what was settled; move the folder away, or choose another one with --out" in broken.err
+    shutil.rmtree(tmp_path / "deep" / "out")
+    assert run("run", "deep/pay.toml", "--json").json == stored
+    assert tree(tmp_path) == before  # a lost folder is written again
+
+
+def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
+    """Neither a copy nor another folder is a second release; another title is, and the ledger charges it."""
+    path = write(tmp_path)
+    assert run("run", path, "--json").json["stored"] is False
+    copy = write(tmp_path / "copy", ("format = 1\n", "# the same\nformat = 1\n"), name="renamed")
+    for arguments in ((path, "--out", tmp_path / "second"), (copy,)):
+        again = run("run", *arguments)
+        assert (again.code, again.err) == (0, "")
+        assert again.out.splitlines()[1] == "settled before: this is the stored outcome; nothing was spent"
+    packs = [tree(folder) for folder in (tmp_path / "out" / "pay", tmp_path / "second", tmp_path / "copy/out/renamed")]
+    assert packs[0] == packs[1] == packs[2]
+    other = run("run", write(tmp_path / "other", ("What do", "Once more: what do")))
+    assert (other.code, other.out) == (3, "")
+    assert "budget of pay survey (one record replaced, seen by public) does not admit epsilon 6: epsilon 1 of 7 is" in (
+        other.err)
+    assert not (tmp_path / "other" / "out").exists()
+    assert run("run", path, "--again").code == 2  # no such option
+
+
+def test_run_in_another_store(run: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, url = write(tmp_path), f"sqlite:///{tmp_path}/stores/mine.db"
+    assert run("run", path, "--store", url, "--json").json["stored"] is False
+    assert not (home / "store.db").exists()
+    assert run("run", path, "--store", url, "--json").json["stored"] is True
+    assert run("share", path, "--id", 7, "--store", url).code == 0
+    assert run("share", path, "--id", 7).code == 3
+    for wrong, says in (("mine.db", "is no URL of a database"), ("mysql://a/b", "is no URL|is not supported|installed"),
+                        ("sqlite://", "a database in memory forgets")):
+        found = run("run", path, "--store", wrong)
+        assert (found.code, found.out) == (2, "")
+        assert re.search(f"store: .*({says})", found.err)
+    monkeypatch.setenv("CONFIDE_STORE", url)  # a password then stands in no list of processes
+    assert run("share", path, "--id", 7).code == 0
+    assert run("ledger", "--json").json["store"] == url
 
 
 def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
@@ -104,12 +146,12 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
         "run", "secure", True, False)
     assert found.json["out"] == str(tmp_path / "out")
     assert set(found.json["files"]) == {"report.html", "coefficients.csv", "manifest.json", "campaign.json",
-                                        "campaign.toml", "shares", "operator/rejected.csv"}
+                                        "campaign.toml", "events.json"}
     assert all(Path(path).exists() for path in found.json["files"].values())
     assert not any(part["study"] or part["private"] for part in found.json["sections"])
     (values,) = [part["blocks"][0]["rows"] for part in found.json["sections"]
                  if part["title"] == "Released coefficients"]
-    outcome = Outcome.load(tmp_path / "out")
+    outcome = PublicOutcome.load(tmp_path / "out")
     campaign = Campaign.load(path)
     natural = campaign.plan.design.natural(outcome.billboard.coef, campaign.plan.response)
     assert [row[1] for row in values] == natural.coefficients.tolist()
@@ -122,7 +164,7 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
         assert float(row["upper"]) == pytest.approx(shown[1] + reach)
         assert float(row["lower"]) == pytest.approx(shown[1] - reach)
         assert row["unit"] == shown[5]
-    table = campaign.tables(str(tmp_path / "out"))["coefficients"]
+    table = campaign.tables()["coefficients"]
     assert table.column_names == ["name", "value", "lower", "upper", "unit"]
     assert table["value"].to_pylist() == natural.coefficients.tolist()
     assert campaign.settle(tmp_path / "out").tables["coefficients"].equals(table)
@@ -144,9 +186,14 @@ def test_a_study(run: Run, path: Path, tmp_path: Path) -> None:
 
 def test_a_study_has_a_folder_of_its_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found = run("run", write(tmp_path), "--noise", "simulated", "--seed", 7)
-    assert "wrote out/pay-study; open out/pay-study/report.html" in found.out
-    assert [each.name for each in (tmp_path / "out").iterdir()] == ["pay-study"]
+    write(tmp_path / "deep")
+    found = run("run", "deep/pay.toml", "--noise", "simulated", "--seed", 7)
+    assert "wrote deep/out/pay-study; open deep/out/pay-study/report.html" in found.out
+    assert [each.name for each in (tmp_path / "deep" / "out").iterdir()] == ["pay-study"]
+    assert [each.name for each in tmp_path.iterdir()] == ["deep"]
+    for line in ("shares ", "operator/rejected.csv "):
+        assert line in found.out.partition("Files of the outcome")[2]
+    assert "Nothing has been charged" in run("ledger").out
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
@@ -166,21 +213,6 @@ def test_noise_and_seed(arguments: list[str], says: str, run: Run, path: Path, t
     assert not (tmp_path / "out").exists()
 
 
-def test_a_second_release_must_be_asked_for(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The campaign is settled in its usual place: another folder would publish the same records once more."""
-    monkeypatch.chdir(tmp_path)
-    path = write(tmp_path)
-    assert run("run", path).code == 0
-    again = run("run", path, "--out", "second")
-    assert again.code == 3
-    assert "a second release" in again.err
-    assert "--again" in again.err
-    assert not (tmp_path / "second").exists()
-    assert run("run", path).out.splitlines()[1].startswith("settled before")
-    assert run("run", path, "--out", "second", "--again").code == 0
-    assert (tmp_path / "second" / "manifest.json").exists()
-
-
 # ---- what a secure run keeps to itself
 
 
@@ -192,22 +224,25 @@ def _outline(text: str, folder: Path) -> str:
 def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
     lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
     path, clean = write(tmp_path / "bad", lines=lines), write(tmp_path / "clean")
-    said = {each: run("run", each, "--out", each.parent / "out") for each in (path, clean)}
+    elsewhere = ["--store", f"sqlite:///{tmp_path}/clean.db"]  # here it would be the same campaign, settled before
+    said = {path: run("run", path, "--out", path.parent / "out"),
+            clean: run("run", clean, "--out", clean.parent / "out", *elsewhere)}
     assert _outline(said[path].out, path.parent) == _outline(said[clean].out, clean.parent)
-    assert "operator/rejected.csv" in said[path].out  # whatever it holds
     spoken = [said[path], run("run", path, "--out", path.parent / "out", "--json"),
               run("run", path, "--noise", "simulated", "--seed", 1, "--out", tmp_path / "study")]
     assert [found.code for found in spoken] == [0, 0, 0]
     pages = [(folder / "report.html").read_text() for folder in (path.parent / "out", tmp_path / "study")]
     for text in [*(found.out + found.err for found in spoken), *pages]:
-        rest = text.replace("rejected.csv", "").replace("whose records were rejected, and why", "")
         for word in ("sentinel", "987654", "reject", "out of bounds", "a later row", "is not a level"):
-            assert word not in rest
+            assert word not in text.replace("rejected.csv", "").replace("whose records were rejected, and why", "")
         assert not re.search(r"(?<![\d.,])(1997|1,997)(?![\d.])", text)  # nor how many were left
-    listed = path.parent / "out" / "operator" / "rejected.csv"
+    for text in tree(path.parent / "out").values():
+        for word in (b"sentinel", b"987654", b"reject", b"out of bounds"):
+            assert word not in text
+    listed = tmp_path / "study" / "operator" / "rejected.csv"
     assert "zzsentinel" not in listed.read_text()  # public terms, even there
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
-    private = run("share", path, "--id", 163, "--out", path.parent / "out")
+    private = run("share", path, "--id", 163)
     assert private.code == 0
     assert "No usable record arrived under this id" in private.out
 
@@ -223,9 +258,9 @@ def test_a_study_is_for_its_owner_alone(run: Run, path: Path, tmp_path: Path) ->
 
 def test_totals_are_not_published(run: Run, settled: tuple[Path, Path]) -> None:
     path, folder = settled
-    coins = sum(Outcome.load(folder).shares["payment"].to_pylist())
+    coins = sum(Campaign.load(path).settled().shares["payment"].to_pylist())
     found = run("run", path, "--out", folder)
-    for text in (found.out, (folder / "report.html").read_text(), (folder / "manifest.json").read_text()):
+    for text in (found.out, *(tree(folder)[name].decode() for name in ("report.html", "manifest.json", "events.json"))):
         for total in (f"{coins / 100:,.2f}", f"{coins / 100:.2f}", f"{coins}"):
             assert not re.search(rf"(?<![\w.]){re.escape(total)}(?![\w.])", text)  # as a number of its own
 
@@ -320,7 +355,8 @@ def test_help_texts(run: Run) -> None:
     assert listed.code == 0
     assert run("-h").out == listed.out
     verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
-    assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce"}
+    assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce",
+                          "ledger", "payouts", "verify", "withdraw"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")

@@ -12,9 +12,9 @@ import pytest
 
 from confide import Outcome
 from confide.audit import door_audit
-from confide.campaign.settlement import charge
+from confide.campaign.settlement import charge_of, check_budget
 from confide.contract import Accuracy, Budget, InvalidInput, NotGuaranteed, Privacy, Truthfulness
-from confide.privacy import Ledger, Noise
+from confide.privacy import Noise
 from confide.privacy.noise import RecordingNoise
 from confide.regression import (
     Behaviour,
@@ -34,7 +34,7 @@ from confide.regression import (
     plan,
     printed_guarantees,
 )
-from confide.regression.audit.neighbours import neighbours
+from confide.regression.audit.neighbouring import neighbours
 from confide.regression.printed import printed_confidence, printed_least_squares, printed_remark, printed_rows
 from confide.regression.records import Batch
 from confide.regression.sensitivity import counterexample, diameter, printed_constant_valid, ridge_norm_sup
@@ -256,10 +256,10 @@ def test_nothing_is_settled_or_charged_without_a_claim() -> None:
             mechanism.run(Untouched(), noise)
     with pytest.raises(NotGuaranteed, match="mode='corrected'"):
         mechanism.events()
-    ledger = Ledger()
-    file = SimpleNamespace(budget=SimpleNamespace(data_set="people", epsilon=100.0, delta=0.0))
-    with pytest.raises(NotGuaranteed):
-        charge(file, SimpleNamespace(mechanism=mechanism, guarantees=mechanism.guarantees()), ledger)  # type: ignore[arg-type]
+    file = SimpleNamespace(budget=SimpleNamespace(data_set="people", epsilon=100.0, delta=0.0, rule="basic"))
+    for look in (charge_of, check_budget):
+        with pytest.raises(NotGuaranteed):
+            look(file, SimpleNamespace(mechanism=mechanism, guarantees=mechanism.guarantees()))  # type: ignore[arg-type]
     X, y = np.zeros((10, 2)), np.zeros(10)
     assert not mechanism.run((X, y), Noise.simulated(1)).release_safe
 

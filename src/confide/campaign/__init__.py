@@ -1,4 +1,4 @@
-"""Campaigns: the file, the life as a pure table, settlement, reports."""
+"""Campaigns: the file, the life as a pure table, the store, settlement, packs and their verification, payouts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,39 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.file import CampaignFile, load, schema
-    from confide.campaign.settlement import Settled
+    from confide.campaign.home import Home
+    from confide.campaign.settlement import Settled, settle
     from confide.campaign.states import Event, State, advance
+    from confide.campaign.store import Store
+    from confide.campaign.verification import Finding, Verification, verify
 
 
-__all__ = ["Campaign", "CampaignFile", "Event", "Settled", "State", "advance", "load", "schema"]
+__all__ = [
+    "Campaign",
+    "CampaignFile",
+    "Event",
+    "Finding",
+    "Home",
+    "Settled",
+    "State",
+    "Store",
+    "Verification",
+    "advance",
+    "load",
+    "schema",
+    "settle",
+    "verify",
+]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "campaign": ("Campaign",),
         "file": ("CampaignFile", "load", "schema"),
-        "settlement": ("Settled",),
+        "home": ("Home",),
+        "settlement": ("Settled", "settle"),
         "states": ("Event", "State", "advance"),
+        "store": ("Store",),
+        "verification": ("Finding", "Verification", "verify"),
     },
 )

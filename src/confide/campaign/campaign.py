@@ -7,20 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from confide.campaign import settlement
 from confide.campaign.file import CampaignFile, load
-from confide.campaign.folder import check_place, leftovers, write_rejected
-from confide.campaign.stored import public, settled_elsewhere, stored, unsettled
-from confide.contract.errors import InvalidInput, Refused
+from confide.campaign.folder import write_rejected
+from confide.campaign.stored import public
+from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from confide.campaign.settlement import Settled
+    from confide.campaign.store import Store
 
 __all__ = ["Campaign"]
 
@@ -28,6 +30,8 @@ __all__ = ["Campaign"]
 @dataclass(frozen=True, eq=False)
 class Campaign:
     """One campaign and everything that can be done with it.
+
+    Where a method takes a `store`, the default is the installation's own.
 
     Args:
         file: the validated campaign file.
@@ -52,12 +56,12 @@ class Campaign:
 
     @property
     def default_folder(self) -> Path:
-        """`out/NAME` in the working directory."""
-        return Path("out") / self.file.name
+        """`out/NAME` beside the campaign file."""
+        return self.file.folder / "out" / self.file.name
 
     @property
     def study_folder(self) -> Path:
-        """`out/NAME-study` in the working directory."""
+        """`out/NAME-study` beside the campaign file."""
         return self.default_folder.with_name(f"{self.file.name}-study")
 
     @cached_property
@@ -67,13 +71,18 @@ class Campaign:
         Raises:
             Refused: no setting of these sizes keeps the promise, or the campaign's own `[budget]` does not admit it.
         """
+        from confide.campaign.settlement import check_budget
+
         found = self.file.kind.plan(self.file.config)
-        settlement.charge(self.file, found, Ledger())  # on a ledger of its own: a plan that can never run is no plan
+        check_budget(self.file, found)  # a plan that can never run is no plan
         return found
 
     def offer(self) -> Sequence[Section]:
-        """The plan as a participant reads it."""
-        return self.plan.offer()
+        """The plan as a participant reads it, with the fingerprint of the key that will sign the result."""
+        from confide.campaign.home import Home
+        from confide.campaign.pages import key_section
+
+        return [*self.plan.offer(), key_section(Home.default().fingerprint)]
 
     def collect(self, progress: Progress | None = None) -> Collection:
         """Read the records that the file names, one per participant."""
@@ -86,51 +95,35 @@ class Campaign:
         """
         return self.file.kind.check(self.file.config, self.plan, self.file.folder, progress)
 
-    def list_rejected(self, found: Check, folder: str | os.PathLike[str] | None = None) -> Path:
-        """Write a check's list of rejected records to `operator/rejected.csv`, which its owner alone may read.
+    def list_rejected(self, found: Check, path: str | os.PathLike[str]) -> Path:
+        """Write a check's list of rejected records to a file, which its owner alone may read.
 
         Args:
             found: what `check` returned.
-            folder: where the campaign will be settled; the settlement writes a list of its own in its place.
+            path: a new file; not in the folder of the outcome, which is public.
 
         Raises:
-            InvalidInput: the folder holds something else.
+            InvalidInput: the file exists, or cannot be written.
         """
-        place = self._place(folder)
-        check_place(place)
-        leftovers(place)
-        return write_rejected(place, found.rejected)
+        return write_rejected(as_path("write", path), found.rejected)
 
     def settle(
-        self,
-        folder: str | os.PathLike[str] | None = None,
-        *,
-        again: bool = False,
-        ledger: Ledger | None = None,
+        self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
         progress: Progress | None = None,
-    ) -> settlement.Settled:
-        """Charge, run with secure noise, publish; once per folder. A settled campaign returns its stored outcome.
+    ) -> Settled:
+        """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
 
         Args:
-            folder: where the outcome goes; default `out/NAME` in the working directory. Another folder is a second
-                release of the same records, and costs epsilon again.
-            again: a second release is meant, although the campaign is settled in a usual place.
-            ledger: charged before any record is read; default a new one, which knows no other campaign or run.
-            progress: told how far it is.
+            folder: where the pack goes; default `out/NAME` beside the campaign file.
+            store: of the campaign.
+            progress: told how far the collection is.
 
         Raises:
-            Refused: it is settled in another usual place (`out/NAME` here, beside the campaign file or above it), and
-                not `again`.
+            BudgetExceeded: the ledger does not admit it; no record was read.
         """
-        place = self._place(folder)
-        before = settlement.settled(self.file, self.plan, place)
-        if before is not None:
-            return before
-        if not again and (elsewhere := settled_elsewhere(self.file, place)) is not None:
-            raise Refused(f"{self.file.name} is settled in {elsewhere}: settling it in {place} too is a second "
-                          "release, and costs epsilon again",
-                          "use that outcome, or say with --again that a second release is meant")
-        return settlement.settle(self.file, self.plan, self.collect(progress), place, ledger or Ledger())
+        from confide.campaign.settlement import settle
+
+        return settle(self, store, None if folder is None else as_path("folder", folder), progress=progress)
 
     def study(
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
@@ -139,30 +132,30 @@ class Campaign:
 
         It uses private data, and so does everything that it writes: its folder is readable by its owner alone.
         """
+        from confide.campaign.settlement import simulate
+
         collection = self.collect(progress)
         place = self.study_folder if folder is None else as_path("folder", folder)
-        outcome = settlement.simulate(self.file, self.plan, collection, place, seed)
+        outcome = simulate(self.file, self.plan, collection, place, seed)
         return outcome, self.file.kind.study(self.plan, collection, outcome)
 
-    def settled(self, folder: str | os.PathLike[str] | None = None) -> Outcome:
+    def settled(self, *, store: Store | None = None) -> Outcome:
         """The stored outcome.
 
         Raises:
-            Refused: the campaign has not been settled there.
+            Refused: the campaign has not been settled in this store.
         """
-        place = self._place(folder)
-        outcome = stored(self.file, place)
-        if outcome is None:
-            raise unsettled(self.file, place)
-        return outcome
+        from confide.campaign.settlement import stored_outcome
 
-    def tables(self, folder: str | os.PathLike[str] | None = None) -> Mapping[str, pa.Table]:
+        return stored_outcome(self, store)
+
+    def tables(self, *, store: Store | None = None) -> Mapping[str, pa.Table]:
         """The public result of the settled campaign in natural units, such as `tables()["coefficients"]`.
 
         Raises:
-            Refused: the campaign has not been settled there.
+            Refused: the campaign has not been settled in this store.
         """
-        return self.file.kind.tables(self.plan, self.settled(folder))
+        return self.file.kind.tables(self.plan, self.settled(store=store))
 
     def share(
         self,
@@ -170,30 +163,50 @@ class Campaign:
         folder: str | os.PathLike[str] | None = None,
         *,
         record: Mapping[str, str] | None = None,
+        store: Store | None = None,
     ) -> Sequence[Section]:
         """What one participant gets and why, decoded from her record and the billboard.
 
         Args:
             identity: her id.
-            folder: where the campaign was settled; default `out/NAME` in the working directory.
+            folder: where the pack lies; default `out/NAME` beside the campaign file. Read where a record is given.
             record: her record, column -> value. With it, nothing but the campaign file and the public files of the
                 folder is read; without it, her record is looked up in the file that the campaign names.
+            store: where the campaign was settled; asked where no record is given.
 
         Raises:
             Refused: the campaign has not been settled there.
         """
-        place, kind, config = self._place(folder), self.file.kind, self.file.config
+        kind, config = self.file.kind, self.file.config
         if record is None:
-            outcome = self.settled(place)
+            outcome = self.settled(store=store)
             return kind.explain(self.plan, outcome, *kind.record(config, self.plan, self.file.folder, str(identity)))
-        if not isinstance(record, Mapping):
-            raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
-        shown = public(self.file, self.plan, place)
-        return kind.explain(self.plan, shown, *kind.parse_record(config, self.plan, str(identity), record))
+        hers = self._parsed(identity, record)
+        return kind.explain(self.plan, self._public(folder), *hers)
 
-    def _place(self, folder: str | os.PathLike[str] | None) -> Path:
-        return self.default_folder if folder is None else as_path("folder", folder)
+    def own_file(
+        self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """A participant's record and share as one portable file of hers, which `verify` takes beside the pack.
+
+        Args:
+            identity: her id.
+            folder: where the pack lies.
+            record: her record, column -> value.
+        """
+        parsed, index = self._parsed(identity, record)
+        shown = self._public(folder)
+        return {"format": 1, "content": self.file.digest, "id": str(identity), "index": index,
+                "record": dict(record), "share": dict(shown.mechanism.decode(parsed, index, shown.billboard))}
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
         """Promised against measured, with planted-bug controls; uses no participant's record."""
         return self.file.kind.audit(self.plan, seed, progress)
+
+    def _public(self, folder: str | os.PathLike[str] | None) -> Any:
+        return public(self.file, self.plan, self.default_folder if folder is None else as_path("folder", folder))
+
+    def _parsed(self, identity: str | int, record: Mapping[str, str]) -> tuple[Any, int]:
+        if not isinstance(record, Mapping):
+            raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
+        return self.file.kind.parse_record(self.file.config, self.plan, str(identity), record)

@@ -28,13 +28,21 @@ __all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
 
 
 class BudgetTable(BaseModel):
-    """`[budget]`: the most that one run of this campaign may spend on the data set; earlier runs are not remembered."""
+    """`[budget]`: the most that all campaigns on the data set may spend together.
+
+    The first campaign on a data set fixes it; a later one may lower it, never raise it. Nothing renews it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data_set: str = Field(min_length=1, description="name of the data set in the run's ledger")
+    data_set: str = Field(min_length=1, description="name of the data set in the ledger")
     epsilon: float = Field(gt=0, allow_inf_nan=False, description="total epsilon, in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="total delta")
+    rule: Literal["basic", "zcdp"] = Field(default="basic", description="how the spends of campaigns add up")
+    subject_epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False,
+                                          description="epsilon of each person; default that of the data set")
+    subject_delta: float | None = Field(default=None, ge=0, lt=1,
+                                        description="delta of each person; default that of the data set")
 
 
 class _Head(BaseModel):

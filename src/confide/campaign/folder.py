@@ -16,7 +16,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.files import private_folder, read_json, write_private
 from confide.contract.outcome import FORMAT, Outcome, SimulatedOutcome
 
-__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_place", "earlier_study", "fill", "leftovers",
+__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
            "replace", "write_rejected"]
 
 NOTE = "campaign.json"
@@ -42,20 +42,14 @@ def check_place(folder: Path) -> None:
         raise InvalidInput("out", f"{folder} cannot be written", "choose another folder with --out")
 
 
-def leftovers(folder: Path) -> list[Path]:
-    """What a settlement may replace in its folder: nothing, or the list that a check has left.
-
-    Raises:
-        InvalidInput: the folder holds anything else.
-    """
-    found = _names(folder)
-    if found and not _only_a_list(folder):
+def check_empty(folder: Path) -> None:
+    """Refuse a folder that holds something."""
+    if _names(folder):
         raise InvalidInput("out", f"{folder} is not empty", "choose another folder with --out")
-    return [folder / name for name in found]
 
 
 def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[Path]:
-    """What a study may replace in its folder: the files of an earlier study, or the list that a check has left.
+    """What a study may replace in its folder: the files of an earlier study.
 
     Args:
         folder: where the study goes.
@@ -67,8 +61,8 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     if (folder / NOTE).exists():
         raise InvalidInput("out", f"{folder} holds a settled campaign", "choose another folder for a study")
     found = _names(folder)
-    if not found or _only_a_list(folder):
-        return [folder / name for name in found]
+    if not found:
+        return []
     try:
         manifest, _ = read_json("out", folder / "manifest.json")
     except InvalidInput:
@@ -92,13 +86,21 @@ def fill(
             path.write_text(text, encoding="utf-8", newline="")
         else:
             write_private(path, text)
-    write_rejected(folder, rejected)
+    write_rejected(private_folder(folder / OPERATOR) / REJECTED, rejected)
 
 
-def write_rejected(folder: Path, rejected: Mapping[str, str]) -> Path:
-    """Write who was rejected and why: a function of private records, the operator's own, never published."""
-    path = private_folder(folder / OPERATOR) / REJECTED
-    write_private(path, _lines([("id", "reason"), *rejected.items()]))
+def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
+    """Write who was rejected and why: a function of private records, the operator's own, never published.
+
+    Raises:
+        InvalidInput: the file exists, or cannot be written.
+    """
+    if path.exists() or path.is_symlink():
+        raise InvalidInput("write", f"{path} exists", "choose another file")
+    try:
+        write_private(path, _lines([("id", "reason"), *rejected.items()]))
+    except OSError as error:
+        raise InvalidInput("write", f"{path} cannot be written ({type(error).__name__})") from None
     return path
 
 
@@ -136,11 +138,6 @@ def replace(
 
 def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-def _only_a_list(folder: Path) -> bool:
-    operator = folder / OPERATOR
-    return _names(folder) == [OPERATOR] and operator.is_dir() and set(_names(operator)) <= {REJECTED}
 
 
 def _lines(rows: Sequence[Sequence[object]]) -> str:

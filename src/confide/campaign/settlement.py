@@ -1,32 +1,49 @@
-"""Settlement: charge the ledger, run with secure noise, publish all or nothing, once per folder.
+"""Settlement: collect, charge the ledger, run with secure noise, publish; each step once, in a store.
 
-The folder is the store for now: an outcome is written beside its place and moved there in one step, so a reader sees
-either nothing or all of it, and a campaign that is settled there already returns what was stored. The ledger is the
-caller's; the command line opens a new one for each run, so `[budget]` limits what one run may spend, and a run into a
-second folder is a second release that no ledger adds up.
+::
+
+    open --collect--> closed --charge--> charged --run, publish--> settled
+
+Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
+back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
+fresh noise. Of several settlers at once one publishes; the others forget theirs and return the stored outcome, which is
+the same for ever, byte for byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import NOTE, OPERATOR, REJECTED, check_place, earlier_study, fill, leftovers, replace
-from confide.campaign.states import Event, State, advance
-from confide.campaign.stored import note, stored
-from confide.contract.errors import InvalidInput
+from confide.campaign.folder import REPORT, as_csv, check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.pack import write_pack
+from confide.campaign.report import page
+from confide.campaign.states import State
+from confide.campaign.store.ledger import Charge, Scope
+from confide.contract.encoding import canonical, column_bytes
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import Collection, Plan
+from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.privacy.ledger import Account, Ledger
+from confide.contract.outcome_folder import rebuild
+from confide.privacy.filter import Filter, price
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["Settled", "charge", "settle", "settled", "simulate"]
+if TYPE_CHECKING:
+    from confide.campaign.campaign import Campaign
+    from confide.campaign.store import Store, Stored
+
+__all__ = ["Settled", "amounts", "charge_of", "check_budget", "opened", "settle", "simulate", "stored_outcome"]
+
+_BLOCK = 65_536
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,75 +53,186 @@ class Settled:
     Args:
         outcome: billboard, shares, guarantees.
         tables: the public result in natural units, such as `coefficients`.
-        folder: where it is stored.
-        fresh: False when it had been settled before and the stored outcome is returned.
+        folder: where its pack lies: public files alone.
+        fresh: False when it had been settled before, or by somebody else meanwhile: this is the stored outcome.
+        number: the campaign's number in the store.
     """
 
     outcome: Outcome
     tables: Mapping[str, pa.Table]
     folder: Path
     fresh: bool
-
-    @property
-    def rejected(self) -> Path:
-        """The operator's list of rejected records."""
-        return self.folder / OPERATOR / REJECTED
+    number: int
 
 
-def charge(file: CampaignFile, plan: Plan, ledger: Ledger) -> None:
-    """Debit the whole campaign, before any record is touched.
+def charge_of(file: CampaignFile, plan: Plan) -> Charge:
+    """What a campaign asks of the ledger."""
+    budget = file.budget
+    events = tuple(plan.mechanism.events())
+    # The rule "zcdp" converts once, at the delta of the budget.
+    delta = 0.0 if budget.rule == "zcdp" else max(
+        (float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)
+    scope = Scope(data_set=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
+    return Charge(scope=scope, events=events, delta=delta, rule=budget.rule,  # type: ignore[arg-type]
+                  budget=_limit(budget.epsilon, budget.delta),
+                  subject_budget=_limit(budget.epsilon if budget.subject_epsilon is None else budget.subject_epsilon,
+                                        budget.delta if budget.subject_delta is None else budget.subject_delta),
+                  subjects=file.kind.identities(file.config))
+
+
+def check_budget(file: CampaignFile, plan: Plan) -> None:
+    """Whether the campaign's own budgets admit it.
 
     Raises:
-        BudgetExceeded: the data set's budget does not admit the campaign's events.
+        BudgetExceeded: they do not, whatever was spent before.
     """
-    budget = file.budget
-    limit = ApproxDP(budget.epsilon, budget.delta) if budget.delta else PureDP(budget.epsilon)
-    events = tuple(plan.mechanism.events())
-    account = Account(name=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
-    ledger.register(account, limit)
-    delta = max((float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)
-    ledger.charge(account, *events, delta=delta)  # type: ignore[arg-type]  # the contract's Spend is privacy's Event
+    asked = charge_of(file, plan)
+    cost = price(asked.rule, asked.events, asked.delta)
+    for budget, whose in ((asked.budget, ""), (asked.subject_budget, "each subject of ")):
+        Filter(budget, asked.rule).charged(cost, f"{whose}{asked.scope}")
 
 
-def settled(file: CampaignFile, plan: Plan, folder: Path) -> Settled | None:
-    """What this campaign left in the folder, or None where nothing is."""
-    outcome = stored(file, folder)
-    if outcome is None:
-        return None
-    return Settled(outcome=outcome, tables=file.kind.tables(plan, outcome), folder=folder, fresh=False)
-
-
-def settle(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, ledger: Ledger) -> Settled:
-    """Settle once with secure noise; a campaign that is settled already returns the stored outcome.
+def settle(
+    campaign: Campaign, store: Store | None = None, folder: Path | None = None, *, progress: Progress | None = None
+) -> Settled:
+    """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
 
     Args:
-        file: the campaign.
-        plan: its plan.
-        collection: what was collected; its data goes to the mechanism.
-        folder: where manifest, columns, tables and shares go; must not exist or be empty, or hold a check's list alone.
-        ledger: charged before the run.
+        campaign: what to settle.
+        store: where; default the installation's own.
+        folder: where the pack goes; default `out/NAME` beside the campaign file.
+        progress: told how far the collection is.
+
+    Raises:
+        BudgetExceeded: the ledger does not admit it; no record was read.
+        InvalidInput: the folder holds something else.
+
     """
-    before = settled(file, plan, folder)
-    if before is not None:
-        return before
-    check_place(folder)  # before the charge: a bad path must not cost privacy budget
-    leftovers(folder)
-    state = advance(State.CLOSED, Event.CHARGE)
-    charge(file, plan, ledger)
-    outcome = plan.mechanism.run(collection.data, Noise.secure())
-    state = advance(state, Event.RUN)
+    with opened(store) as there:
+        return _settle(campaign, there, folder, progress)
+
+
+def _settle(campaign: Campaign, store: Store, folder: Path | None, progress: Progress | None) -> Settled:
+    place = campaign.default_folder if folder is None else folder
+    check_place(place)
+    known, fresh = store.find(campaign.file), False
+    if known is None or known.state is not State.SETTLED:
+        try:
+            check_empty(place)  # before the charge: a bad path must not cost privacy budget
+        except InvalidInput:
+            known = store.find(campaign.file)
+            if known is None or known.state is not State.SETTLED:  # else another settler was faster: it is its pack
+                raise
+        else:
+            known, fresh = _advance(campaign, store, progress)
+    settled = _load(campaign, store, known, place, fresh=fresh)
+    write_pack(place, store.pack(settled.number))
+    return settled
+
+
+def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:
+    """From wherever the campaign stands to its publication, and whether the published outcome is ours."""
+    file, plan, ours = campaign.file, campaign.plan, False
+    asked = charge_of(file, plan)
+    known = store.open(file, max(1, len(asked.subjects)))
+    while known.state is not State.SETTLED:
+        match known.state:
+            case State.OPEN:
+                store.check_charge(known.number, asked)
+                store.collect(known.number, _packed(campaign, progress))
+            case State.CLOSED:
+                store.charge(known.number, asked)
+            case State.CHARGED:
+                ours = _run_and_publish(campaign, store, known)
+            case _:
+                raise Refused(f"the campaign is {known.state.value}", "it cannot be settled")
+        known = store.get(known.number)
+    return known, ours
+
+
+def _packed(campaign: Campaign, progress: Progress | None) -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
+    codec = campaign.file.kind.codec(campaign.plan)
+    if codec is not None:
+        for batch in campaign.collect(progress).data:
+            yield codec.pack(batch)
+
+
+def _run_and_publish(campaign: Campaign, store: Store, known: Stored) -> bool:
+    file, plan = campaign.file, campaign.plan
+    codec = file.kind.codec(plan)
+    if codec is None:
+        outcome, withdrawals = plan.mechanism.run(campaign.collect().data, Noise.secure()), known.withdrawals
+        deposited = np.zeros(0, np.int64)
+    else:
+        with store.reports(known.number, codec) as taken:
+            outcome, withdrawals = plan.mechanism.run(taken.data, Noise.secure()), taken.withdrawals
+            deposited = taken.deposited
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
-    tables = file.kind.tables(plan, outcome)
-    advance(state, Event.PUBLISH)
+    terms = file.kind.payouts(plan)
+    return store.publish(known.number, withdrawals, _files(campaign, outcome), column_bytes(outcome.shares),
+                         () if terms is None else amounts(terms, outcome.shares, deposited))
 
-    def write(draft: Path) -> None:
-        fill(draft, outcome, tables, collection.rejected)
-        (draft / "campaign.toml").write_text(file.text, encoding="utf-8", newline="")
-        (draft / NOTE).write_bytes(note(file, draft))
 
-    replace(folder, write, lambda: leftovers(folder), private=False)
-    return Settled(outcome=outcome, tables=tables, folder=folder, fresh=True)
+def _files(campaign: Campaign, outcome: Outcome) -> dict[str, bytes]:
+    """The public files of an outcome: path -> bytes."""
+    file, plan = campaign.file, campaign.plan
+    manifest, columns = outcome.public()
+    files = {"manifest.json": canonical(manifest), "campaign.toml": file.text.encode()}
+    files |= {f"columns/{name}.arrow": data for name, data in columns.items()}
+    files |= {f"{name}.csv": as_csv(table).encode() for name, table in file.kind.tables(plan, outcome).items()}
+    lead = "Settled with secure noise. Everything on this page is public."
+    sections = [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
+    files[REPORT] = page(file.title, lead, sections).encode()
+    return files
+
+
+def amounts(terms: PayoutTerms, shares: pa.Table, deposited: np.ndarray) -> Iterator[list[tuple[int, int]]]:
+    """(slot, amount) of everybody who is paid: her share and the deposit that she left, never below 0.
+
+    Args:
+        terms: how shares become money.
+        shares: whole coins, one row a slot.
+        deposited: the slots of who left a deposit, with her report.
+    """
+    coins = shares[terms.column].to_numpy().copy()
+    coins[deposited] += terms.deposit
+    paid = np.flatnonzero(coins > 0)
+    for start in range(0, len(paid), _BLOCK):
+        block = paid[start : start + _BLOCK]
+        yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
+
+
+def _outcome(store: Store, known: Stored) -> Outcome:
+    return Outcome(**rebuild(store.pack(known.number), store.shares(known.number)))
+
+
+def _load(campaign: Campaign, store: Store, known: Stored, folder: Path, *, fresh: bool) -> Settled:
+    outcome = _outcome(store, known)
+    return Settled(outcome=outcome, tables=campaign.file.kind.tables(campaign.plan, outcome), folder=folder,
+                   fresh=fresh, number=known.number)
+
+
+def stored_outcome(campaign: Campaign, store: Store | None = None) -> Outcome:
+    """The outcome of a settled campaign, with its shares.
+
+    Raises:
+        Refused: it is not settled in this store.
+    """
+    with opened(store) as there:
+        return _outcome(there, there.settled(campaign.file))
+
+
+@contextmanager
+def opened(store: Store | None) -> Iterator[Store]:
+    """A store, the installation's own where none is given."""
+    if store is not None:
+        yield store
+        return
+    from confide.campaign.store import Store
+
+    with Store() as own:
+        yield own
 
 
 def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:
@@ -118,3 +246,7 @@ def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Pat
     replace(folder, lambda draft: fill(draft, outcome, tables, collection.rejected),
             lambda: earlier_study(folder, tables.keys()), private=True)
     return outcome
+
+
+def _limit(epsilon: float, delta: float) -> PureDP | ApproxDP:
+    return ApproxDP(epsilon, delta) if delta else PureDP(epsilon)

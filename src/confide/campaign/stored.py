@@ -1,8 +1,7 @@
-"""What was settled into a folder, read back: only for the campaign that it was settled from, only if unaltered."""
+"""A settled campaign's public files, read back from a folder: only of this campaign, only if unaltered."""
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,50 +9,29 @@ from typing import Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import NOTE
-from confide.contract.encoding import canonical, digest, encode
+from confide.contract.encoding import canonical, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, read_json, reading
 from confide.contract.kinds import Plan
-from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
+from confide.contract.outcome import PublicOutcome
 
-__all__ = ["SECOND_RELEASE", "note", "public", "settled_elsewhere", "stored", "unsettled"]
-
-SECOND_RELEASE = ("a run with another --out is a second release of the same records and costs epsilon again; no ledger "
-                  "of this version adds up several runs")
+__all__ = ["public", "unsettled"]
 
 _SHOWN = 3  # differing keys that a message names
 
 
-def note(file: CampaignFile, folder: Path) -> bytes:
-    """What a settled folder says about itself: which campaign, by its content, and which manifest, by its bytes."""
-    manifest = read_bytes("out", folder / "manifest.json")
-    return canonical({"format": FORMAT, "kind": file.kind.name, "title": file.title, "content": file.digest,
-                      "manifest": digest(manifest)})
-
-
-def stored(file: CampaignFile, folder: Path) -> Outcome | None:
-    """The outcome that this campaign left in the folder, or None.
+def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
+    """The public part of what this campaign left in the folder.
 
     Raises:
         InvalidInput: the folder holds the outcome of another campaign, or of other settings of this one, or was
-            altered.
-    """
-    if not (folder / NOTE).exists():
-        return None
-    return Outcome.load(folder, sha256=_manifest(file, folder))
-
-
-def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
-    """The public part of what this campaign left in the folder; the files that are not public need not be there.
-
-    Raises:
-        InvalidInput: as `stored`; without a note, a manifest whose parameters are not this campaign's.
+            altered; without a note, a manifest whose parameters are not this campaign's.
         Refused: nothing is settled there.
     """
     if (folder / NOTE).exists():
         return PublicOutcome.load(folder, sha256=_manifest(file, folder))
     if not (folder / "manifest.json").exists():
-        raise unsettled(file, folder)
+        raise unsettled(file, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
     found = PublicOutcome.load(folder)
     if canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
         raise InvalidInput("out", f"{folder / 'manifest.json'} has other parameters than {file.path}",
@@ -61,22 +39,17 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
     return found
 
 
-def settled_elsewhere(file: CampaignFile, folder: Path) -> Path | None:
-    """Another usual place, `out/NAME` here, beside the file or above it, that holds an outcome; None if none does."""
-    here = Path.cwd() / "out" / file.name
-    above = [parent / "out" / file.name for parent in Path(os.path.abspath(file.path)).parents[:2]]
-    return next((place for place in (here, *above) if (place / NOTE).exists() and place != folder.absolute()), None)
+def unsettled(file: CampaignFile, where: object, elsewhere: str) -> Refused:
+    """Nothing is settled there. Says what to do first.
 
-
-def unsettled(file: CampaignFile, folder: Path) -> Refused:
-    """Nothing is settled in the folder. Says what to do first: a second run would be a second release."""
-    found = settled_elsewhere(file, folder)
-    if found is not None:
-        remedy = f"it is settled in {found}: name that folder with --out"
-    else:
-        remedy = (f"if it was settled elsewhere, name that folder with --out; only if it never was, run `confide run "
-                  f"{file.path}` first, because {SECOND_RELEASE}")
-    return Refused(f"{file.name} is not settled in {folder.absolute()}", remedy)
+    Args:
+        file: the campaign.
+        where: a folder or a store.
+        elsewhere: what else may be the case, and what to do then.
+    """
+    return Refused(f"{file.name} is not settled in {where}",
+                   f"run `confide run {file.path}` first; if its file was changed since it was settled, it is another "
+                   f"campaign; if {elsewhere}")
 
 
 def _manifest(file: CampaignFile, folder: Path) -> str:
@@ -92,7 +65,8 @@ def _manifest(file: CampaignFile, folder: Path) -> str:
     if title != file.title or not changed:
         what = f"the outcome of a campaign with another file, {title[:80]!r}"
     raise InvalidInput("out", f"{folder} holds {what}",
-                       f"the settled file is {folder / 'campaign.toml'}; {SECOND_RELEASE}")
+                       f"the settled file is {folder / 'campaign.toml'}; another file is another campaign, a second "
+                       "release that costs epsilon again")
 
 
 def _text(known: Any, key: str) -> str:

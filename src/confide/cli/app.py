@@ -1,4 +1,4 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce."""
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from confide.cli import operator
+from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, opened_store
 
-    from confide.campaign import Campaign
+if TYPE_CHECKING:
     from confide.contract import Guarantees
 
 __all__ = ["app"]
@@ -28,11 +28,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the outcome [out/NAME].")]
-
 
 class NoiseKind(StrEnum):
     """Where the noise comes from."""
@@ -58,21 +53,6 @@ def _root(
     pass
 
 
-def _load(path: Path) -> Campaign:
-    from confide.campaign import Campaign
-
-    return Campaign.load(path)
-
-
-def _head(campaign: Campaign) -> dict[str, Any]:
-    file = campaign.file
-    return {"campaign": str(file.path), "kind": file.kind.name, "title": file.title}
-
-
-def _emit(model: BaseModel) -> None:
-    print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))
-
-
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
     from confide.cli.output import finite
 
@@ -96,7 +76,7 @@ def kinds(
 
         print(json.dumps(schema(name), indent=2))
     elif as_json:
-        _emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
+        emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
     else:
         for each in kind_names():
             console.print(f"[bold]{escape(each)}[/bold]  {escape(kind(each).summary)}")
@@ -133,13 +113,13 @@ def plan(campaign: CampaignPath, as_json: AsJson = False) -> None:
     from confide.cli import output
     from confide.cli.render import show, show_title
 
-    it = _load(campaign)
+    it = load(campaign)
     if as_json:
-        _emit(output.PlanOutput(**_head(it), plan=output.finite(it.plan.to_dict()),
-                                guarantees=_guarantees(it.plan.guarantees), offer=output.sections(it.offer())))
+        emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
+                                guarantees=_guarantees(it.plan.guarantees), offer=output.sections(it.plan.offer())))
         return
     show_title(it.file.title)
-    show([*it.plan.sections(), *it.offer()])
+    show([*it.plan.sections(), *it.plan.offer()])
 
 
 @app.command()
@@ -153,13 +133,13 @@ def offer(
     from confide.cli import output
     from confide.cli.render import show, show_title
 
-    it = _load(campaign)
+    it = load(campaign)
     parts = it.offer()
     if html is not None:
         lead = "What taking part means. Everything on this page is public."
         _write_new("html", html, page(it.file.title, lead, parts))
     if as_json:
-        _emit(output.OfferOutput(**_head(it), sections=output.sections(parts)))
+        emit(output.OfferOutput(**head(it), sections=output.sections(parts)))
         return
     show_title(it.file.title)
     show(parts)
@@ -170,8 +150,7 @@ def offer(
 @app.command()
 def check(
     campaign: CampaignPath,
-    write: Annotated[bool, typer.Option("--write", help="List them all in DIR/operator/rejected.csv.")] = False,
-    out: OutFolder = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="List them all in a new file.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
@@ -179,14 +158,14 @@ def check(
     from confide.cli import output
     from confide.cli.render import progress, show, show_title
 
-    it = _load(campaign)
+    it = load(campaign)
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     with progress("checking") as bar:
         found = it.check(bar)
-    listed = it.list_rejected(found, out) if write else None
+    listed = None if write is None else it.list_rejected(found, write)
     if as_json:
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
-        _emit(output.CheckOutput(**_head(it), slots=found.slots, rows=found.rows, usable=found.usable,
+        emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
                                  written=None if listed is None else str(listed)))
         return
@@ -202,10 +181,10 @@ def run(
     noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
     seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
     out: OutFolder = None,
-    again: Annotated[bool, typer.Option("--again", help="Release a second time; costs epsilon again.")] = False,
+    store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Collect from the named file, settle, and print the public result; once per folder."""
+    """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign.folder import REPORT
     from confide.campaign.report import page
     from confide.cli import output
@@ -214,7 +193,7 @@ def run(
     from confide.contract import InvalidInput
     from confide.contract.files import write_private
 
-    it = _load(campaign)
+    it = load(campaign)
     if noise is NoiseKind.secure and seed is not None:
         raise InvalidInput("seed", "a secure run takes no seed", "use --noise simulated for a reproducible study")
     if noise is NoiseKind.simulated and seed is None:
@@ -222,12 +201,11 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with progress("settling") as bar:
-            settled = it.settle(folder, again=again, progress=bar)
+        with opened_store(store) as there, progress("settling") as bar:
+            settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
-        background = [*it.plan.sections(), *it.offer()]
+        background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
-        lead = "Settled with secure noise. Everything on this page is public."
     else:
         folder = out or it.study_folder
         with progress("studying") as bar:
@@ -237,23 +215,17 @@ def run(
         result, background = [*marked, *study], []
         fresh, safe, guarantees = True, False, outcome.guarantees
         lead = "A study with simulated noise. It uses private data: do not publish it."
-    report = folder / REPORT
-    if fresh or not report.exists():
-        text = page(it.file.title, lead, [*result, *background])
-        if safe:
-            report.write_text(text, encoding="utf-8")
-        else:
-            write_private(report, text)
+        write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
-        _emit(output.RunOutput(**_head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
+        emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder), guarantees=_guarantees(guarantees),
                                sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)
     if not fresh:
-        print(f"settled before: this is the stored outcome in {folder}; nothing was spent")
+        print("settled before: this is the stored outcome; nothing was spent")
     show([*result, where(folder, study=not safe)])
-    print(f"\n{'wrote' if fresh else 'found'} {folder}; open {report}")
+    print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
 
 
 @app.command()
@@ -261,22 +233,49 @@ def share(
     campaign: CampaignPath,
     identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
     out: OutFolder = None,
+    store: StoreUrl = None,
     record: Annotated[list[str] | None, typer.Option(
         metavar="COLUMN=VALUE,...", help="Her own record; then only public files are read. - reads it from the input."
     )] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Keep her record and share in a file of "
+                                               "hers, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
     from confide.cli import output
     from confide.cli.render import show
     from confide.cli.typed import values
+    from confide.contract import InvalidInput
 
-    it = _load(campaign)
-    parts = it.share(identity, out, record=None if record is None else values(record))
+    it = load(campaign)
+    if record is None:
+        for name, given in (("write", write), ("out", out)):
+            if given is not None:
+                raise InvalidInput(name, "needs the record", "pass it with --record")
+        with opened_store(store) as there:
+            parts = it.share(identity, store=there)
+    else:
+        typed = values(record)
+        parts = it.share(identity, out, record=typed)
+        if write is not None:
+            _keep(write, it.own_file(identity, out, record=typed))
     if as_json:
-        _emit(output.ShareOutput(**_head(it), id=identity, sections=output.sections(parts)))
+        emit(output.ShareOutput(**head(it), id=identity, sections=output.sections(parts)))
         return
     show(parts)
+
+
+def _keep(path: Path, own: dict[str, Any]) -> None:
+    """Write a participant's own file, for her eyes alone."""
+    from confide.contract import InvalidInput
+    from confide.contract.files import write_private
+
+    if path.exists():
+        raise InvalidInput("write", f"{path} exists", "choose another file")
+    try:
+        write_private(path, json.dumps(own, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InvalidInput("write", f"{path} cannot be written ({type(error).__name__})") from None
 
 
 @app.command()
@@ -289,11 +288,11 @@ def audit(
     from confide.cli import output
     from confide.cli.render import progress, show
 
-    it = _load(campaign)
+    it = load(campaign)
     with progress("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
-        _emit(output.AuditOutput(**_head(it), passed=report.passed, report=output.finite(report.to_dict())))
+        emit(output.AuditOutput(**head(it), passed=report.passed, report=output.finite(report.to_dict())))
     else:
         show([report.to_section()])
     if not report.passed:
@@ -314,7 +313,7 @@ def reproduce(
 
     if name is None:
         if as_json:
-            _emit(output.StudiesOutput(studies=[output.StudyModel(**each.to_dict()) for each in studies()]))
+            emit(output.StudiesOutput(studies=[output.StudyModel(**each.to_dict()) for each in studies()]))
             return
         from rich.markup import escape
 
@@ -327,7 +326,7 @@ def reproduce(
     folder = out or Path("out") / "studies" / name
     files = write_section(folder, section)
     if as_json:
-        _emit(output.ReproduceOutput(study=output.StudyModel(**chosen.to_dict()), quick=quick, out=str(folder),
+        emit(output.ReproduceOutput(study=output.StudyModel(**chosen.to_dict()), quick=quick, out=str(folder),
                                      files={key: str(path) for key, path in files.items()},
                                      sections=output.sections([section])))
         return
@@ -335,3 +334,7 @@ def reproduce(
     console.print(f"{chosen.source}: {chosen.statement}", markup=False)
     show([section])
     print(f"\nwrote {folder}: {', '.join(files)}")
+
+
+for verb in (operator.ledger, operator.payouts, operator.verify, operator.withdraw):
+    app.command()(verb)

@@ -14,6 +14,9 @@ STEPS = (
     ("What the campaign promises, before any data is read", ["plan", CAMPAIGN]),
     ("Collect from 61,395 people, settle once with secure noise, publish", ["run", CAMPAIGN]),
     ("What participant 17 is paid, and why truth pays", ["share", CAMPAIGN, "--id", "17"]),
+    ("Anybody can check the published folder, without a network and without the operator",
+     ["verify", "examples/out/wages"]),
+    ("Who has been exposed to how much, by which campaign", ["ledger", "--data-set", "CPS earnings 2005"]),
     ("A study: the same campaign with simulated noise, beside the fit without privacy",
      ["run", CAMPAIGN, "--noise", "simulated", "--seed", "7"]),
     ("Promised against measured", ["audit", CAMPAIGN]),
@@ -28,7 +31,7 @@ def main() -> int:
         done = subprocess.run([sys.executable, "-m", "confide", *arguments], check=False)  # noqa: S603 - own command
         if done.returncode:
             return done.returncode
-    page, study = Path("out/wages/report.html"), Path("out/wages-study/report.html")
+    page, study = Path("examples/out/wages/report.html"), Path("examples/out/wages-study/report.html")
     print(f"\nDone in {time.monotonic() - start:.0f} seconds. Open {page} (public) and {study} (a study, private).")
     return 0
 

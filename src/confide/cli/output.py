@@ -155,8 +155,57 @@ class ReproduceOutput(_Model):
     sections: list[SectionModel]
 
 
+class LedgerOutput(_Model):
+    """`confide ledger --json`: for the operator alone."""
+
+    command: Literal["ledger"] = "ledger"
+    store: str = Field(description="the database, without its password")
+    sections: list[SectionModel]
+
+
+class FindingModel(_Model):
+    """One check of a verification."""
+
+    check: str
+    verdict: Literal["holds", "broken", "not checked"]
+    detail: str
+
+
+class VerifyOutput(_Model):
+    """`confide verify --json`."""
+
+    command: Literal["verify"] = "verify"
+    pack: str
+    title: str
+    signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
+    known_signer: bool = Field(description="whether it is the key that was passed")
+    passed: bool
+    findings: list[FindingModel]
+
+
+class WithdrawOutput(_Campaign):
+    """`confide withdraw --json`."""
+
+    command: Literal["withdraw"] = "withdraw"
+    before_settlement: bool = Field(description="true: her record counts as empty; false: it was erased")
+
+
+class PayoutsOutput(_Campaign):
+    """`confide payouts --json`: for the operator alone."""
+
+    command: Literal["payouts"] = "payouts"
+    private: Literal[True] = Field(default=True, description="totals follow from private records")
+    done: dict[str, int] = Field(description="what this call did")
+    currency: str
+    minor_units: int
+    people: dict[str, int] = Field(description="state -> number of payouts")
+    coins: dict[str, str] = Field(description="state -> sum in the smallest coin")
+    code: str = Field(description="approves what is queued; empty where nothing is")
+    batches: int = Field(description="how many were exported")
+
+
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
-          | ReproduceOutput)
+          | ReproduceOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

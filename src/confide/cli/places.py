@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from confide.campaign.folder import NOTE, OPERATOR, REJECTED, REPORT
+from confide.campaign.pack import EVENTS
 from confide.contract.presentation import Section, Table
 
 __all__ = ["places", "where"]
@@ -12,7 +13,8 @@ __all__ = ["places", "where"]
 _HOLDS = {
     REPORT: ("this result as a page", True),
     "manifest.json": ("parameters, billboard, guarantees; its arrays are in columns/", True),
-    NOTE: ("digests of the campaign file's content and of the manifest", True),
+    NOTE: ("the signed list of these files", True),
+    EVENTS: ("what the operator did, as a hash chain", True),
     "campaign.toml": ("the campaign file", True),
     "shares": ("what each participant gets", False),
     f"{OPERATOR}/{REJECTED}": ("whose records were rejected, and why", False),

@@ -94,7 +94,7 @@ class BudgetExceeded(Refused):
         self.remaining = remaining
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
-            "lower the campaign's epsilon, or use another data set",
+            "lower the campaign's epsilon, or invite other people",
         )
 
 

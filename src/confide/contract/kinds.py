@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
@@ -21,11 +22,41 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean
 
-__all__ = ["Check", "Collection", "Kind", "Plan", "Progress", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "Kind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "kind", "kind_names",
+           "types_of"]
 
 Progress = Callable[[int, int | None], None]
 """Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
 or the invited slots; how many rows were read, or are there, is not."""
+
+
+class ReportCodec(Protocol):
+    """How a kind's reports are stored: one participant's bytes are a function of her report alone."""
+
+    def pack(self, batch: Any) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of one batch of a collection."""
+        ...
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Any:
+        """A batch as the mechanism's run takes it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayoutTerms:
+    """How shares become money.
+
+    Args:
+        column: of the shares, whole numbers of the smallest coin.
+        currency: its name.
+        minor_units: how many of the smallest coin make one unit.
+        deposit: in the smallest coin, what each participant has left beforehand and gets back with her payment.
+    """
+
+    column: str
+    currency: str
+    minor_units: int
+    deposit: int = 0
 
 
 class Plan(Protocol):
@@ -88,7 +119,10 @@ class Kind(Protocol):
 
     `check` is the operator's look at the records before a run. `record` finds a participant's record in the file that
     the campaign names, `parse_record` makes one of what she types (column -> text), exactly as the file's row would be
-    coded; both give the record and her index. `tables` is the public result as tables in natural units, by name.
+    coded; both give the record and her index. `identities` is the public list of ids in the order of slots, empty where
+    a custodian holds the data; `codec` stores reports, None where they stay in the custodian's engine; `payouts` says
+    how shares become money, None where nothing is paid. `tables` is the public result as tables in natural units, by
+    name.
     """
 
     name: str
@@ -98,6 +132,12 @@ class Kind(Protocol):
     types: Mapping[str, type]
 
     def plan(self, config: Any) -> Plan: ...
+
+    def identities(self, config: Any) -> Sequence[str]: ...
+
+    def codec(self, plan: Plan) -> ReportCodec | None: ...
+
+    def payouts(self, plan: Plan) -> PayoutTerms | None: ...
 
     def collect(self, config: Any, plan: Plan, folder: Path, progress: Progress | None = None) -> Collection: ...
 

@@ -75,6 +75,10 @@ class Mechanism(ABC):
             billboard: the public record of the run.
         """
 
+    def certify(self, billboard: Billboard) -> Certificate | None:
+        """What can be claimed after the run, computed again from the billboard; None where nothing is."""
+        return None
+
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
         """The participant's side of collection: what leaves her device. The identity unless noise is drawn locally."""
         return private

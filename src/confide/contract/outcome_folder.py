@@ -6,6 +6,7 @@ whatever else is wrong is told as a fault of the file that it stands in.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from confide.contract.kinds import types_of
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
 
-__all__ = ["read_public", "read_shares", "write"]
+__all__ = ["read_public", "read_shares", "rebuild", "write"]
 
 _COLUMN_LIMIT = 1 << 32
 """Bytes of one column at most."""
@@ -76,10 +77,10 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
     if sha256 is not None and digest(data) != sha256:
         raise InvalidInput("manifest", f"{path} was altered", f"its SHA-256 must be {sha256}")
     with reading("manifest", path):
-        return _rebuilt(manifest, folder / "columns", release_safe)
+        return _rebuilt(manifest, _Columns(folder / "columns"), release_safe)
 
 
-def _rebuilt(manifest: Any, columns: Path, release_safe: bool) -> dict[str, Any]:
+def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) -> dict[str, Any]:
     if not isinstance(manifest, dict):
         raise InvalidInput("manifest", "is no outcome's", "must be an object")
     if manifest.get("format") != FORMAT:
@@ -95,14 +96,25 @@ def _rebuilt(manifest: Any, columns: Path, release_safe: bool) -> dict[str, Any]
     if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
         raise InvalidInput("mechanism", "names no type")
     known = {**types_of(mechanism["type"]), "Provenance": Provenance}
-    held = _Columns(columns)
-    parts = {key: decode(manifest[key], known, held) for key in _PARTS}
+    parts = {key: decode(manifest[key], known, columns) for key in _PARTS}
     for key, kinds in _PARTS.items():
         if not isinstance(parts[key], kinds):
             raise InvalidInput(key, f"{type(parts[key]).__name__} is no {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:
         raise InvalidInput("provenance", f"an outcome of {parts['provenance'].noise} noise under a wrong label")
     return {**parts, "guarantees": parts["mechanism"].guarantees()}
+
+
+def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
+    """The fields of a released outcome from its public files, path -> bytes, and its shares.
+
+    Raises:
+        InvalidInput: they are not what an outcome wrote.
+    """
+    columns = {path.removeprefix("columns/").removesuffix(".arrow"): data for path, data in files.items()
+               if path.startswith("columns/")}
+    return {**_rebuilt(json.loads(files["manifest.json"]), columns, release_safe=True),
+            "shares": table_from_bytes(shares)}
 
 
 def read_shares(folder: str | os.PathLike[str]) -> pa.Table:

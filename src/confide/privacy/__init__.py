@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Repeated,
         ZCDPEvent,
     )
+    from confide.privacy.filter import Filter
     from confide.privacy.gaussian import gaussian_sigma, gdp_mu
     from confide.privacy.ledger import Account, Ledger
     from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian_delta
@@ -54,6 +55,7 @@ __all__ = [
     "BoundedRangeEvent",
     "Composed",
     "Event",
+    "Filter",
     "GDPEvent",
     "Ledger",
     "Noise",
@@ -100,6 +102,7 @@ __getattr__, __dir__ = doors(
             "RandomizedResponseEvent", "Repeated", "ZCDPEvent",
         ),
         "gaussian": ("gaussian_sigma", "gdp_mu"),
+        "filter": ("Filter",),
         "ledger": ("Account", "Ledger"),
         "losses": ("GDP", "ApproxDP", "PureDP", "RenyiDP", "ZCDP", "gaussian_delta"),
         "noise": ("Noise",),

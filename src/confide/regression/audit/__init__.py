@@ -8,7 +8,7 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows, own_score_row, range_row
-    from confide.regression.audit.neighbours import neighbours
+    from confide.regression.audit.neighbouring import neighbours
     from confide.regression.audit.peers import interim_utility
     from confide.regression.audit.population import StandIn, stand_in
     from confide.regression.audit.printed import printed_audit, printed_loss, printed_samples
@@ -38,7 +38,7 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "behaviour": ("behaviour_controls", "behaviour_rows", "own_score_row", "range_row"),
-        "neighbours": ("neighbours",),
+        "neighbouring": ("neighbours",),
         "peers": ("interim_utility",),
         "population": ("StandIn", "stand_in"),
         "printed": ("printed_audit", "printed_loss", "printed_samples"),

@@ -18,7 +18,7 @@ from confide.audit import (
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
-from confide.regression.audit.neighbours import neighbours
+from confide.regression.audit.neighbouring import neighbours
 from confide.regression.audit.planted import Unclipped, planted
 from confide.regression.audit.printed import printed_audit
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression

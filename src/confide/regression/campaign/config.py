@@ -124,7 +124,7 @@ class PaymentTable(_Table):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
     currency: str = Field(min_length=1)
-    minor_units: int = Field(default=100, ge=1, description="smallest coins per unit")
+    minor_units: int = Field(default=100, ge=1, description="smallest coins per unit, a power of ten")
     truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     clip: Positive | None = Field(default=None, description="t: makes every payment surely bounded")
@@ -135,6 +135,8 @@ class PaymentTable(_Table):
     def _one(self) -> PaymentTable:
         if (self.truth_radius is None) == (self.budget is None):
             raise ValueError("give exactly one of truth_radius and budget")
+        if str(self.minor_units).strip("0") != "1":
+            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
         return self
 
 

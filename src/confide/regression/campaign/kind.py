@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +15,9 @@ import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
-from confide.contract.kinds import Check, Collection, Progress
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.regression import planner
@@ -25,7 +26,7 @@ from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
 from confide.regression.campaign.stand_ins import StandIns, stand_ins
 from confide.regression.campaign.study import study_sections
-from confide.regression.campaign.submissions import Submissions
+from confide.regression.campaign.submissions import RecordCodec, Submissions
 from confide.regression.campaign.typed import parse_record
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.tables import Design, Numeric, Roster, open_table
@@ -121,6 +122,21 @@ class RegressionKind:
         )
         return CampaignPlan(regression=found, design=design, response=response)
 
+    def identities(self, config: RegressionConfig) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def codec(self, plan: CampaignPlan) -> RecordCodec:
+        """A record is stored as its coded features and its scaled answer."""
+        return RecordCodec(plan.design.dimension)
+
+    def payouts(self, plan: CampaignPlan) -> PayoutTerms:
+        """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
+        payment = plan.mechanism.payment
+        deposit = math.ceil(max(0.0, plan.regression.figures.deposit) * payment.minor_units)
+        return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
+                           deposit=deposit)
+
     def collect(
         self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
     ) -> Collection:
@@ -207,9 +223,15 @@ def _cut(response: Numeric, reach: float) -> bool:
 def _payment(outcome: Outcome | SimulatedOutcome, index: int) -> int:
     """What was settled for one participant, in the smallest coin."""
     try:
-        return int(outcome.shares["payment"][index].as_py())
-    except (LookupError, TypeError, ValueError):  # the file of another mechanism, or of fewer people
+        paid = outcome.shares["payment"][index].as_py()
+    except LookupError:  # the file of another mechanism, or of fewer people
         raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own") from None
+    if paid is None:
+        raise Refused("this participant withdrew, and her share was erased",
+                      "the public files and her own record (--record) still give it")
+    if not isinstance(paid, int):
+        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
+    return paid
 
 
 def _by_slots(progress: Progress, slots: int) -> Progress:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from confide.tables import Design, Numeric, Records, Roster, Source, read_records
 
-__all__ = ["Submissions"]
+__all__ = ["RecordCodec", "Submissions"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,3 +44,31 @@ class Submissions:
         # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
         self.rejected.clear()
         yield from self._pass(self.rejected)
+
+
+@dataclass(frozen=True)
+class RecordCodec:
+    """Records as bytes: the features and the response of one row as little-endian doubles.
+
+    Args:
+        dimension: d, the number of coded features.
+
+    Example:
+        >>> codec = RecordCodec(2)
+        >>> slots, reports = codec.pack(Records(np.array([4]), np.array([[0.5, -0.25]]), np.array([1.0])))
+        >>> back = codec.unpack(slots, reports)
+        >>> back.index.tolist(), back.X.tolist(), back.y.tolist()
+        ([4], [[0.5, -0.25]], [1.0])
+    """
+
+    dimension: int
+
+    def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        rows = np.ascontiguousarray(np.column_stack([batch.X, batch.y]), dtype="<f8")
+        return batch.index, rows.view(f"V{8 * (self.dimension + 1)}").reshape(-1).tolist()
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:
+        """The batch of some slots."""
+        rows = np.frombuffer(b"".join(reports), dtype="<f8").reshape(len(slots), self.dimension + 1)
+        return Records(slots, rows[:, :-1], rows[:, -1])

@@ -1,0 +1,83 @@
+"""Which characters a payment may carry. Nothing is transliterated or cut here: what does not fit is refused."""
+
+from __future__ import annotations
+
+import re
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["check_line", "check_reference", "check_text"]
+
+_FOREIGN = re.compile("[^ -~\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f\u0218-\u021b]")
+"""What is neither printable ASCII nor a letter of the ISO Latin alphabets (Latin-1, Latin Extended-A, Romanian)."""
+
+_REFERENCE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9/?:().,'+ -]{0,33}[A-Za-z0-9?:().,'+-])?")
+"""The restricted set of SEPA (EPC230-15): no slash at an end, none doubled; ours also begin with a letter or digit."""
+
+
+def check_line(field: str, whose: str, text: object, longest: int) -> str:
+    """One line of Latin text.
+
+    Args:
+        field: what it is.
+        whose: the thing in words, such as "that of 'ann'".
+        text: what is given.
+        longest: characters at most.
+
+    Raises:
+        InvalidInput: empty, too long, spaces around it, or a character outside the set, which is named.
+
+    Example:
+        >>> check_line("name", "that of 'ann'", "Ann Müller & Söhne", 70)
+        'Ann Müller & Söhne'
+        >>> check_line("name", "that of 'ann'", " Ann", 70)
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: name: that of 'ann' has spaces around it
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInput(field, f"{whose} is empty")
+    foreign = _FOREIGN.search(text)
+    if foreign:
+        character = foreign.group()
+        raise InvalidInput(field, f"{whose} has the character {character!r} (U+{ord(character):04X}) in place "
+                           f"{foreign.start() + 1}",
+                           "must be printable ASCII and composed letters of the Latin alphabets; nothing is "
+                           "transliterated")
+    if text != text.strip():
+        raise InvalidInput(field, f"{whose} has spaces around it")
+    if len(text) > longest:
+        raise InvalidInput(field, f"{whose} has {len(text)} characters", f"must have at most {longest}")
+    return text
+
+
+def check_reference(reference: object) -> str:
+    """What a bank hands on unaltered, and what a spreadsheet takes for text.
+
+    Raises:
+        InvalidInput: not of that form.
+
+    Example:
+        >>> check_reference("PAY-2026/0001")
+        'PAY-2026/0001'
+    """
+    if not isinstance(reference, str) or not _REFERENCE.fullmatch(reference) or "//" in reference:
+        raise InvalidInput("reference", f"{str(reference)[:40]!r} is no reference of a payment",
+                           "must be 1 to 35 of A-Z a-z 0-9 / - ? : ( ) . , ' + and space, begin with a letter or "
+                           "digit, not end with a space or slash, and have no two slashes together")
+    return reference
+
+
+def check_text(field: str, text: object) -> str:
+    """Any text that can be written as UTF-8, such as an id, which is the campaign's and stays as it is.
+
+    Raises:
+        InvalidInput: empty, no text, or half of a surrogate pair.
+    """
+    if not isinstance(text, str) or not text:
+        raise InvalidInput(field, f"{text!r} is no text" if not isinstance(text, str) else "is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(field, f"{text!r} is not Unicode") from None
+    return text

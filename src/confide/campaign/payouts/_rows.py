@@ -1,0 +1,84 @@
+"""Small CSV files that a person or a bank wrote: read strictly, every fault with its line, and no cell repeated."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["decoded", "rows"]
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file; a byte order mark, which Excel writes, is no part of it.
+
+    Raises:
+        InvalidInput: not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("text", "is not UTF-8", "save the file as UTF-8") from None
+
+
+def rows(
+    text: str, required: tuple[str, ...], optional: tuple[str, ...] = (), *, others: bool = False
+) -> Iterator[tuple[int, dict[str, str]]]:
+    r"""The rows below the header, each with the line on which it begins; empty lines are passed over.
+
+    Args:
+        text: with a header that names the columns, in any order.
+        required: columns that must be there.
+        optional: columns that may be there.
+        others: whether further columns may be there; they are not read.
+
+    Raises:
+        InvalidInput: names the column or the line. No cell is repeated: one in a wrong place could be an IBAN.
+
+    Example:
+        >>> list(rows("reference,status\nA-1,paid\n", ("reference", "status")))
+        [(2, {'reference': 'A-1', 'status': 'paid'})]
+    """
+    records = _records(text)
+    _, header = next(records, (1, []))
+    names = _columns(header, required, optional, others)
+    for line, cells in records:
+        if len(cells) != len(header):
+            raise InvalidInput(f"line {line}", f"has {len(cells)} cells", f"must have {len(header)}, as the header")
+        yield line, {name: cells[place] for name, place in names.items()}
+
+
+def _columns(
+    header: list[str], required: tuple[str, ...], optional: tuple[str, ...], others: bool
+) -> dict[str, int]:
+    """Where each column that is known stands."""
+    known = ", ".join(required) + (f" and optionally {', '.join(optional)}" if optional else "")
+    missing = [name for name in required if name not in header]
+    if missing:
+        raise InvalidInput("header", f"has no column {', '.join(missing)}",
+                           f"the first line must name the columns {known}, with commas between them")
+    names = {}
+    for place, name in enumerate(header):
+        if name in names:
+            raise InvalidInput("header", f"has the column {name} twice")
+        if name in required + optional:
+            names[name] = place
+        elif not others:
+            raise InvalidInput("header", f"has a column {place + 1} that is not known", f"the columns are {known}")
+    return names
+
+
+def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    while True:
+        line = reader.line_num + 1  # a cell with line breaks ends further down
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InvalidInput(f"line {line}", f"is malformed ({error})", "must be comma-separated values") from None
+        if cells:
+            yield line, cells

@@ -1,0 +1,120 @@
+"""From the queue to a file and back: what the operator does with payouts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confide.campaign.payouts.confirmations import read_confirmations
+from confide.campaign.payouts.pain001 import as_pain001
+from confide.campaign.payouts.payees import Payee, read_payees
+from confide.campaign.payouts.payment import Batch, Payer, Payment
+from confide.campaign.payouts.table import as_table
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import write_private
+
+if TYPE_CHECKING:
+    from confide.campaign.campaign import Campaign
+    from confide.campaign.store import Store
+    from confide.campaign.store.payouts import BatchRow
+
+__all__ = ["TEXT", "export_batch", "import_confirmations"]
+
+TEXT = "Payment for taking part"
+
+
+def export_batch(
+    campaign: Campaign, store: Store, path: Path, *, number: int | None = None,
+    payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str = TEXT,
+) -> int:
+    """Take all approved payouts into a new batch and write its file, or write an earlier batch again.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+        path: a new file: `.csv`, or `.xml` for pain.001. Its owner alone may read it; it names people.
+        number: an earlier batch, which the bank has not answered.
+        payees: the operator's file of names and accounts; nothing of it is stored.
+        payer: NAME,IBAN or NAME,IBAN,BIC, for pain.001.
+        text: on the bank statements, for pain.001. Not the campaign's title, which might tell the bank more about
+            people than they want it to know.
+
+    Returns:
+        The batch's number.
+
+    Raises:
+        InvalidInput: the file exists or has another ending, or names and accounts are missing; nothing was exported.
+        Refused: nothing is approved, or the bank has answered the batch.
+    """
+    form = {".csv": "csv", ".xml": "pain.001"}.get(path.suffix.lower())
+    if form is None:
+        raise InvalidInput("export", f"{path.name!r} has no known ending", "must end in .csv or .xml")
+    if path.exists():
+        raise InvalidInput("export", f"{path} exists", "choose another file")
+    if form == "pain.001" and (payees is None or payer is None):
+        raise InvalidInput("payees" if payees is None else "payer", "missing", "pain.001 names both sides")
+    names = None if payees is None else read_payees(payees)
+    known = store.settled(campaign.file)
+    if number is None:
+        waiting = store.approved(known.number)
+        if not waiting.payments:
+            raise Refused("no payout is approved", "look at the queue and approve it by its code first")
+        _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
+        number = store.export(known.number, form)
+    found = store.batch(known.number, number)
+    try:
+        write_private(path, _file(campaign, found, form, names, payer, text))
+    except OSError as error:
+        raise InvalidInput("export", f"{path} cannot be written ({type(error).__name__})",
+                           f"write it again as batch {number}") from None
+    return number
+
+
+def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
+    """Take what the bank says of exported payouts; doing it again changes nothing.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+        path: CSV of reference and status, or pain.002.
+
+    Returns:
+        "paid", "failed": how many payouts changed; "known": how many were so before.
+    """
+    known = store.settled(campaign.file)
+    messages = {}
+    for row in store.batches(known.number):
+        messages[_batch(campaign, row, None).message] = [reference for _, reference, _ in row.payments]
+    return store.confirm(known.number, read_confirmations(path, messages))
+
+
+def _batch(campaign: Campaign, row: BatchRow, names: Mapping[str, Payee] | None) -> Batch:
+    terms = campaign.file.kind.payouts(campaign.plan)
+    if terms is None:
+        raise InvalidInput("campaign", f"a campaign of kind {campaign.file.kind.name} pays nothing")
+    ids = campaign.file.kind.identities(campaign.file.config)
+    payments = tuple(Payment(reference, _payee(names, ids[slot]), ids[slot], amount)
+                     for slot, reference, amount in row.payments)
+    return Batch(campaign.file.title, row.number, terms.currency, terms.minor_units, row.written, payments)
+
+
+def _payee(names: Mapping[str, Payee] | None, identity: str) -> Payee | None:
+    if names is None:
+        return None
+    if identity not in names:
+        raise InvalidInput("payees", f"{identity!r} is missing", "must name everybody who is paid")
+    return names[identity]
+
+
+def _file(
+    campaign: Campaign, row: BatchRow, form: str, names: Mapping[str, Payee] | None, payer: str | None, text: str
+) -> bytes:
+    batch = _batch(campaign, row, names)
+    if form == "csv":
+        return as_table(batch)
+    parts = [part.strip() for part in str(payer).split(",")]
+    if len(parts) not in (2, 3):
+        raise InvalidInput("payer", "is not NAME,IBAN or NAME,IBAN,BIC", "give name, account, and bank if need be")
+    return as_pain001(batch, Payer(*parts), text=text)

@@ -1,0 +1,129 @@
+"""A batch as an order to a bank: ISO 20022 pain.001.001.09, customer credit transfer initiation."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from confide.campaign.payouts import currencies
+from confide.campaign.payouts._letters import check_line
+from confide.campaign.payouts.payees import Payee
+from confide.campaign.payouts.payment import Batch, Payer, Payment
+from confide.contract.errors import InvalidInput
+
+__all__ = ["NAMESPACE", "as_pain001"]
+
+NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
+
+_DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_LONGEST_TEXT = 140
+_MOST_COINS = 10**18 - 1
+"""Amounts and their sum have 18 digits at most, those behind the point included."""
+
+
+def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text: str | None = None) -> bytes:
+    """The batch as XML that a bank takes: one order with one transfer for each payment, in the batch's order.
+
+    The same arguments give the same bytes. The message and its only order are both called `batch.message`.
+
+    Args:
+        batch: payments with payees, in a currency that banks pay in, with the smallest coin that ISO 4217 gives it.
+        payer: whose account the money leaves.
+        execute: the day on which it should leave; default the day on which the batch was written, in UTC.
+        text: what payees, and their banks, read on the statement; default the campaign's title. Cut to 140 characters.
+
+    Raises:
+        InvalidInput: no payees, another smallest coin, more than 18 digits, a day before the batch was written, or a
+            text with characters that are not Latin.
+
+    Example:
+        >>> from confide.campaign.payouts.payment import Payment
+        >>> ann = Payee("ann", "Ann Smith", "GB82WEST12345698765432")
+        >>> batch = Batch("Sleep", 1, "EUR", 100, "2026-03-01T12:00:00Z", (Payment("A-1", ann, "ann", 1250),))
+        >>> order = as_pain001(batch, Payer("Institute", "DE89370400440532013000"))
+        >>> [line.strip() for line in order.decode().splitlines() if "A-1" in line or "InstdAmt" in line]
+        ['<EndToEndId>A-1</EndToEndId>', '<InstdAmt Ccy="EUR">12.50</InstdAmt>']
+    """
+    _check_money(batch)
+    if not batch.named:
+        raise InvalidInput("payees", "are missing", "a bank needs the name and the IBAN of everybody who is paid")
+    day = _day(batch, execute)
+    words = (batch.campaign if text is None else text)[:_LONGEST_TEXT].strip()
+    check_line("text", "that of the statement", words, _LONGEST_TEXT)
+
+    root = Element("Document", {"xmlns": NAMESPACE})
+    initiation = SubElement(root, "CstmrCdtTrfInitn")
+    header = SubElement(initiation, "GrpHdr")
+    _add(header, "MsgId", batch.message)
+    _add(header, "CreDtTm", batch.written)
+    _add_sums(header, batch)
+    _add(header, "InitgPty/Nm", payer.name)
+
+    order = SubElement(initiation, "PmtInf")
+    _add(order, "PmtInfId", batch.message)
+    _add(order, "PmtMtd", "TRF")
+    _add_sums(order, batch)
+    _add(order, "ReqdExctnDt/Dt", day)
+    _add(order, "Dbtr/Nm", payer.name)
+    _add(order, "DbtrAcct/Id/IBAN", payer.iban)
+    if payer.bic is None:
+        _add(order, "DbtrAgt/FinInstnId/Othr/Id", "NOTPROVIDED")  # the element is mandatory; SEPA's word for none
+    else:
+        _add(order, "DbtrAgt/FinInstnId/BICFI", payer.bic)
+    for payment in batch.payments:
+        if payment.payee is not None:  # each has one: checked above
+            _add_transfer(order, batch, payment, payment.payee, words)
+
+    indent(root)
+    content: bytes = tostring(root, encoding="utf-8")
+    return _DECLARATION + content + b"\n"
+
+
+def _check_money(batch: Batch) -> None:
+    units = 10 ** currencies.digits(batch.currency)
+    if batch.minor_units != units:
+        raise InvalidInput("minor_units", f"{batch.minor_units} is not what ISO 4217 gives to {batch.currency}",
+                           f"must be {units} for a bank; the table of payments takes any")
+    if batch.coins > _MOST_COINS:
+        raise InvalidInput("payments", f"sum to more than {batch.decimal(_MOST_COINS):f} {batch.currency}",
+                           "amounts have at most 18 digits: split the batch")
+
+
+def _day(batch: Batch, execute: date | None) -> str:
+    written = batch.written[:10]
+    if execute is None:
+        return written
+    if not isinstance(execute, date) or isinstance(execute, datetime):
+        raise InvalidInput("execute", f"{execute!r} is no day", "must be a datetime.date")
+    if execute.isoformat() < written:
+        raise InvalidInput("execute", f"{execute} lies before {written}, when the batch was written")
+    return execute.isoformat()
+
+
+def _add(parent: Element, path: str, text: str, **attributes: str) -> None:
+    """Append nested elements, the innermost with text."""
+    for name in path.split("/"):
+        parent = SubElement(parent, name)
+    parent.text = text
+    parent.attrib.update(attributes)
+
+
+def _add_sums(parent: Element, batch: Batch) -> None:
+    _add(parent, "NbOfTxs", str(len(batch.payments)))
+    _add(parent, "CtrlSum", _plain(batch.total))
+
+
+def _add_transfer(order: Element, batch: Batch, payment: Payment, payee: Payee, words: str) -> None:
+    transfer = SubElement(order, "CdtTrfTxInf")
+    _add(transfer, "PmtId/EndToEndId", payment.reference)
+    _add(transfer, "Amt/InstdAmt", _plain(batch.decimal(payment.amount)), Ccy=batch.currency)
+    if payee.bic is not None:
+        _add(transfer, "CdtrAgt/FinInstnId/BICFI", payee.bic)
+    _add(transfer, "Cdtr/Nm", payee.name)
+    _add(transfer, "CdtrAcct/Id/IBAN", payee.iban)
+    _add(transfer, "RmtInf/Ustrd", words)
+
+
+def _plain(amount: Decimal) -> str:
+    return f"{amount:f}"  # never with an exponent

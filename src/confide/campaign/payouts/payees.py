@@ -1,0 +1,124 @@
+"""Payees: who a participant's id is to her bank. The operator's own file, which no campaign and no store ever sees."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+from confide.campaign.payouts._letters import check_line, check_text
+from confide.campaign.payouts._rows import decoded, rows
+from confide.contract.errors import InvalidInput
+from confide.contract.files import as_path, read_bytes, reading
+
+__all__ = ["LONGEST_NAME", "Payee", "check_account", "read_payees"]
+
+LONGEST_NAME = 70
+"""Characters of a name: what SEPA allows of the 140 of ISO 20022."""
+
+_LARGEST = 1 << 28  # bytes of a file; a million people fill a quarter of it
+
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
+
+
+@dataclass(frozen=True)
+class Payee:
+    """A participant, as her bank knows her. Her id alone is printed.
+
+    Args:
+        id: the campaign's.
+        name: of the account's holder, at most 70 characters of Latin text.
+        iban: in capitals, without spaces.
+        bic: of her bank, 8 or 11 characters; None where the IBAN is enough.
+
+    Raises:
+        InvalidInput: one of them cannot be used. The message names the id, and never the IBAN.
+
+    Example:
+        >>> Payee("ann", "Ann Smith", "GB82WEST12345698765432")
+        Payee(id='ann')
+        >>> Payee("ann", "Ann Smith", "GB82WEST12345698765423")
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: iban: that of 'ann' is mistyped: its check digits do not fit
+    """
+
+    id: str
+    name: str = field(repr=False)
+    iban: str = field(repr=False)
+    bic: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_text("id", self.id)
+        if _checks(self.id.replace(" ", "")):
+            # Every message names the id. Where columns are swapped it would name what none may name.
+            raise InvalidInput("id", "is an IBAN", "are the columns in another order than the header?")
+        check_account(f"that of {self.id!r}", self.name, self.iban, self.bic)
+
+
+def check_account(whose: str, name: object, iban: object, bic: object) -> None:
+    """A name, an IBAN and perhaps a BIC, each well-formed.
+
+    An IBAN must have the right structure and check digits (ISO 13616, ISO 7064 mod 97-10), which catch every digit
+    that was mistyped for another, and 96 of 97 other mistakes. Whether the country uses that length, and whether there
+    is such an account, is for the bank to say.
+
+    Args:
+        whose: in words, such as "that of 'ann'".
+        name: of the account's holder.
+        iban: of the account.
+        bic: of its bank, or None.
+
+    Raises:
+        InvalidInput: says which of them cannot be used, and repeats neither the IBAN nor the BIC.
+    """
+    check_line("name", whose, name, LONGEST_NAME)
+    if not isinstance(iban, str) or not _IBAN.fullmatch(iban):
+        raise InvalidInput("iban", f"{whose} is not of the form of an IBAN",
+                           "must be two letters of a country, two digits, and 11 to 30 letters and digits, in capitals")
+    if not _checks(iban):
+        raise InvalidInput("iban", f"{whose} is mistyped: its check digits do not fit")
+    if bic is not None and (not isinstance(bic, str) or not _BIC.fullmatch(bic)):
+        raise InvalidInput("bic", f"{whose} is not of the form of a BIC", "must be 8 or 11 capitals and digits")
+
+
+def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
+    """The operator's file of payees, by id: CSV in UTF-8 with a header `id,name,iban` and perhaps `bic`.
+
+    Cells are taken as they stand, but for the spaces of an IBAN's printed form. An empty `bic` is none.
+
+    Raises:
+        InvalidInput: names the column, or the line and what is wrong on it; never an IBAN.
+    """
+    file = as_path("payees", path)
+    data = read_bytes("payees", file, _LARGEST)
+    with reading("payees", file):
+        return _parse(decoded(data))
+
+
+def _parse(text: str) -> dict[str, Payee]:
+    r"""
+    Example:
+        >>> _parse("id,name,iban\nann,Ann Smith,GB82 WEST 1234 5698 7654 32\n")
+        {'ann': Payee(id='ann')}
+    """
+    payees: dict[str, Payee] = {}
+    lines: dict[str, int] = {}
+    for line, cells in rows(text, ("id", "name", "iban"), ("bic",)):
+        try:
+            payee = Payee(cells["id"], cells["name"], cells["iban"].replace(" ", ""), cells.get("bic") or None)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {line}", f"{error.field}: {error.problem}", error.limit) from None
+        if payee.id in payees:
+            raise InvalidInput(f"line {line}", f"id: {payee.id!r} stands on line {lines[payee.id]} too",
+                               "every id must stand once")
+        payees[payee.id], lines[payee.id] = payee, line
+    return payees
+
+
+def _checks(iban: str) -> bool:
+    """Whether the remainder by 97 is 1, letters counting from A = 10. Check digits are made to lie in 02 to 98."""
+    if not _IBAN.fullmatch(iban) or not "02" <= iban[2:4] <= "98":
+        return False
+    return int("".join(str(int(character, 36)) for character in iban[4:] + iban[:4])) % 97 == 1

@@ -1,0 +1,164 @@
+"""Payments in whole smallest coins, and batches of them: sums are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+
+from confide.campaign.payouts._letters import check_reference, check_text
+from confide.campaign.payouts.payees import Payee, check_account
+from confide.contract.checks import whole
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Batch", "Payer", "Payment"]
+
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_MOST_DIGITS = 18  # behind the point
+_LARGEST_NUMBER = 10**9  # of a batch, so that the message's id stays within 35 characters
+
+
+@dataclass(frozen=True)
+class Payer:
+    """Whose account the money leaves.
+
+    Args:
+        name: of the account's holder, at most 70 characters of Latin text.
+        iban: in capitals, without spaces.
+        bic: of its bank; None where the IBAN is enough.
+
+    Raises:
+        InvalidInput: one of them cannot be used; the IBAN is not repeated.
+    """
+
+    name: str
+    iban: str = field(repr=False)
+    bic: str | None = None
+
+    def __post_init__(self) -> None:
+        check_account("the payer's", self.name, self.iban, self.bic)
+
+
+@dataclass(frozen=True)
+class Payment:
+    """What one participant is to be paid.
+
+    Args:
+        reference: what the bank's answer will call it; at most 35 characters of SEPA's restricted set.
+        payee: who that is to her bank; None where the operator pays by other means.
+        id: the participant's, as the campaign knows her.
+        amount: in smallest coins, at least 1.
+
+    Raises:
+        InvalidInput: one of them cannot be used, or the payee is somebody else.
+    """
+
+    reference: str
+    payee: Payee | None
+    id: str
+    amount: int
+
+    def __post_init__(self) -> None:
+        check_reference(self.reference)
+        check_text("id", self.id)
+        object.__setattr__(self, "amount", whole("amount", self.amount, at_least=1))
+        if self.payee is not None and self.payee.id != self.id:
+            raise InvalidInput("payee", f"{self.payee.id!r} is not {self.id!r}", "must be the participant herself")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Payments that leave together.
+
+    Args:
+        campaign: its title.
+        number: of the batch in its campaign, from 1.
+        currency: a code of ISO 4217, or any other name of what is paid.
+        minor_units: how many of the smallest coin make one unit; a power of ten.
+        written: when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
+        payments: at least one; no reference twice; either all have a payee or none has.
+
+    Raises:
+        InvalidInput: one of them cannot be used.
+
+    Example:
+        >>> payments = (Payment("A-1", None, "ann", 1250), Payment("A-2", None, "bob", 5))
+        >>> batch = Batch("Sleep", 1, "EUR", 100, "2026-03-01T12:00:00Z", payments)
+        >>> batch.total, batch.decimal(5), batch.message
+        (Decimal('12.55'), Decimal('0.05'), 'CONFIDE-1-2585940e34f06572')
+    """
+
+    campaign: str
+    number: int
+    currency: str
+    minor_units: int
+    written: str
+    payments: tuple[Payment, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_text("campaign", self.campaign)
+        check_text("currency", self.currency)
+        for name in ("number", "minor_units"):
+            object.__setattr__(self, name, whole(name, getattr(self, name), at_least=1))
+        if self.number > _LARGEST_NUMBER:
+            raise InvalidInput("number", f"{self.number} is too large", f"must be at most {_LARGEST_NUMBER}")
+        if self.minor_units not in {10**power for power in range(_MOST_DIGITS + 1)}:
+            raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
+                               f"must be 1, 10, 100, and so on up to 10^{_MOST_DIGITS}")
+        if not _is_time(self.written):
+            raise InvalidInput("written", f"{self.written!r} is no time", "must be as 2026-03-01T12:00:00Z, in UTC")
+        object.__setattr__(self, "payments", tuple(self.payments))
+        self._check_payments()
+
+    def _check_payments(self) -> None:
+        if not self.payments:
+            raise InvalidInput("payments", "are none", "a batch must have at least one")
+        seen: set[str] = set()
+        for payment in self.payments:
+            if payment.reference in seen:
+                raise InvalidInput("reference", f"{payment.reference!r} stands twice", "must be unique in a batch")
+            seen.add(payment.reference)
+        without = [payment.id for payment in self.payments if payment.payee is None]
+        if 0 < len(without) < len(self.payments):
+            raise InvalidInput("payees", f"{len(without)} of {len(self.payments)} payments have none, such as that of "
+                               f"{without[0]!r}", "either all must have one or none")
+
+    @property
+    def named(self) -> bool:
+        """Whether the payments have payees."""
+        return self.payments[0].payee is not None
+
+    @property
+    def coins(self) -> int:
+        """The sum, in smallest coins."""
+        return sum(payment.amount for payment in self.payments)
+
+    @property
+    def total(self) -> Decimal:
+        """The sum, in the currency's unit; exact."""
+        return self.decimal(self.coins)
+
+    def decimal(self, amount: int) -> Decimal:
+        """Smallest coins in the currency's unit; exact, with all of the currency's digits."""
+        # From text: arithmetic of decimals would round to the 28 digits of its context.
+        return Decimal(f"{whole('amount', amount)}E-{len(str(self.minor_units)) - 1}")
+
+    @cached_property
+    def message(self) -> str:
+        """What the batch is called towards the bank, at most 35 characters.
+
+        It depends on who is paid what under which reference, and neither on the time nor on names and accounts. So
+        the same payments written twice have one id, and a bank that watches for double orders refuses the second.
+        """
+        paid = sorted((payment.reference, payment.id, str(payment.amount)) for payment in self.payments)
+        content = [self.campaign, self.number, self.currency, str(self.minor_units), [list(each) for each in paid]]
+        return f"CONFIDE-{self.number}-{digest(canonical(content))[:16]}"
+
+
+def _is_time(text: object) -> bool:
+    try:
+        return isinstance(text, str) and datetime.strptime(text, _TIME).strftime(_TIME) == text
+    except ValueError:
+        return False

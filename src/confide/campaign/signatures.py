@@ -1,0 +1,43 @@
+"""Ed25519 signatures over canonical JSON. A signature means something only with a key that was known before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from confide.contract.encoding import canonical, digest
+
+__all__ = ["fingerprint", "sign", "signed_by"]
+
+
+def fingerprint(key: Ed25519PublicKey) -> str:
+    """The first 160 bits of the key's SHA-256, in groups that people can read out."""
+    text = digest(key.public_bytes_raw())[:40]
+    return "-".join(text[start : start + 8] for start in range(0, 40, 8))
+
+
+def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
+    """The statement with the key and its signature.
+
+    Example:
+        >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
+        >>> signed = sign({"title": "sleep"}, key)
+        >>> signed_by(signed) == fingerprint(key.public_key()), signed_by({**signed, "title": "slept"})
+        (True, None)
+    """
+    full = {**statement, "key": key.public_key().public_bytes_raw().hex()}
+    return {**full, "signature": key.sign(canonical(full)).hex()}
+
+
+def signed_by(signed: Mapping[str, Any]) -> str | None:
+    """The fingerprint of the key that signed a statement; None where the signature is not that key's."""
+    statement = {name: value for name, value in signed.items() if name != "signature"}
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(str(statement["key"])))
+        key.verify(bytes.fromhex(str(signed["signature"])), canonical(statement))
+    except (InvalidSignature, KeyError, ValueError):
+        return None
+    return fingerprint(key)

@@ -1,0 +1,79 @@
+"""A campaign's events as a hash chain: each names the one before it, so that none can be changed, taken out or added.
+
+Events are the operator's acts; what people do (submit, withdraw) is none, because it would be told when somebody came.
+They bear the day alone: how long a run took could tell something of the records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from confide.campaign.store import schema as s
+from confide.contract.encoding import canonical, digest
+
+__all__ = ["Entry", "append", "broken", "entries"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One event.
+
+    Args:
+        event: what happened, by the name of `confide.campaign.states.Event` or of an act on payouts.
+        day: when, YYYY-MM-DD in UTC.
+        data: details; public up to the publication.
+        hash: SHA-256 of this event and of the hash before it.
+    """
+
+    event: str
+    day: str
+    data: Mapping[str, Any]
+    hash: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"event": self.event, "day": self.day, "data": dict(self.data), "hash": self.hash}
+
+
+def _hash(before: str, event: str, day: str, data: Mapping[str, Any]) -> str:
+    return digest(canonical({"before": before, "event": event, "day": day, "data": dict(data)}))
+
+
+def broken(chain: Sequence[Entry]) -> int | None:
+    """The position of the first event whose hash is not that of its content and its predecessor; None where all are.
+
+    Example:
+        >>> one = Entry(event="plan", day="2026-01-01", data={}, hash=_hash("", "plan", "2026-01-01", {}))
+        >>> broken([one]), broken([Entry(event="open", day=one.day, data={}, hash=one.hash)])
+        (None, 0)
+    """
+    before = ""
+    for position, entry in enumerate(chain):
+        if entry.hash != _hash(before, entry.event, entry.day, entry.data):
+            return position
+        before = entry.hash
+    return None
+
+
+def append(
+    connection: Connection, campaign: int, event: str, day: str, data: Mapping[str, Any]
+) -> Entry:
+    """Add an event; in a transaction that holds the campaign's row."""
+    last = connection.execute(select(s.event.c.number, s.event.c.hash).where(s.event.c.campaign_id == campaign)
+                              .order_by(s.event.c.number.desc()).limit(1)).first()
+    number, before = (0, "") if last is None else (last.number + 1, last.hash)
+    entry = Entry(event=event, day=day, data=data, hash=_hash(before, event, day, data))
+    connection.execute(insert(s.event).values(campaign_id=campaign, number=number, event=event, day=day,
+                                              data=canonical(dict(data)).decode(), hash=entry.hash))
+    return entry
+
+
+def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
+    """All events of a campaign in order."""
+    rows = connection.execute(select(s.event).where(s.event.c.campaign_id == campaign).order_by(s.event.c.number))
+    return tuple(Entry(event=row.event, day=row.day, data=json.loads(row.data), hash=row.hash) for row in rows)

@@ -1,0 +1,272 @@
+"""The durable ledger: a privacy filter for each data set and each data subject, across campaigns.
+
+An account is one data set, or one subject of it, in the eyes of one audience, under one neighbouring relation. Subjects
+stand in it by a keyed hash. A campaign is debited once, in the transaction that registers its settlement: its data set
+and all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed.
+
+Thousands of subjects have spent the same, so each distinct state of an account is stored once, and a debit moves whole
+groups from one state to the next.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, case, func, insert, select, update
+from sqlalchemy import text as sql
+
+from confide.campaign.store import schema as s
+from confide.campaign.store.bulk import insert_many
+from confide.contract.encoding import canonical, encode
+from confide.contract.errors import BudgetExceeded, InvalidInput
+from confide.contract.guarantees import Audience, Unit
+from confide.privacy.events import Event
+from confide.privacy.filter import Cost, Filter, Rule, price
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+
+__all__ = ["Charge", "Debit", "Scope", "Standing", "debit", "standings", "subject_standing"]
+
+_CHUNK = 50_000
+_keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
+"""Temporary: whom a transaction debits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Which accounts: a data set, in the eyes of one audience, under one relation."""
+
+    data_set: str
+    neighbours: Unit
+    audience: Audience
+
+    def __str__(self) -> str:
+        return f"{self.data_set} ({self.neighbours.value}, seen by {self.audience.value})"
+
+    def keys(self, secret: bytes, identities: Iterable[str]) -> list[bytes]:
+        """The subjects' keys: keyed hashes of what the scope is and who they are."""
+        head = f"{self.data_set}\0{self.neighbours.value}\0{self.audience.value}\0".encode()
+        return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """What one campaign asks of one scope.
+
+    Args:
+        scope: whose accounts.
+        events: all that the campaign releases, fixed beforehand.
+        delta: at which concentrated events are converted, under the rule "basic".
+        budget: of the data set; the first campaign fixes it, later ones may lower it.
+        subject_budget: of each subject, in the same way.
+        rule: how charges add up.
+        subjects: ids of all who were invited; empty where the scope has a data set's account alone.
+    """
+
+    scope: Scope
+    events: tuple[Event, ...]
+    delta: float
+    budget: PureDP | ApproxDP
+    subject_budget: PureDP | ApproxDP
+    rule: Rule = "basic"
+    subjects: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for event in self.events:
+            if event.neighbours is not self.scope.neighbours:
+                raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {self.scope}",
+                                   "relations are converted only by proved rules")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debit:
+    """One campaign's entry.
+
+    Args:
+        campaign: its file's name.
+        title: its title.
+        day: when it was debited, YYYY-MM-DD in UTC.
+        cost: by the account's rule, in words.
+        subjects: how many people were debited with the data set.
+    """
+
+    campaign: str
+    title: str
+    day: str
+    cost: str
+    subjects: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How one account stands.
+
+    Args:
+        scope: which accounts.
+        filter: budget and spend of the data set, or of the subject.
+        debits: the campaigns that were charged.
+        subjects: how many subjects have an account; None in a subject's own standing.
+        least_left: budget and spend of the subject with the least left; None where there are no subjects.
+    """
+
+    scope: Scope
+    filter: Filter
+    debits: tuple[Debit, ...]
+    subjects: int | None = None
+    least_left: Filter | None = None
+
+
+def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:
+    """Debit a data set and all subjects for one campaign, once; in a transaction that holds the ledger's lock.
+
+    Raises:
+        BudgetExceeded: some account does not admit it; the caller's transaction must be undone.
+        InvalidInput: a budget larger than the registered one, or another rule.
+    """
+    cost = price(charge.rule, charge.events, charge.delta)
+    scope_id = _debit_data_set(connection, charge, cost)
+    connection.execute(insert(s.debit).values(
+        campaign_id=campaign, scope_id=scope_id, delta=repr(charge.delta), subjects=len(charge.subjects), day=day,
+        cost=str(Filter(charge.budget, charge.rule, cost).spent),
+        events=canonical([encode(event.to_dict(), {}) for event in charge.events]).decode(),
+    ))
+    if charge.subjects:
+        _debit_subjects(connection, scope_id, charge, cost, secret)
+
+
+def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> int:
+    where = (s.scope.c.data_set == charge.scope.data_set, s.scope.c.neighbours == charge.scope.neighbours.value,
+             s.scope.c.audience == charge.scope.audience.value)
+    found = connection.execute(select(s.scope.c.id, s.scope.c.balance_id).where(*where)).first()
+    if found is None:
+        new = Filter(charge.budget, charge.rule).charged(cost, str(charge.scope))
+        return int(connection.execute(insert(s.scope).values(
+            data_set=charge.scope.data_set, neighbours=charge.scope.neighbours.value,
+            audience=charge.scope.audience.value, balance_id=_state(connection, new),
+        ).returning(s.scope.c.id)).scalar_one())
+    old = _filters(connection, [found.balance_id])[found.balance_id]
+    new = old.lowered(charge.budget, charge.rule).charged(cost, str(charge.scope))
+    connection.execute(update(s.scope).where(s.scope.c.id == found.id).values(balance_id=_state(connection, new)))
+    return int(found.id)
+
+
+def _debit_subjects(connection: Connection, scope_id: int, charge: Charge, cost: Cost, secret: bytes) -> None:
+    _list_keys(connection, sorted(charge.scope.keys(secret, charge.subjects)))
+    of_scope = s.subject.c.scope_id == scope_id
+    asked = s.subject.c.key.in_(select(_keys.c.key))
+    held = connection.execute(select(s.subject.c.balance_id, func.count()).where(of_scope, asked)
+                              .group_by(s.subject.c.balance_id)).all()
+    states = _filters(connection, [row[0] for row in held])
+    charged: dict[int, Filter] = {}
+    refused: list[tuple[int, BudgetExceeded]] = []
+    for balance_id, count in held:
+        try:
+            lowered = states[balance_id].lowered(charge.subject_budget, charge.rule)
+            charged[balance_id] = lowered.charged(cost, str(charge.scope))
+        except BudgetExceeded as error:
+            refused.append((count, error))
+    if refused:
+        total, first = sum(count for count, _ in refused), refused[0][1]
+        raise BudgetExceeded(f"{total:,} of the {len(charge.subjects):,} invited subjects of {charge.scope}",
+                             first.requested, first.remaining)
+    new = Filter(charge.subject_budget, charge.rule).charged(cost, str(charge.scope))
+    if charged:
+        moved = {old: _state(connection, found) for old, found in charged.items()}
+        connection.execute(update(s.subject).where(of_scope, asked)
+                           .values(balance_id=case(moved, value=s.subject.c.balance_id)))
+    if sum(count for _, count in held) < len(charge.subjects):  # the others are new to the scope
+        connection.execute(sql("INSERT INTO ledger_subject (scope_id, key, balance_id) SELECT :scope, key, :balance "
+                               "FROM debited_key WHERE true ON CONFLICT (scope_id, key) DO NOTHING"),
+                           {"scope": scope_id, "balance": _state(connection, new)})
+    connection.execute(sql("DROP TABLE debited_key"))
+
+
+def _list_keys(connection: Connection, keys: list[bytes]) -> None:
+    """A temporary table of whom this transaction debits; a transaction that is undone takes it away."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sql("CREATE TEMPORARY TABLE debited_key (key BYTEA PRIMARY KEY) ON COMMIT DROP"))
+    else:
+        connection.execute(sql("CREATE TEMPORARY TABLE debited_key (key BLOB PRIMARY KEY) WITHOUT ROWID"))
+    blocks = ([(key,) for key in keys[start : start + _CHUNK]] for start in range(0, len(keys), _CHUNK))
+    insert_many(connection, _keys, ("key",), blocks)
+    if connection.dialect.name == "postgresql":
+        connection.execute(sql("ANALYZE debited_key"))
+
+
+def _state(connection: Connection, found: Filter) -> int:
+    """The number of a state of accounts; a new one where no account has been in it."""
+    epsilon, delta = found.limits
+    values = {"rule": found.rule, "budget_epsilon": str(epsilon), "budget_delta": str(delta),
+              "epsilon": str(found.total.epsilon), "delta": str(found.total.delta), "rho": str(found.total.rho),
+              "pure": int(found.total.pure)}
+    known = connection.execute(select(s.balance.c.id).filter_by(**values)).scalar()
+    if known is None:
+        known = connection.execute(insert(s.balance).values(**values).returning(s.balance.c.id)).scalar_one()
+    return int(known)
+
+
+def _filters(connection: Connection, numbers: Sequence[int]) -> dict[int, Filter]:
+    rows = connection.execute(select(s.balance).where(s.balance.c.id.in_(numbers)))
+    return {row.id: _filter(row) for row in rows}
+
+
+def _filter(row: Any) -> Filter:
+    epsilon, delta = float(Fraction(row.budget_epsilon)), float(Fraction(row.budget_delta))
+    total = Cost(Fraction(row.epsilon), Fraction(row.delta), Fraction(row.rho), pure=bool(row.pure))
+    return Filter(ApproxDP(epsilon, delta) if delta else PureDP(epsilon), row.rule, total)
+
+
+# ---- what it says
+
+
+def standings(connection: Connection, data_set: str | None = None) -> tuple[Standing, ...]:
+    """How every data set stands, or one."""
+    query = select(s.scope).order_by(s.scope.c.data_set, s.scope.c.id)
+    if data_set is not None:
+        query = query.where(s.scope.c.data_set == data_set)
+    out = []
+    for row in connection.execute(query).all():
+        counts = connection.execute(select(s.subject.c.balance_id, func.count()).where(s.subject.c.scope_id == row.id)
+                                    .group_by(s.subject.c.balance_id)).all()
+        states = _filters(connection, [row.balance_id, *(number for number, _ in counts)])
+        subjects = [states[number] for number, _ in counts]
+        out.append(Standing(scope=_scope(row), filter=states[row.balance_id], debits=_debits(connection, row.id),
+                            subjects=sum(count for _, count in counts),
+                            least_left=min(subjects, key=_room) if subjects else None))
+    return tuple(out)
+
+
+def subject_standing(connection: Connection, scope: Scope, identity: str, secret: bytes) -> Standing | None:
+    """How one subject stands in a scope; None where she was never in a campaign of it."""
+    row = connection.execute(
+        select(s.scope.c.id, s.subject.c.balance_id).join(s.subject, s.subject.c.scope_id == s.scope.c.id).where(
+            s.scope.c.data_set == scope.data_set, s.scope.c.neighbours == scope.neighbours.value,
+            s.scope.c.audience == scope.audience.value, s.subject.c.key == scope.keys(secret, [identity])[0])).first()
+    if row is None:
+        return None
+    return Standing(scope=scope, filter=_filters(connection, [row.balance_id])[row.balance_id],
+                    debits=_debits(connection, row.id))
+
+
+def _scope(row: Any) -> Scope:
+    return Scope(data_set=row.data_set, neighbours=Unit(row.neighbours), audience=Audience(row.audience))
+
+
+def _debits(connection: Connection, scope_id: int) -> tuple[Debit, ...]:
+    query = (select(s.debit, s.campaign.c.name, s.campaign.c.title)
+             .join(s.campaign, s.campaign.c.id == s.debit.c.campaign_id)
+             .where(s.debit.c.scope_id == scope_id).order_by(s.debit.c.day, s.debit.c.campaign_id))
+    return tuple(Debit(campaign=row.name, title=row.title, day=row.day, cost=row.cost, subjects=row.subjects)
+                 for row in connection.execute(query))
+
+
+def _room(found: Filter) -> Fraction:
+    """What is left, as a share of the budget."""
+    epsilon, delta = found.limits
+    if found.rule == "zcdp":
+        allowed = Fraction(ZCDP.within(float(epsilon), float(delta)).rho)
+        return 1 - found.total.rho / allowed
+    return 1 - found.total.epsilon / epsilon

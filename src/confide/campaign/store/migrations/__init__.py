@@ -1,0 +1,32 @@
+"""Migrations of a store's tables, by Alembic, one file a change. Opening a store brings it up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, text
+
+if TYPE_CHECKING:
+    from confide.campaign.store.database import Database
+
+__all__ = ["configuration", "upgrade"]
+
+
+def configuration(connection: Connection) -> Config:
+    """Alembic's settings for an open connection."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(database: Database) -> None:
+    """Bring the tables up to date, all or nothing; of two who open a store at once, the second finds it done."""
+    with database.writing() as connection:
+        if not database.sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))
+        command.upgrade(configuration(connection), "head")

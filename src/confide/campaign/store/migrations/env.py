@@ -1,0 +1,11 @@
+"""Alembic runs this on the connection that it is given."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from confide.campaign.store.schema import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, transactional_ddl=False)
+context.run_migrations()

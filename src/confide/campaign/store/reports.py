@@ -1,0 +1,85 @@
+"""Reports in bulk: a million of them go in and out in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, insert, select
+
+from confide.campaign.store import schema as s
+from confide.campaign.store.bulk import insert_many
+from confide.contract.kinds import ReportCodec
+
+__all__ = ["Reports", "deposited", "put", "withdrawn", "write"]
+
+_ROWS = 65_536
+
+
+def withdrawn(connection: Connection, campaign: int) -> set[int]:
+    """The slots of who withdrew."""
+    return set(connection.execute(select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)).scalars())
+
+
+def deposited(connection: Connection, campaign: int) -> np.ndarray:
+    """The slots of all who handed in a report, also of those who then withdrew: int64 of shape (m,), in order."""
+    there = select(s.report.c.slot).distinct().where(s.report.c.campaign_id == campaign)
+    gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.reported == 1)
+    return np.sort(np.array(connection.execute(there.union(gone)).scalars().all(), dtype=np.int64))
+
+
+def write(
+    connection: Connection, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], phase: int = 0
+) -> None:
+    """Add the reports of slots that have none; those of who withdrew are left out.
+
+    Args:
+        connection: in a writing transaction.
+        campaign: its number.
+        batches: (slots, reports) of equal lengths; no slot stands twice.
+        phase: of the collection.
+    """
+    there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
+    out = withdrawn(connection, campaign) | set(connection.execute(there).scalars())
+
+    def rows() -> Iterator[list[tuple[int, int, int, bytes]]]:
+        for slots, reports in batches:
+            block = [(campaign, phase, slot, report) for slot, report in zip(slots.tolist(), reports, strict=True)]
+            yield [row for row in block if row[2] not in out] if out else block
+
+    insert_many(connection, s.report, ("campaign_id", "phase", "slot", "report"), rows())
+
+
+def put(connection: Connection, campaign: int, slot: int, report: bytes, phase: int = 0) -> None:
+    """The report of one slot; a later one takes the place of an earlier one."""
+    connection.execute(delete(s.report).where(
+        s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot))
+    connection.execute(insert(s.report).values(campaign_id=campaign, phase=phase, slot=slot, report=report))
+
+
+class Reports:
+    """All reports of one phase, as batches that a mechanism's run takes; can be iterated again and again.
+
+    Args:
+        connection: in a transaction that sees one state, however often it is asked.
+        campaign: its number.
+        codec: of the campaign's kind.
+        phase: of the collection.
+    """
+
+    def __init__(self, connection: Connection, campaign: int, codec: ReportCodec, phase: int = 0) -> None:
+        self._connection = connection
+        self._of = (s.report.c.campaign_id == campaign, s.report.c.phase == phase)
+        self._codec = codec
+
+    def __iter__(self) -> Iterator[Any]:
+        after = -1
+        while True:
+            query = (select(s.report.c.slot, s.report.c.report).where(*self._of, s.report.c.slot > after)
+                     .order_by(s.report.c.slot).limit(_ROWS))
+            rows = self._connection.execute(query).all()
+            if not rows:
+                return
+            after = rows[-1][0]
+            yield self._codec.unpack(np.array([row[0] for row in rows], dtype=np.int64), [row[1] for row in rows])

@@ -1,0 +1,157 @@
+"""The tables of a store: one schema for SQLite and PostgreSQL. Changes go through `migrations`.
+
+Nothing here bears a time, an address or a token of a person: reports, withdrawals and payouts are known by the slot
+alone, the rank in the public list of ids. What bears a day is a campaign's event or an operator's batch.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+__all__ = ["balance", "billboard", "campaign", "debit", "event", "installation", "metadata", "payout", "payout_batch",
+           "report", "scope", "share", "subject", "withdrawal"]
+
+metadata = MetaData(naming_convention={
+    "pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s", "ix": "ix_%(table_name)s_%(column_0_name)s",
+})
+
+
+def _campaign(**options: bool) -> Column[int]:
+    return Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=False, **options)  # type: ignore[arg-type]
+
+
+installation = Table(
+    "installation", metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("key_check", LargeBinary, nullable=False, comment="tells the ledger's key from any other"),
+)
+
+campaign = Table(
+    "campaign", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("content", String(64), nullable=False, unique=True, comment="digest of what the campaign file says"),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False, comment="the campaign file"),
+    Column("slots", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("withdrawals", Integer, nullable=False, comment="how many there were: a run that began before one is void"),
+)
+
+event = Table(
+    "event", metadata,
+    _campaign(primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("event", String(16), nullable=False),
+    Column("day", String(10), nullable=False),
+    Column("data", Text, nullable=False, comment="canonical JSON"),
+    Column("hash", String(64), nullable=False, comment="of this event and the one before it"),
+)
+
+report = Table(
+    "report", metadata,
+    _campaign(primary_key=True),
+    Column("phase", SmallInteger, primary_key=True, autoincrement=False),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("report", LargeBinary, nullable=False, comment="one participant's, as the mechanism takes it"),
+    sqlite_with_rowid=False,
+)
+
+withdrawal = Table(
+    "withdrawal", metadata,
+    _campaign(primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("reported", SmallInteger, nullable=False, comment="whether there was a report, hence a deposit"),
+    sqlite_with_rowid=False,
+)
+
+billboard = Table(
+    "billboard", metadata,
+    _campaign(primary_key=True),
+    Column("path", Text, primary_key=True, comment="in the pack"),
+    Column("data", LargeBinary, nullable=False),
+)
+
+share = Table(
+    "share", metadata,
+    _campaign(primary_key=True),
+    Column("data", LargeBinary, nullable=False, comment="all shares, one row a slot, as one Arrow file"),
+)
+
+payout = Table(
+    "payout", metadata,
+    _campaign(primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("amount", BigInteger, nullable=False, comment="in the smallest coin"),
+    Column("state", String(8), nullable=False),
+    Column("batch", Integer, nullable=True),
+    CheckConstraint("amount > 0", name="positive"),
+    CheckConstraint("state IN ('queued', 'approved', 'sent', 'paid', 'failed')", name="state"),
+    sqlite_with_rowid=False,
+)
+
+payout_batch = Table(
+    "payout_batch", metadata,
+    _campaign(primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("format", String(16), nullable=False),
+    Column("written", String(25), nullable=False, comment="when; the file itself is not stored: it names people"),
+)
+
+scope = Table(
+    "ledger_scope", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("data_set", Text, nullable=False),
+    Column("neighbours", String(32), nullable=False),
+    Column("audience", String(16), nullable=False),
+    Column("balance_id", Integer, ForeignKey("ledger_balance.id"), nullable=False, comment="of the data set"),
+    UniqueConstraint("data_set", "neighbours", "audience"),
+)
+
+balance = Table(
+    "ledger_balance", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("rule", String(8), nullable=False),
+    Column("budget_epsilon", Text, nullable=False),
+    Column("budget_delta", Text, nullable=False),
+    Column("epsilon", Text, nullable=False, comment="spent, an exact fraction"),
+    Column("delta", Text, nullable=False),
+    Column("rho", Text, nullable=False),
+    Column("pure", SmallInteger, nullable=False),
+    UniqueConstraint("rule", "budget_epsilon", "budget_delta", "epsilon", "delta", "rho", "pure"),
+)
+"""Each state that an account has been in, once: thousands of subjects share one."""
+
+subject = Table(
+    "ledger_subject", metadata,
+    Column("scope_id", Integer, ForeignKey("ledger_scope.id"), primary_key=True),
+    Column("key", LargeBinary(32), primary_key=True, comment="keyed hash of the subject's id"),
+    Column("balance_id", Integer, ForeignKey("ledger_balance.id"), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+debit = Table(
+    "ledger_debit", metadata,
+    _campaign(primary_key=True),
+    Column("scope_id", Integer, ForeignKey("ledger_scope.id"), primary_key=True),
+    Column("events", Text, nullable=False, comment="canonical JSON"),
+    Column("delta", Text, nullable=False),
+    Column("cost", Text, nullable=False, comment="by the account's rule, in words"),
+    Column("subjects", Integer, nullable=False),
+    Column("day", String(10), nullable=False),
+)

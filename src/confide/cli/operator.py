@@ -1,0 +1,141 @@
+"""The operator's verbs after a run: ledger, payouts, withdraw; and anybody's verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, opened_store
+
+__all__ = ["ledger", "payouts", "verify", "withdraw"]
+
+
+def ledger(
+    data_set: Annotated[str | None, typer.Option("--data-set", help="This data set alone.")] = None,
+    identity: Annotated[str | None, typer.Option("--id", help="This person of the data set; private.")] = None,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show who has been exposed to how much, by which campaign."""
+    from confide.campaign.pages import ledger_sections, subject_section
+    from confide.cli import output
+    from confide.cli.render import show
+    from confide.contract import InvalidInput
+
+    with opened_store(store) as there:
+        found = there.ledger(data_set)
+        if data_set is not None and not found:
+            known = ", ".join(sorted({each.scope.data_set for each in there.ledger()})) or "none"
+            raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
+        if identity is None:
+            parts = ledger_sections(found)
+        else:
+            parts = [subject_section(identity, there.subject(each.scope, identity)) for each in found]
+        name = there.name
+    if as_json:
+        emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
+        return
+    show(parts)
+
+
+def verify(
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder of a settled campaign.")],
+    key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
+    own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Re-check a settled campaign offline; exits 1 when something is broken."""
+    from confide.campaign import verify as check
+    from confide.campaign.pages import verification_section
+    from confide.cli import output
+    from confide.cli.render import show
+
+    found = check(pack, key=key, own=own)
+    if as_json:
+        emit(output.VerifyOutput(pack=str(pack), **found.to_dict()))
+    else:
+        show([verification_section(found)])
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def withdraw(
+    campaign: CampaignPath,
+    identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a participant's record back: before the settlement it counts as empty, after it it is erased."""
+    from confide.cli import output
+    from confide.contract import InvalidInput
+
+    it = load(campaign)
+    ids = it.file.kind.identities(it.file.config)
+    if identity not in ids:
+        raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
+    it.plan  # noqa: B018 - a hopeless campaign is not opened
+    with opened_store(store) as there:
+        new = there.find(it.file) is None
+        before = there.withdraw(there.open(it.file, len(ids)).number, ids.index(identity))
+    if new and not as_json:
+        print("this store did not know the campaign, which is now open; if its file was changed since it was run, the "
+              "one that ran is another campaign, and she still takes part in it")
+    if as_json:
+        emit(output.WithdrawOutput(**head(it), before_settlement=before))
+    elif before:
+        print("withdrawn: her record counts as empty")
+    else:
+        print("erased: her record and her share; the published result and the ledger stay")
+
+
+def payouts(
+    campaign: CampaignPath,
+    approve: Annotated[str | None, typer.Option(metavar="CODE", help="Approve what is queued, by its code.")] = None,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what is approved: .csv, or .xml for "
+                                                                     "ISO 20022 pain.001.")] = None,
+    again: Annotated[int | None, typer.Option("--batch", help="Write this batch again instead.")] = None,
+    payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
+    payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help="Who pays; .xml needs it.")] = None,
+    text: Annotated[str, typer.Option(help="What .xml writes on bank statements.")] = "Payment for taking part",
+    read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="What the bank says: CSV or "
+                                                                               "pain.002.")] = None,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Queue again what the bank could not pay.")] = False,
+    store: StoreUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the payouts of a settled campaign, approve them, export them, take what the bank says."""
+    from confide.campaign.pages import payout_section
+    from confide.campaign.payouts import export_batch, import_confirmations
+    from confide.cli import output
+    from confide.cli.render import show
+    from confide.contract import InvalidInput
+
+    if export is None and (again is not None or payees is not None or payer is not None):
+        raise InvalidInput("export", "missing", "--batch, --payees and --payer are for an export")
+    it = load(campaign)
+    terms = it.file.kind.payouts(it.plan)
+    if terms is None:
+        raise InvalidInput("campaign", f"{it.file.kind.name} pays nothing", "no payouts")
+    done: dict[str, Any] = {}
+    with opened_store(store) as there:
+        known = there.settled(it.file)
+        if approve is not None:
+            done["approved"] = there.approve(known.number, approve)
+        if reopen:
+            done["reopened"] = there.reopen(known.number)
+        if export is not None:
+            done["batch"] = export_batch(it, there, export, number=again, payees=payees, payer=payer,
+                                          text=text)
+        if read is not None:
+            done |= import_confirmations(it, there, read)
+        queue = there.payouts(known.number)
+    if as_json:
+        emit(output.PayoutsOutput(**head(it), done=done, currency=terms.currency, minor_units=terms.minor_units,
+                                  people=dict(queue.people), coins={k: str(v) for k, v in queue.coins.items()},
+                                  code=queue.code, batches=queue.batches))
+        return
+    for what, number in done.items():
+        print(f"{what}: {number}")
+    show([payout_section(queue, terms)])

@@ -1,0 +1,54 @@
+"""What several verbs share: their options, loading a campaign, opening a store, printing JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from confide.campaign import Campaign, Store
+
+__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "opened_store"]
+
+CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the outcome [out/NAME beside "
+                                                                             "the campaign file].")]
+StoreUrl = Annotated[str | None, typer.Option(
+    "--store", metavar="URL", envvar="CONFIDE_STORE", show_envvar=True,
+    help="Database of campaigns and ledger: sqlite:///FILE or postgresql+psycopg://... [the installation's own].",
+)]
+
+
+def load(path: Path) -> Campaign:
+    """A campaign from its file."""
+    from confide.campaign import Campaign
+
+    return Campaign.load(path)
+
+
+@contextmanager
+def opened_store(url: str | None) -> Iterator[Store]:
+    """A store, closed afterwards."""
+    from confide.campaign import Store
+
+    with Store(url) as store:
+        yield store
+
+
+def head(campaign: Campaign) -> dict[str, Any]:
+    """What every JSON output about a campaign begins with."""
+    file = campaign.file
+    return {"campaign": str(file.path), "kind": file.kind.name, "title": file.title}
+
+
+def emit(model: BaseModel) -> None:
+    """Print one JSON object."""
+    print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,185 @@
+"""A privacy filter: a fixed budget, the rule that adds up, and what was spent so far. A charge makes a new one.
+
+Unlike an accountant, a filter stays valid when a spend was chosen after seeing earlier outputs (spec query_release A2).
+Advanced, per-round and optimal composition are proved for levels that were fixed beforehand, so no rule here uses them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from confide.contract.checks import fraction, one_of
+from confide.contract.errors import BudgetExceeded, InvalidInput
+from confide.privacy.accounting.split import concentrated_epsilon
+from confide.privacy.accounting.sums import counted, float_up, totals, written, written_up
+from confide.privacy.events import Event
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+
+__all__ = ["Cost", "Filter", "Rule", "price"]
+
+Rule = Literal["basic", "zcdp"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What events cost by a rule, exactly.
+
+    Args:
+        epsilon: sum of the pure and approximate epsilons, in decimals as people write them.
+        delta: sum of the deltas.
+        rho: concentrated privacy, in the rule "zcdp" alone.
+        pure: whether all events were pure.
+    """
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    pure: bool = True
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho,
+                    self.pure and other.pure)
+
+
+def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
+    """What one fixed list of events costs by a rule.
+
+    Args:
+        rule: "basic" or "zcdp".
+        events: a list that was fixed before the release.
+        delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are turned
+            into an epsilon.
+
+    Raises:
+        InvalidInput: an event that the rule cannot add, or a delta that it does not take.
+    """
+    if rule == "zcdp" and delta:
+        raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts once, at the delta of the budget")
+    delta = fraction("delta", delta, zero=True)
+    sums = totals(counted(tuple(events)))
+    if rule == "zcdp":
+        if sums.rho is None:
+            raise InvalidInput("events", "an approximate event has no zCDP cost",
+                               "charge it to an account with the rule 'basic'")
+        return Cost(sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
+    epsilon, spent = sums.pure + sums.approx, sums.delta
+    if sums.concentrated:
+        converted = concentrated_epsilon(sums, delta)
+        if not math.isfinite(converted):
+            raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0")
+        epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
+    return Cost(epsilon, spent, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A budget and what was spent of it.
+
+    Args:
+        budget: the limit; finite.
+        rule: "basic" adds the epsilons and deltas of the charges. "zcdp" adds up concentrated privacy and converts
+            once, better for many small charges; it needs a delta in the budget and admits no approximate events. As
+            long as all events are pure it also admits what the sum of their epsilons does: outputs of which only the
+            sum is known lose at most epsilon and add nothing to delta, the others are a zCDP filter.
+        total: spent so far.
+
+    Raises:
+        InvalidInput: an unlimited budget, or one without the delta that its rule needs.
+
+    Example:
+        >>> from confide.contract import Unit
+        >>> from confide.privacy.events import PureEvent
+        >>> half = price("basic", [PureEvent(epsilon=0.5, neighbours=Unit.RECORD_REPLACED)])
+        >>> once = Filter(PureDP(0.8)).charged(half, "survey")
+        >>> once.spent
+        PureDP(epsilon=0.5)
+        >>> once.admits(half)
+        False
+    """
+
+    budget: PureDP | ApproxDP
+    rule: Rule = "basic"
+    total: Cost = field(default_factory=Cost)
+
+    def __post_init__(self) -> None:
+        one_of("rule", self.rule, ("basic", "zcdp"))
+        if not isinstance(self.budget, PureDP | ApproxDP):
+            raise InvalidInput("budget", f"{type(self.budget).__name__} is no budget", "must be PureDP or ApproxDP")
+        if self.budget.vacuous:
+            raise InvalidInput("budget", f"{self.budget} is unlimited", "must be finite")
+        if self.rule == "zcdp" and self.limits[1] == 0:
+            raise InvalidInput("budget", f"{self.budget} has no delta", "the rule 'zcdp' needs a delta above 0")
+
+    @property
+    def limits(self) -> tuple[Fraction, Fraction]:
+        """(epsilon, delta) of the budget, exactly."""
+        return written(self.budget.epsilon), written(getattr(self.budget, "delta", 0.0))
+
+    @property
+    def spent(self) -> PureDP | ZCDP | ApproxDP:
+        """What was spent, by the rule, rounded up."""
+        if self.rule == "zcdp":
+            return ZCDP(float_up(self.total.rho))
+        epsilon = written_up(self.total.epsilon)
+        return ApproxDP(epsilon, written_up(self.total.delta)) if self.total.delta else PureDP(epsilon)
+
+    @property
+    def left(self) -> str:
+        """What is left, in words."""
+        total = self.total
+        epsilon, delta = self.limits
+        if self.rule == "zcdp":
+            allowed = ZCDP.within(float(epsilon), float(delta)).rho
+            rest = max(0.0, allowed - float(total.rho))
+            return f"rho {rest:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
+        text = f"epsilon {float(max(Fraction(0), epsilon - total.epsilon)):.6g} of {float(epsilon):g}"
+        if delta:
+            text += f", delta {float(max(Fraction(0), delta - total.delta)):.3g} of {float(delta):g}"
+        return text
+
+    def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
+        """The same with another budget, in every part at most this one.
+
+        Raises:
+            InvalidInput: a larger budget, or another rule.
+        """
+        rule = self.rule if rule is None else rule
+        new = Filter(budget, rule, self.total)
+        if rule != self.rule:
+            raise InvalidInput("rule", f"{rule!r} differs from the registered {self.rule!r}",
+                               "the rule of an account is fixed when it is opened")
+        if any(mine > theirs for mine, theirs in zip(new.limits, self.limits, strict=True)):
+            raise InvalidInput("budget", f"{budget} exceeds the registered {self.budget}",
+                               "a campaign may lower a budget, never raise it")
+        return new
+
+    def admits(self, cost: Cost) -> bool:
+        """Whether a cost still fits."""
+        total = self.total + cost
+        epsilon, delta = self.limits
+        if self.rule == "basic":
+            return total.epsilon <= epsilon and total.delta <= delta
+        if total.pure and total.epsilon <= epsilon:
+            return True
+        return Fraction(ZCDP(float_up(total.rho)).delta_at(self.budget.epsilon)) <= delta
+
+    def charged(self, cost: Cost, account: str) -> Filter:
+        """The filter after a charge.
+
+        Args:
+            cost: by this filter's rule.
+            account: whose budget, for the error.
+
+        Raises:
+            BudgetExceeded: the cost does not fit.
+        """
+        if not self.admits(cost):
+            asked = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
+            if self.rule == "basic" and cost.delta:
+                asked += f", delta {float(cost.delta):.3g}"
+            raise BudgetExceeded(account, asked, self.left)
+        return replace(self, total=self.total + cost)

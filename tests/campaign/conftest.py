@@ -1,0 +1,53 @@
+"""What tests of campaigns share: SQLite and a real PostgreSQL, and one settled campaign."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from campaign.settled import Done
+from campaign.small import write
+from confide.campaign import Campaign, Home, Store
+from databases import Cluster, find_postgresql
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A PostgreSQL of this process's own, started by the first test that asks for it."""
+    programs = find_postgresql()
+    if programs is None:
+        message = ("PostgreSQL's initdb and postgres are neither under /usr/lib/postgresql nor on PATH; "
+                   "Debian's package postgresql has them")
+        if os.environ.get("CI") == "true":
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
+    with Cluster(programs) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A fresh database's URL, of either kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'store.db'}"
+        return
+    cluster: Cluster = request.getfixturevalue("postgresql")
+    name = f"test_{next(_numbers)}"
+    yield cluster.create(name)
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="session")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
+    """One settled campaign that nobody changes, in an installation of its own."""
+    folder = tmp_path_factory.mktemp("settled")
+    home = Home(folder / "home")
+    campaign = Campaign.load(write(folder))
+    with Store(home.url, home=home) as store:
+        yield Done(campaign, campaign.settle(folder / "out", store=store), store)

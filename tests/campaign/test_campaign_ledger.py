@@ -1,0 +1,203 @@
+"""The durable ledger on both databases: a filter for each data set and each subject, across campaigns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from confide.campaign.store import Charge, Scope, Store
+from confide.campaign.store import schema as s
+from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit
+from confide.privacy import ApproxDP, ApproxEvent, Filter, PureDP, PureEvent, ZCDPEvent
+from confide.privacy.filter import price
+
+RECORD = Unit.RECORD_REPLACED
+PANEL = Scope(data_set="panel", neighbours=RECORD, audience=Audience.PUBLIC)
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    with Store(database_url) as found:
+        yield found
+
+
+def campaign(store: Store, title: str) -> int:
+    """A closed campaign, known by its title."""
+    file: Any = SimpleNamespace(digest=hashlib.sha256(title.encode()).hexdigest(), kind=SimpleNamespace(name="none"),
+                                name=title, title=title, text="")
+    number = store.open(file, 10).number
+    store.close_collection(number)
+    return number
+
+
+def ask(epsilon: float = 0.1, subjects: Sequence[str] = ("ann", "bob"), **changes: Any) -> Charge:
+    given: dict[str, Any] = {
+        "scope": PANEL, "events": (PureEvent(epsilon=epsilon, neighbours=RECORD),), "delta": 0.0,
+        "budget": PureDP(1.0), "subject_budget": PureDP(1.0), "subjects": subjects}
+    return Charge(**{**given, **changes})
+
+
+def spent(store: Store, who: str | None = None, scope: Scope = PANEL) -> Any:
+    if who is None:
+        return next(found for found in store.ledger(scope.data_set) if found.scope == scope).filter.spent
+    found = store.subject(scope, who)
+    return None if found is None else found.filter.spent
+
+
+def test_tenths_add_up_exactly_and_the_eleventh_is_refused(store: Store) -> None:
+    """In decimals as people write them: ten times .1 is 1, in doubles it is not."""
+    for k in range(10):
+        store.charge(campaign(store, f"wave {k}"), ask())
+    assert spent(store) == spent(store, "ann") == PureDP(1.0)
+    late = campaign(store, "wave 10")
+    with pytest.raises(BudgetExceeded, match="epsilon 0 of 1 is left"):
+        store.charge(late, ask())
+    assert spent(store) == PureDP(1.0)
+    assert len(store.ledger("panel")[0].debits) == 10
+    assert store.get(late).state.value == "closed"
+
+
+def test_a_campaign_is_debited_once(store: Store) -> None:
+    number = campaign(store, "only")
+    for _ in range(3):
+        store.charge(number, ask(0.4))
+    assert spent(store) == spent(store, "bob") == PureDP(0.4)
+    assert [entry.event for entry in store.events(number)] == ["plan", "open", "close", "charge"]
+
+
+def test_subjects_have_accounts_of_their_own(store: Store) -> None:
+    """Two halves of a panel: the data set has spent twice what each person has."""
+    wide = {"budget": PureDP(5.0), "subject_budget": PureDP(1.0)}
+    store.charge(campaign(store, "first half"), ask(0.6, ("ann", "bob"), **wide))
+    store.charge(campaign(store, "second half"), ask(0.6, ("cid", "dan"), **wide))
+    assert spent(store) == PureDP(1.2)
+    assert {spent(store, who) for who in ("ann", "bob", "cid", "dan")} == {PureDP(0.6)}
+    assert spent(store, "eve") is None
+    mixed = campaign(store, "a bit of both")
+    with pytest.raises(BudgetExceeded, match="2 of the 3 invited subjects of panel") as refused:
+        store.charge(mixed, ask(0.6, ("bob", "cid", "eve"), **wide))
+    assert "epsilon 0.4 of 1 is left" in str(refused.value)
+    assert spent(store) == PureDP(1.2)  # nobody was charged, and nobody new was opened
+    assert spent(store, "eve") is None
+    store.charge(mixed, ask(0.4, ("bob", "cid", "eve"), **wide))
+    assert [spent(store, who) for who in ("ann", "bob", "eve")] == [PureDP(0.6), PureDP(1.0), PureDP(0.4)]
+    standing = store.ledger("panel")[0]
+    assert standing.subjects == 5
+    assert standing.least_left is not None
+    assert standing.least_left.spent == PureDP(1.0)
+
+
+def test_a_budget_is_lowered_and_never_raised(store: Store) -> None:
+    store.charge(campaign(store, "first"), ask())
+    raised = campaign(store, "raised")
+    for changes, message in (({"budget": PureDP(1.5)}, "exceeds the registered epsilon = 1"),
+                             ({"subject_budget": PureDP(2.0)}, "exceeds the registered epsilon = 1"),
+                             ({"budget": ApproxDP(1.0, 1e-9)}, "never raise it")):
+        with pytest.raises(InvalidInput, match=message):
+            store.charge(raised, ask(**changes))
+    assert spent(store) == spent(store, "ann") == PureDP(0.1)
+    store.charge(raised, ask(budget=PureDP(0.5)))
+    late = campaign(store, "late")
+    with pytest.raises(BudgetExceeded, match=r"epsilon 0\.3 of 0\.5 is left"):
+        store.charge(late, ask(0.4, budget=PureDP(0.5)))
+    with pytest.raises(InvalidInput, match="exceeds"):
+        store.charge(late, ask(0.1))
+
+
+def test_concentrated_spends_by_their_own_rule(store: Store) -> None:
+    budget = ApproxDP(1.0, 1e-6)
+    charge = ask(events=(ZCDPEvent(rho=0.005, neighbours=RECORD),), budget=budget, subject_budget=budget, rule="zcdp")
+    expected, number = Filter(budget, "zcdp"), 0
+    while expected.admits(price("zcdp", charge.events)):
+        expected = expected.charged(price("zcdp", charge.events), "")
+        store.charge(campaign(store, f"release {number}"), charge)
+        number += 1
+    assert number > 2
+    with pytest.raises(BudgetExceeded):
+        store.charge(campaign(store, "one more"), charge)
+    assert spent(store) == expected.spent
+    with pytest.raises(InvalidInput, match="differs from the registered 'zcdp'"):
+        store.charge(campaign(store, "another rule"), replace(charge, rule="basic", delta=1e-7))
+    with pytest.raises(InvalidInput, match="no zCDP cost"):
+        store.charge(campaign(store, "no such cost"), replace(charge, events=(
+            ApproxEvent(epsilon=0.1, delta=1e-9, neighbours=RECORD),)))
+
+
+def test_scopes_do_not_mix(store: Store) -> None:
+    others = [replace(PANEL, data_set="other"), replace(PANEL, audience=Audience.COLLECTOR),
+              replace(PANEL, neighbours=Unit.RECORD_ADDED_OR_REMOVED)]
+    store.charge(campaign(store, "panel"), ask(1.0))
+    for k, scope in enumerate(others):
+        event = PureEvent(epsilon=1.0, neighbours=scope.neighbours)
+        store.charge(campaign(store, f"scope {k}"), ask(scope=scope, events=(event,)))
+        assert spent(store, "ann", scope) == PureDP(1.0)
+    assert len(store.ledger()) == 4
+    with pytest.raises(InvalidInput, match="only by proved rules"):
+        ask(events=(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_ADDED_OR_REMOVED),))
+
+
+def test_it_survives_a_restart(database_url: str) -> None:
+    with Store(database_url) as store:
+        store.charge(campaign(store, "before"), ask(0.7))
+    with Store(database_url) as store:
+        assert spent(store) == spent(store, "ann") == PureDP(0.7)
+        with pytest.raises(BudgetExceeded):
+            store.charge(campaign(store, "after"), ask(0.7))
+
+
+def test_whether_it_would_be_admitted_changes_nothing(store: Store) -> None:
+    store.check_charge(campaign(store, "first"), ask(0.7))
+    assert store.ledger() == ()
+    store.charge(campaign(store, "first"), ask(0.7))
+    second = campaign(store, "second")
+    store.check_charge(second, ask(0.3))
+    with pytest.raises(BudgetExceeded):
+        store.check_charge(second, ask(0.31))
+    assert spent(store) == spent(store, "ann") == PureDP(0.7)
+    assert store.get(second).state.value == "closed"
+
+
+def test_states_are_shared_and_names_are_not_stored(store: Store) -> None:
+    people = [f"person {k}" for k in range(500)]
+    store.charge(campaign(store, "all"), ask(0.1, people))
+    store.charge(campaign(store, "some"), ask(0.1, people[:200]))
+    with store.database.reading() as connection:
+        rows = connection.execute(select(s.subject.c.balance_id, func.count())
+                                  .group_by(s.subject.c.balance_id)).all()
+        keys = connection.execute(select(s.subject.c.key)).scalars().all()
+    assert sorted(count for _, count in rows) == [200, 300]
+    assert all(len(key) == 32 for key in keys)
+    assert len(set(keys)) == 500
+    assert not any(hashlib.sha256(who.encode()).digest() in keys for who in people)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(asked=st.lists(st.tuples(st.sampled_from((0.05, 0.1, 0.3)), st.sets(st.sampled_from("abcdef"), min_size=1)),
+                      max_size=8), number=st.integers(0, 10**9))
+def test_it_equals_filters_in_memory(store: Store, asked: list[tuple[float, set[str]]], number: int) -> None:
+    """Any sequence of campaigns on any groups: every account stands as a filter that was charged alone."""
+    scope = replace(PANEL, data_set=f"panel {number} {len(asked)} {hash(str(asked))}")
+    whole = Filter(PureDP(0.8))
+    people = dict.fromkeys("abcdef", Filter(PureDP(0.5)))
+    for k, (epsilon, group) in enumerate(asked):
+        charge = ask(epsilon, sorted(group), scope=scope, budget=PureDP(0.8), subject_budget=PureDP(0.5))
+        cost = price("basic", charge.events)
+        if whole.admits(cost) and all(people[who].admits(cost) for who in group):
+            store.charge(campaign(store, f"{scope.data_set} {k}"), charge)
+            whole = whole.charged(cost, "")
+            people |= {who: people[who].charged(cost, "") for who in group}
+        else:
+            with pytest.raises(BudgetExceeded):
+                store.charge(campaign(store, f"{scope.data_set} {k}"), charge)
+        for who, expected in people.items():
+            assert spent(store, who, scope) == (expected.spent if expected.total.epsilon else None)
+    if whole.total.epsilon:
+        assert spent(store, scope=scope) == whole.spent

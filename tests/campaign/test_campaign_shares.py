@@ -1,0 +1,158 @@
+"""What a campaign says before and after its settlement: plan, offer, progress, and each participant's own share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from campaign.settled import RECORD, Done, alone, charged, stands
+from campaign.small import rows, tree, write
+from confide.campaign import Campaign, Home, Store
+from confide.campaign.signatures import signed_by
+from confide.contract import InvalidInput, Refused
+from confide.contract.encoding import column_bytes
+from confide.privacy import PureDP
+from confide.regression.campaign import kind as regression_kind
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign.load(write(tmp_path))
+
+
+def test_plan_and_offer_read_nothing(tmp_path: Path) -> None:
+    campaign = Campaign.load(write(tmp_path))
+    (tmp_path / "answers.csv").unlink()
+    assert campaign.plan is campaign.plan
+    assert campaign.plan.guarantees.privacy[0].loss == PureDP(6.0)
+    parts = campaign.offer()
+    assert "epsilon" not in parts[0].title
+    assert Home.default().fingerprint in parts[-1].blocks[0].paragraphs[0]
+    assert campaign.default_folder == tmp_path / "out" / "pay"
+    assert campaign.study_folder == tmp_path / "out" / "pay-study"
+
+
+def test_the_offer_names_the_key_that_signs(campaign: Campaign) -> None:
+    offered = campaign.offer()[-1].blocks[0].paragraphs[0]
+    note = json.loads((campaign.settle().folder / "campaign.json").read_bytes())
+    assert str(signed_by(note)) in offered
+
+
+def test_before_the_settlement_there_is_no_share(campaign: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"not settled in sqlite:///.*store\.db") as caught:
+        campaign.share("7")
+    assert caught.value.remedy.startswith(f"run `confide run {campaign.file.path}` first; if its file was changed ")
+    assert caught.value.remedy.endswith("it is another campaign; if it is settled in another store, name that with "
+                                        "--store")
+    with pytest.raises(Refused, match=f"not settled in {tmp_path / 'out'}") as caught:
+        campaign.share("7", tmp_path / "out", record=RECORD)
+    assert caught.value.remedy.endswith("if its public files lie elsewhere, name their folder with --out")
+
+
+def test_it_is_known_wherever_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the outcome's place nor that it was settled hang on the working directory."""
+    monkeypatch.chdir(tmp_path)
+    done = Campaign.load(write(tmp_path / "deep")).settle()
+    assert done.folder == tmp_path / "deep" / "out" / "pay"
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    campaign = Campaign.load("../deep/pay.toml")
+    assert campaign.share("7")
+    assert campaign.share("7", record=RECORD)
+    assert campaign.settle().fresh is False
+    alone(tmp_path, {"deep", "other"})
+    alone(tmp_path / "other", set())
+
+
+@pytest.mark.parametrize("identity", ["0", "2001", "-1", "7.5", "", "seven", "07", "7 7"])
+def test_a_share_of_nobody(identity: str, settled: Done) -> None:
+    campaign, done, store = settled
+    for call in (lambda: campaign.share(identity, store=store),
+                 lambda: campaign.share(identity, done.folder, record=RECORD),
+                 lambda: campaign.own_file(identity, done.folder, record=RECORD)):
+        with pytest.raises(InvalidInput, match="not on the public list") as caught:
+            call()
+        assert caught.value.field == "id"
+
+
+def test_every_share_is_private_and_equals_the_stored_one(settled: Done) -> None:
+    campaign, done, store = settled
+    paid = done.outcome.shares["payment"].to_pylist()
+    for identity in ("1", "7", "2000"):
+        coins = paid[int(identity) - 1]
+        sections = campaign.share(identity, store=store)
+        assert all(section.private for section in sections)
+        assert sections[0].title == f"Participant {identity}: payment {coins / 100:,.2f} EUR"
+        hers = dict(zip(("id", "age", "sex", "pay"), rows()[int(identity) - 1].split(","), strict=True))
+        assert hers.pop("id") == identity
+        assert campaign.share(identity, done.folder, record=hers)[0].title == sections[0].title
+        assert campaign.own_file(identity, done.folder, record=hers)["share"] == {"payment": coins}
+
+
+def test_a_hopeless_plan_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    path = write(tmp_path, ("truth_radius = 0.4", "truth_radius = 0.01"))
+    (tmp_path / "answers.csv").unlink()
+    campaign = Campaign.load(path)
+    with pytest.raises(Refused, match="out of reach"):
+        campaign.settle(tmp_path / "out")
+    assert (stands(campaign), charged()) == ((None, 0), (None, 0))
+    alone(tmp_path, {"pay.toml"})
+
+
+@pytest.mark.parametrize("people", [150, 2000])
+def test_progress_tells_of_slots_alone(people: int, tmp_path: Path) -> None:
+    """Whoever came: the bar is the same."""
+    told: list[tuple[int, int | None]] = []
+    campaign = Campaign.load(write(tmp_path, lines=rows()[:people]))
+    campaign.settle(tmp_path / "out", progress=lambda done, total: told.append((done, total)))
+    campaign.check(progress=lambda done, total: told.append((done, total)))
+    assert set(told) == {(0, 2000)}
+    assert len(told) == 2  # the collection, and the check
+
+
+def test_progress_is_one_batch_late() -> None:
+    told: list[tuple[int, int | None]] = []
+    tell = regression_kind._by_slots(lambda done, total: told.append((done, total)), 100)
+    for rows_read in (40, 80, 117, 40, 80, 117, 117):
+        tell(rows_read, 117)
+    assert told == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
+
+
+def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    campaign = Campaign.load(path)
+    settled = campaign.settle(tmp_path / "out").outcome.shares["payment"]
+    answers = tmp_path / "answers.csv"
+    lines = answers.read_text(encoding="utf-8").splitlines()
+    header, row = lines[0].split(","), lines[18].split(",")
+    row[header.index("pay")] = "1"
+    answers.write_text("\n".join([*lines[:18], ",".join(row), *lines[19:]]) + "\n", encoding="utf-8")
+    identity = row[header.index("id")]
+    title = campaign.share(identity)[0].title
+    assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} EUR"
+
+
+@pytest.mark.parametrize("shares", [{"amount": [1]}, {"payment": [1]}, {"payment": ["x"] * 9}], ids=range(3))
+def test_shares_of_something_else(
+    shares: dict[str, Any], settled: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Store, "shares", lambda *_: column_bytes(pa.table(shares)))
+    with pytest.raises(InvalidInput, match="hold no payment of this participant"):
+        settled[0].share("7", store=settled[2])
+
+
+def test_an_erased_share_is_not_shown(campaign: Campaign, tmp_path: Path) -> None:
+    done = campaign.settle(tmp_path / "out")
+    before = tree(tmp_path / "out")
+    with Store() as store:
+        assert store.withdraw(done.number, 6) is False
+    with pytest.raises(Refused, match="withdrew, and her share was erased"):
+        campaign.share("7")
+    assert campaign.share("8")
+    assert campaign.share("7", tmp_path / "out", record=RECORD)  # from the public files, with her own record
+    assert campaign.settle(tmp_path / "out").fresh is False
+    assert tree(tmp_path / "out") == before

@@ -1,0 +1,288 @@
+"""The verbs after a run: ledger, payouts and withdraw for the operator, verify for anybody."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import stat
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from campaign.small import rows, tree, write
+from cli.commands import Run
+from confide.campaign import Campaign, Home
+
+OUT = re.compile(r"(queued|approved|sent|paid|failed) +([\d,]+) +([\d,.]+) EUR")
+IBAN = "DE89370400440532013000"
+
+
+# ---- ledger
+
+
+def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
+    assert "Nothing has been charged yet." in run("ledger").out
+    assert run("run", path).code == 0
+    found = run("ledger")
+    assert (found.code, found.err) == (0, "")
+    assert re.search(r"pay survey +one record replaced +public +epsilon = 6 +epsilon 1 of 7 +2,000 +epsilon 1 of 7",
+                     found.out)
+    assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? ", found.out)
+    assert "nothing renews it, and no charge is given back" in found.out
+    assert "PRIVATE" not in found.out
+    assert max(map(len, found.out.splitlines())) <= 120
+    assert run("ledger", "--data-set", "pay survey").out == found.out
+    spoken = run("ledger", "--json").json
+    assert (spoken["command"], len(spoken["sections"])) == ("ledger", 2)
+    assert spoken["store"].endswith("/store.db")
+    unknown = run("ledger", "--data-set", "pay")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "data-set: 'pay' has no account; known: pay survey" in unknown.err
+
+
+def test_the_ledger_of_one_person(run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("ledger", "--data-set", "pay survey", "--id", 17)
+    assert (found.code, found.err) == (0, "")
+    assert "Participant 17, pay survey (one record replaced, seen by public)   PRIVATE" in found.out
+    assert re.search(r"spent +epsilon = 6\b.*left +epsilon 1 of 7\b", found.out, re.DOTALL)
+    nobody = run("ledger", "--data-set", "pay survey", "--id", 2001)
+    assert "She was in no campaign on this data set." in nobody.out
+    assert all(part["private"] for part in run("ledger", "--id", 17, "--json").json["sections"])
+
+
+# ---- payouts
+
+
+def _queue(text: str) -> dict[str, tuple[int, str]]:
+    return {state: (int(people.replace(",", "")), money) for state, people, money in OUT.findall(text)}
+
+
+def _code(text: str) -> str:
+    found = re.search(r"--approve ([0-9a-f]{8})", text)
+    assert found is not None
+    return found[1]
+
+
+def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_path: Path) -> None:
+    before = run("payouts", path)
+    assert (before.code, before.out) == (3, "")
+    assert "is not settled" in before.err
+    assert run("run", path).code == 0
+    found = run("payouts", path)
+    assert (found.code, found.err) == (0, "")
+    assert "PRIVATE" in found.out
+    campaign = Campaign.load(path)
+    terms = campaign.file.kind.payouts(campaign.plan)
+    due = [coins + terms.deposit for coins in campaign.settled().shares["payment"].to_pylist()]
+    total = f"{sum(due) / 100:,.2f}"
+    assert _queue(found.out) == {"queued": (2000, total), **dict.fromkeys(("approved", "sent", "paid", "failed"),
+                                                                          (0, "0.00"))}
+    code = _code(found.out)
+
+    early = run("payouts", path, "--export", tmp_path / "early.csv")
+    assert (early.code, early.out) == (3, "")
+    assert "no payout is approved" in early.err
+    wrong = run("payouts", path, "--approve", "0" * 8)
+    assert (wrong.code, wrong.out) == (3, "")
+    assert _queue(run("payouts", path).out)["queued"][0] == 2000
+    approved = run("payouts", path, "--approve", code)
+    assert approved.out.startswith("approved: 2000\n")
+    assert _queue(approved.out)["approved"] == (2000, total)
+    assert run("payouts", path, "--approve", code).out.startswith("approved: 0\n")
+
+    assert run("payouts", path, "--export", tmp_path / "due.xls").code == 2
+    exported = run("payouts", path, "--export", tmp_path / "due.csv", "--json").json
+    assert (exported["done"], exported["currency"], exported["batches"]) == ({"batch": 1}, "EUR", 1)
+    assert exported["people"] == {"queued": 0, "approved": 0, "sent": 2000, "paid": 0, "failed": 0}
+    assert exported["coins"]["sent"] == str(sum(due))
+    assert stat.S_IMODE((tmp_path / "due.csv").stat().st_mode) == 0o600
+    with (tmp_path / "due.csv").open(newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert [row["amount"] for row in listed] == [f"{coins / 100:.2f}" for coins in due]
+    assert [row["id"] for row in listed] == [str(rank) for rank in range(1, 2001)]
+    assert len({row["reference"] for row in listed}) == 2000
+    assert run("payouts", path, "--export", tmp_path / "more.csv").code == 3  # all is out
+    assert run("payouts", path, "--export", tmp_path / "due.csv", "--batch", 1).code == 2  # never over a file
+    assert run("payouts", path, "--export", tmp_path / "same.csv", "--batch", 1).code == 0
+    assert (tmp_path / "same.csv").read_bytes() == (tmp_path / "due.csv").read_bytes()
+
+    answer = tmp_path / "answer.csv"
+    said = {row["reference"]: "failed" if row["id"] == "17" else "paid" for row in listed}
+    answer.write_text("reference,status\n" + "".join(f"{name},{status}\n" for name, status in said.items()))
+    taken = run("payouts", path, "--import", answer)
+    assert taken.out.startswith("paid: 1999\nfailed: 1\nknown: 0\n")
+    assert run("payouts", path, "--import", answer).out.startswith("paid: 0\nfailed: 0\nknown: 2000\n")
+    assert run("payouts", path, "--export", tmp_path / "again.csv", "--batch", 1).code == 3  # it was answered
+
+    reopened = run("payouts", path, "--reopen")
+    assert reopened.out.startswith("reopened: 1\n")
+    assert _queue(reopened.out)["queued"] == (1, f"{due[16] / 100:,.2f}")
+    assert run("payouts", path, "--approve", code).code == 3  # that was another queue
+    last = run("payouts", path, "--approve", _code(reopened.out), "--export", tmp_path / "last.csv")
+    assert last.out.startswith("approved: 1\nbatch: 2\n")
+    with (tmp_path / "last.csv").open(newline="") as file:
+        (hers,) = csv.DictReader(file)
+    assert (hers["id"], hers["amount"]) == ("17", listed[16]["amount"])
+    late = run("payouts", path, "--import", answer)  # of the attempt that failed: no word on this one
+    assert (late.code, late.out) == (2, "")
+    assert "nothing was imported" in late.err
+    answer.write_text(f"reference,status\n{hers['reference']},paid\n")
+    done = run("payouts", path, "--import", answer)
+    assert _queue(done.out)["paid"] == (2000, total)
+    assert "All is paid; the reports have been erased." in done.out
+    assert total not in "".join(data.decode("latin-1") for data in tree(tmp_path / "out").values())
+
+
+def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
+    assert run("run", path).code == 0
+    assert run("payouts", path, "--approve", _code(run("payouts", path).out)).code == 0
+    for missing, more in (("payees", ["--payer", f"A buyer,{IBAN}"]), ("payer", ["--payees", tmp_path / "payees.csv"])):
+        found = run("payouts", path, "--export", tmp_path / "due.xml", *more)
+        assert (found.code, found.out) == (2, "")
+        assert f"{missing}: missing; pain.001 names both sides" in found.err
+    payees = tmp_path / "payees.csv"
+    payees.write_text("id,name,iban\n" + "".join(f"{rank},Person {rank},{IBAN}\n" for rank in range(1, 2000)))
+    asked = ["payouts", path, "--export", tmp_path / "due.xml", "--payees", payees, "--payer", f"A buyer,{IBAN}"]
+    short = run(*asked)
+    assert (short.code, short.out) == (2, "")
+    assert "payees: '2000' is missing" in short.err
+    assert _queue(run("payouts", path).out)["approved"][0] == 2000  # nothing was exported
+    payees.write_text(f"{payees.read_text()}2000,Person 2000,{IBAN}\n")
+    assert run(*asked).out.startswith("batch: 1\n")
+    assert stat.S_IMODE((tmp_path / "due.xml").stat().st_mode) == 0o600
+    paid = ET.parse(tmp_path / "due.xml").getroot().findall(".//{*}InstdAmt")
+    assert len(paid) == 2000
+    assert all(float(each.text or 0) > 0 for each in paid)
+    for data in tree(Home.default().folder).values():  # nothing of names and accounts is stored
+        assert b"Person" not in data
+        assert IBAN.encode() not in data
+
+
+# ---- verify
+
+
+def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, folder = settled
+    key = Home.default().fingerprint
+    hers = dict(zip(("id", "age", "sex", "pay"), rows()[6].split(","), strict=True))
+    record = ",".join(f"{name}={hers[name]}" for name in ("age", "sex", "pay"))
+    mine = ["share", path, "--id", 7, "--out", folder, "--record", record]
+    assert run(*mine, "--write", tmp_path / "mine.json").code == 0
+    shutil.copytree(folder, tmp_path / "pack")
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "no" / "installation"))  # she has none, and needs none
+    found = run("verify", tmp_path / "pack")
+    assert (found.code, found.err) == (0, "")
+    assert "integrity only" in found.out
+    assert "The pack is whole. Who made it is not shown" in found.out
+    known = run("verify", tmp_path / "pack", "--key", key, "--own", tmp_path / "mine.json")
+    assert known.code == 0
+    assert "the key that you know" in known.out
+    assert re.search(r"own share +holds +payment ", known.out)
+    assert known.out.rstrip().endswith("The pack is whole.")
+    spoken = run("verify", tmp_path / "pack", "--key", key.upper().replace("-", " "), "--json").json
+    assert (spoken["passed"], spoken["known_signer"], spoken["signer"]) == (True, True, key)
+    assert {finding["verdict"] for finding in spoken["findings"]} == {"holds"}
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("name", ["coefficients.csv", "report.html", "manifest.json", "events.json", "campaign.toml",
+                                  "campaign.json"])
+def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(settled[1], tmp_path / "pack")
+    place = tmp_path / "pack" / name
+    data = place.read_bytes()
+    digit = re.search(rb"(?<=[\d.:, ])[1-8](?=\d)", data[len(data) // 3 :])
+    assert digit is not None
+    at = len(data) // 3 + digit.start()
+    place.write_bytes(data[:at] + bytes([data[at] + 1]) + data[at + 1 :])
+    found = run("verify", tmp_path / "pack")
+    assert (found.code, found.err) == (1, "")
+    assert "The pack is not what it should be." in found.out
+    spoken = run("verify", tmp_path / "pack", "--json")
+    assert spoken.code == 1
+    assert spoken.json["passed"] is False
+    broken = {finding["check"]: finding["detail"] for finding in spoken.json["findings"]
+              if finding["verdict"] == "broken"}
+    assert broken
+    if name != "campaign.json":
+        assert name in broken["files"]
+
+
+def test_verify_with_the_wrong_key_or_share(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+    found = run("verify", settled[1], "--key", "00000000-00000000-00000000-00000000-00000000")
+    assert found.code == 1
+    assert "not by 00000000-00000000" in " ".join(found.out.split())
+    record = {"age": "40", "sex": "male", "pay": "41.5"}
+    own = Campaign.load(settled[0]).own_file(7, settled[1], record=record)
+    (tmp_path / "mine.json").write_text(json.dumps({**own, "share": {"payment": own["share"]["payment"] + 1}}))
+    found = run("verify", settled[1], "--own", tmp_path / "mine.json")
+    assert found.code == 1
+    assert re.search(r"own share +broken +the billboard gives payment ", found.out)
+
+
+def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "note").mkdir()
+    (tmp_path / "note" / "campaign.json").write_text("{}")
+    (tmp_path / "mine.json").write_text("[]")
+    for arguments, says in (([tmp_path / "nowhere"], "pack: "), ([tmp_path / "note"], "is no pack's"),
+                            ([settled[1], "--own", tmp_path / "mine.json"], "is no participant's file")):
+        found = run("verify", *arguments)
+        assert (found.code, found.out) == (2, "")
+        assert says in found.err
+
+
+# ---- withdraw
+
+
+def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
+    first = run("withdraw", path, "--id", 7)
+    assert first.out.startswith("this store did not know the campaign, which is now open")
+    found = run("withdraw", path, "--id", 7)  # once more changes nothing
+    assert (found.code, found.err, found.out) == (0, "", "withdrawn: her record counts as empty\n")
+    assert "Nothing has been charged yet." in run("ledger").out
+    assert run("run", path, "--json").json["stored"] is False
+    assert "Participant 7: settled at 0.00 EUR" in run("share", path, "--id", 7).out
+    paid = Campaign.load(path).settled().shares["payment"].to_pylist()
+    assert (len(paid), paid[6]) == (2000, 0)  # the number of slots stays
+    assert re.search(r"queued +1,999 ", run("payouts", path).out)  # she has left no deposit
+    assert re.search(r"pay survey .* 2,000 ", run("ledger").out)  # who withdrew is nobody's to see
+
+
+def test_withdraw_after_the_settlement(run: Run, path: Path, tmp_path: Path) -> None:
+    assert run("run", path).code == 0
+    public, queue = tree(tmp_path / "out"), run("payouts", path).out
+    found = run("withdraw", path, "--id", 7)
+    assert (found.code, found.err) == (0, "")
+    assert found.out == "erased: her record and her share; the published result and the ledger stay\n"
+    assert run("withdraw", path, "--id", 7, "--json").json["before_settlement"] is False
+    gone = run("share", path, "--id", 7)
+    assert (gone.code, gone.out) == (3, "")
+    assert "this participant withdrew, and her share was erased" in gone.err
+    assert run("share", path, "--id", 8).code == 0
+    assert run("run", path, "--json").json["stored"] is True
+    assert tree(tmp_path / "out") == public
+    assert run("payouts", path).out == queue
+    assert "in no campaign" not in run("ledger", "--data-set", "pay survey", "--id", 7).out
+
+
+@pytest.mark.parametrize("identity", ["0", "2001", "nobody", ""])
+def test_withdraw_of_nobody(identity: str, run: Run, path: Path) -> None:
+    found = run("withdraw", path, "--id", identity)
+    assert (found.code, found.out) == (2, "")
+    assert "not on the public list of 2000 ids" in found.err
+
+
+def test_a_store_of_another_key_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    assert run("ledger", "--store", url).code == 0
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another"))
+    path = write(tmp_path)
+    for command in (["ledger"], ["run", path], ["share", path, "--id", 7], ["payouts", path],
+                    ["withdraw", path, "--id", 7]):
+        found = run(*command, "--store", url)
+        assert (found.code, found.out) == (2, "")
+        assert "has a ledger of another key" in found.err
+        assert "every budget would start anew" in found.err
