@@ -14,7 +14,7 @@ import pytest
 
 from campaign.small import rows, tree, write
 from cli.commands import Run
-from confide.campaign import Campaign, Home
+from confide.campaign import Campaign, Home, Store
 
 OUT = re.compile(r"(queued|approved|sent|paid|failed) +([\d,]+) +([\d,.]+) EUR")
 IBAN = "DE89370400440532013000"
@@ -237,11 +237,23 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
 # ---- withdraw
 
 
+def test_withdraw_from_a_campaign_that_the_store_does_not_know(run: Run, path: Path) -> None:
+    """A changed file is another campaign: nobody is told that she was withdrawn from the one that ran."""
+    for option in ((), ("--json",)):
+        found = run("withdraw", path, "--id", 7, *option)
+        assert found.code == 3
+        assert "does not know this campaign" in found.err
+    with Store() as store:
+        assert store.campaigns() == ()
+
+
 def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
-    first = run("withdraw", path, "--id", 7)
-    assert first.out.startswith("this store did not know the campaign, which is now open")
-    found = run("withdraw", path, "--id", 7)  # once more changes nothing
-    assert (found.code, found.err, found.out) == (0, "", "withdrawn: her record counts as empty\n")
+    campaign = Campaign.load(path)
+    with Store() as store:
+        store.open(campaign.file, 2000)
+    for _ in range(2):  # once more changes nothing
+        found = run("withdraw", path, "--id", 7)
+        assert (found.code, found.err, found.out) == (0, "", "withdrawn: her record counts as empty\n")
     assert "Nothing has been charged yet." in run("ledger").out
     assert run("run", path, "--json").json["stored"] is False
     assert "Participant 7: settled at 0.00 EUR" in run("share", path, "--id", 7).out

@@ -82,7 +82,9 @@ def payout_section(queue: Queue, terms: PayoutTerms) -> Section:
 def verification_section(found: Verification) -> Section:
     """What a verification found."""
     rows = tuple((finding.check, finding.verdict, finding.detail) for finding in found.findings)
-    whole = "The pack is whole." if found.passed else "The pack is not what it should be."
+    whole = "The pack is whole." if found.complete else (
+        "What could be checked holds, but not everything could be: this does not show that the pack is right."
+        if found.passed else "The pack is not what it should be.")
     if found.passed and not found.known_signer:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
     return Section(title=f"Verification of {found.title!r}", blocks=(

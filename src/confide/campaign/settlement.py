@@ -143,6 +143,7 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
             case State.CLOSED:
                 store.charge(known.number, asked)
             case State.CHARGED:
+                store.check_debit(known.number, asked)
                 ours = _run_and_publish(campaign, store, known)
             case _:
                 raise Refused(f"the campaign is {known.state.value}", "it cannot be settled")

@@ -69,6 +69,11 @@ class Verification:
     findings: tuple[Finding, ...]
 
     @property
+    def complete(self) -> bool:
+        """Whether every check was made and holds. What could not be checked is not shown to be right."""
+        return all(finding.verdict == "holds" for finding in self.findings)
+
+    @property
     def passed(self) -> bool:
         """Whether nothing is broken."""
         return all(finding.verdict != "broken" for finding in self.findings)
@@ -76,6 +81,7 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
         return {"title": self.title, "signer": self.signer, "known_signer": self.known_signer, "passed": self.passed,
+                "complete": self.complete,
                 "findings": [finding.to_dict() for finding in self.findings]}
 
 

@@ -46,7 +46,7 @@ def verify(
     own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Re-check a settled campaign offline; exits 1 when something is broken."""
+    """Re-check a settled campaign offline; exits 1 if something is broken, 3 if something could not be checked."""
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
     from confide.cli import output
@@ -57,8 +57,8 @@ def verify(
         emit(output.VerifyOutput(pack=str(pack), **found.to_dict()))
     else:
         show([verification_section(found)])
-    if not found.passed:
-        raise typer.Exit(1)
+    if not found.complete:
+        raise typer.Exit(3 if found.passed else 1)
 
 
 def withdraw(
@@ -69,19 +69,19 @@ def withdraw(
 ) -> None:
     """Take a participant's record back: before the settlement it counts as empty, after it it is erased."""
     from confide.cli import output
-    from confide.contract import InvalidInput
+    from confide.contract import InvalidInput, Refused
 
     it = load(campaign)
     ids = it.file.kind.identities(it.file.config)
     if identity not in ids:
         raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
-    it.plan  # noqa: B018 - a hopeless campaign is not opened
     with opened_store(store) as there:
-        new = there.find(it.file) is None
-        before = there.withdraw(there.open(it.file, len(ids)).number, ids.index(identity))
-    if new and not as_json:
-        print("this store did not know the campaign, which is now open; if its file was changed since it was run, the "
-              "one that ran is another campaign, and she still takes part in it")
+        known = there.find(it.file)
+        if known is None:
+            raise Refused(f"{there.name} does not know this campaign",
+                          "before it is run, take her row out of the data file: the slots stay; if the campaign file "
+                          "was changed since it was run, use the one that ran")
+        before = there.withdraw(known.number, ids.index(identity))
     if as_json:
         emit(output.WithdrawOutput(**head(it), before_settlement=before))
     elif before:

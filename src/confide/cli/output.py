@@ -179,7 +179,8 @@ class VerifyOutput(_Model):
     title: str
     signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
     known_signer: bool = Field(description="whether it is the key that was passed")
-    passed: bool
+    passed: bool = Field(description="nothing is broken")
+    complete: bool = Field(description="every check was made, and holds")
     findings: list[FindingModel]
 
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import OperationalError
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
@@ -92,18 +93,26 @@ class Database:
         if not self.sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LEDGER_LOCK})
 
-    def forget(self) -> None:
+    def forget(self, *, thoroughly: bool = False) -> None:
         """Leave no copy of deleted rows in SQLite's write-ahead log; in PostgreSQL, vacuum does so in its own time.
 
         While somebody reads an earlier state, such as a settlement's run, the log cannot be emptied: nobody waits for
         that. The next time, or the last connection that is closed, empties it.
+
+        Args:
+            thoroughly: write the whole database anew, about a second for a million reports: SQLite overwrites a row
+                that is deleted, but a page whose rows were moved before may hold an old copy in its unused part.
         """
         if self.sqlite:
             with self.engine.connect() as connection:
                 plain = driver(connection)
-                plain.execute(f"PRAGMA busy_timeout={_MOMENT}")
                 try:
+                    if thoroughly:
+                        plain.execute("VACUUM")
+                    plain.execute(f"PRAGMA busy_timeout={_MOMENT}")
                     plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                except OperationalError:  # somebody has been writing all the time
+                    pass
                 finally:
                     plain.execute(f"PRAGMA busy_timeout={_BUSY}")
 
@@ -142,8 +151,11 @@ def _checked(url: str | URL) -> URL:
         raise InvalidInput("store", f"{parsed.get_backend_name()} is not supported", "must be sqlite or postgresql")
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise InvalidInput("store", "a database in memory forgets what was spent", 'must be "sqlite:///FILE"')
+    if parsed.get_backend_name() == "sqlite":
+        if parsed.database in (None, "", ":memory:"):
+            raise InvalidInput("store", "a database in memory forgets what was spent", 'must be "sqlite:///FILE"')
+        if parsed.query or str(parsed.database).startswith("file:"):  # among them are modes that keep nothing
+            raise InvalidInput("store", "options of SQLite are not supported", 'must be "sqlite:///FILE"')
     return parsed
 
 
@@ -151,7 +163,12 @@ def _make_private(file: Path) -> None:
     """An empty database that its owner alone may read; SQLite gives its log the same mode."""
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+        # Only where it is not there yet: to close any descriptor of a database drops all locks that this process has on
+        # it, and another process would then take the log of a living store for its own.
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        if not os.access(file, os.R_OK | os.W_OK):
+            raise InvalidInput("store", f"{file} cannot be read and written") from None
     except OSError as error:
         raise InvalidInput("store", f"{file} cannot be used ({type(error).__name__})") from None
 

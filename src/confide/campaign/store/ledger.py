@@ -28,7 +28,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Cost, Filter, Rule, price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Charge", "Debit", "Scope", "Standing", "debit", "standings", "subject_standing"]
+__all__ = ["Charge", "Debit", "Scope", "Standing", "debit", "events_text", "standings", "subject_standing"]
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
@@ -131,10 +131,15 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
     connection.execute(insert(s.debit).values(
         campaign_id=campaign, scope_id=scope_id, delta=repr(charge.delta), subjects=len(charge.subjects), day=day,
         cost=str(Filter(charge.budget, charge.rule, cost).spent),
-        events=canonical([encode(event.to_dict(), {}) for event in charge.events]).decode(),
+        events=events_text(charge.events),
     ))
     if charge.subjects:
         _debit_subjects(connection, scope_id, charge, cost, secret)
+
+
+def events_text(events: Iterable[Event]) -> str:
+    """A list of events as it is stored: canonical JSON."""
+    return canonical([encode(event.to_dict(), {}) for event in events]).decode()
 
 
 def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> int:

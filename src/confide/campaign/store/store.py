@@ -26,7 +26,7 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
 from confide.campaign.store.erasure import erase_share
-from confide.campaign.store.ledger import Charge, Scope, Standing, debit, standings, subject_standing
+from confide.campaign.store.ledger import Charge, Scope, Standing, debit, events_text, standings, subject_standing
 from confide.campaign.store.payouts import BatchRow, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
@@ -250,6 +250,10 @@ class Store:
         stays; a run that is under way is void and starts anew under the same debit. After it her report, her share
         and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay.
 
+        Args:
+            campaign: its number.
+            slot: her rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
+
         Returns:
             Whether this was before the publication.
 
@@ -271,7 +275,7 @@ class Store:
                 erase_share(connection, campaign, slot)
                 connection.execute(delete(s.withdrawal).where(
                     s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot))
-        self._database.forget()
+        self._database.forget(thoroughly=not before)
         return before
 
     # ---- settlement
@@ -290,6 +294,19 @@ class Store:
             debit(connection, campaign, asked, self.home.ledger_key, _today())
             self._move(connection, known, Event.CHARGE, {"data_set": asked.scope.data_set, "delta": repr(asked.delta),
                                                          "events": [event.to_dict() for event in asked.events]})
+
+    def check_debit(self, campaign: int, asked: Charge) -> None:
+        """Whether a charged campaign was debited for what it would now release.
+
+        Raises:
+            Refused: it was debited for something else, as by another version that plans otherwise.
+        """
+        with self._database.reading() as connection:
+            paid = connection.execute(select(s.debit.c.events, s.debit.c.delta)
+                                      .where(s.debit.c.campaign_id == campaign)).one()
+        if (paid.events, paid.delta) != (events_text(asked.events), repr(asked.delta)):
+            raise Refused("this settlement was charged for other releases than this version of confide plans",
+                          "resume it with the version that began it")
 
     def check_charge(self, campaign: int, asked: Charge) -> None:
         """Whether the ledger would admit a charge; nothing is kept.
@@ -348,7 +365,7 @@ class Store:
             if done:
                 _erase_reports(connection, campaign)
         if done or withdrawals:  # who withdrew during the run could not be forgotten at once
-            self._database.forget()
+            self._database.forget(thoroughly=True)
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
@@ -434,7 +451,7 @@ class Store:
             if done:
                 _erase_reports(connection, campaign)
         if done:
-            self._database.forget()
+            self._database.forget(thoroughly=True)
         return found
 
     def reopen(self, campaign: int) -> int:
