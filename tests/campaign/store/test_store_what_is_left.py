@@ -1,0 +1,289 @@
+"""What a store keeps when all is paid: every column with its reason, and no byte of a report."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import DateTime, inspect
+
+from campaign import small
+from campaign.store.counting import name, report, write
+from campaign.store.invariants import lives, scope
+from confide.campaign import Campaign, Home, Store
+from confide.campaign.payouts import export_batch, import_confirmations
+from confide.campaign.store import schema
+from confide.campaign.store.reports import put
+
+COLUMNS = {
+    "alembic_version.version_num": ("public", "which migration the tables are of"),
+    "installation.id": ("public", "always 1"),
+    "installation.key_check": ("keyed", "a keyed hash of a constant: tells the ledger's key from any other"),
+    "campaign.id": ("operator", "a number in this store"),
+    "campaign.content": ("public", "digest of the campaign file"),
+    "campaign.kind": ("public", "in the campaign file"),
+    "campaign.name": ("operator", "the campaign file's name"),
+    "campaign.title": ("public", "in the campaign file"),
+    "campaign.text": ("public", "the campaign file"),
+    "campaign.slots": ("public", "how many were invited, in the campaign file"),
+    "campaign.state": ("public", "where it stands"),
+    "campaign.withdrawals": ("operator", "how many withdrew before the publication; not who"),
+    "event.campaign_id": ("operator", "which campaign"),
+    "event.number": ("public", "the order of the operator's acts"),
+    "event.event": ("public", "what the operator did; in the pack up to the publication"),
+    "event.day": ("public", "on which day, in UTC; no time"),
+    "event.data": ("operator", "of acts on payouts: how many people; otherwise public"),
+    "event.hash": ("public", "the chain"),
+    "report.campaign_id": ("erased", "with the report"),
+    "report.phase": ("erased", "with the report"),
+    "report.slot": ("erased", "whose it was"),
+    "report.report": ("erased", "what she said"),
+    "withdrawal.campaign_id": ("erased", "with the withdrawal"),
+    "withdrawal.slot": ("erased", "who withdrew before the publication"),
+    "withdrawal.reported": ("erased", "whether her deposit was due"),
+    "billboard.campaign_id": ("operator", "which campaign"),
+    "billboard.path": ("public", "of a file in the pack"),
+    "billboard.data": ("public", "a file of the pack"),
+    "share.campaign_id": ("operator", "which campaign"),
+    "share.data": ("operator", "what the mechanism gave each slot: settled again, it is the same; hers goes when she "
+                               "asks"),
+    "payout.campaign_id": ("operator", "which campaign"),
+    "payout.slot": ("operator", "who was paid: books are kept, and nobody is paid twice"),
+    "payout.amount": ("operator", "what she was paid"),
+    "payout.state": ("operator", "that she was paid"),
+    "payout.batch": ("operator", "in which batch"),
+    "payout_batch.campaign_id": ("operator", "which campaign"),
+    "payout_batch.number": ("operator", "of the operator's exports"),
+    "payout_batch.format": ("operator", "csv or pain.001"),
+    "payout_batch.written": ("operator", "when the operator exported; one time for all of a batch"),
+    "ledger_scope.id": ("operator", "a number in this store"),
+    "ledger_scope.data_set": ("public", "in the campaign files"),
+    "ledger_scope.neighbours": ("public", "the neighbouring relation"),
+    "ledger_scope.audience": ("public", "who sees the releases"),
+    "ledger_scope.balance_id": ("public", "what the data set has spent"),
+    "ledger_balance.id": ("operator", "a number in this store"),
+    "ledger_balance.rule": ("public", "in the campaign files"),
+    "ledger_balance.budget_epsilon": ("public", "in the campaign files"),
+    "ledger_balance.budget_delta": ("public", "in the campaign files"),
+    "ledger_balance.epsilon": ("public", "follows from the campaign files"),
+    "ledger_balance.delta": ("public", "follows from the campaign files"),
+    "ledger_balance.rho": ("public", "follows from the campaign files"),
+    "ledger_balance.pure": ("public", "follows from the campaign files"),
+    "ledger_subject.scope_id": ("operator", "which data set"),
+    "ledger_subject.key": ("keyed", "who was invited; nobody can tell without the ledger's key"),
+    "ledger_subject.balance_id": ("keyed", "what that person's releases have spent; the same for all who were invited"),
+    "ledger_debit.campaign_id": ("operator", "which campaign"),
+    "ledger_debit.scope_id": ("operator", "which data set"),
+    "ledger_debit.events": ("public", "follows from the campaign file"),
+    "ledger_debit.delta": ("public", "follows from the campaign file"),
+    "ledger_debit.cost": ("public", "follows from the campaign file"),
+    "ledger_debit.subjects": ("public", "how many were invited, in the campaign file"),
+    "ledger_debit.day": ("public", "on which day, as in the pack"),
+}
+"""Column -> whose it is (public: anybody may see it; operator: the operator's alone; keyed: of a person, by a keyed
+hash; erased: of a person, gone when all is paid), and why it is kept."""
+
+PEOPLE = 160
+SECRET = 0x5EC2_E700_0000_0000
+
+
+def value(slot: int) -> int:
+    """One that stands nowhere by chance: its eight bytes, its digits."""
+    return SECRET + 0x9E37_79B9 * (slot + 1)
+
+
+def pay_all(campaign: Campaign, store: Store, folder: Path) -> None:
+    """Approve, export, import; the bank's first try fails for some."""
+    number = store.settled(campaign.file).number
+    for failing in (True, False):
+        store.approve(number, store.payouts(number).code)
+        batch, answer = folder / f"batch-{failing}.csv", folder / f"answer-{failing}.csv"
+        export_batch(campaign, store, batch)
+        references = [line.partition(",")[0] for line in batch.read_text().splitlines()[1:]]
+        answer.write_text("reference,status\n" + "".join(
+            f"{reference},{'failed' if failing and place % 3 == 0 else 'paid'}\n"
+            for place, reference in enumerate(references)))
+        import_confirmations(campaign, store, answer)
+        store.reopen(number)
+    assert store.payouts(number).done
+
+
+def on_disk(store: Store) -> bytes:
+    """All bytes of SQLite's files."""
+    file = store.database.file
+    assert file is not None
+    return b"".join(path.read_bytes() for path in sorted(file.parent.glob(f"{file.name}*")))
+
+
+def test_every_column_has_a_reason(database_url: str) -> None:
+    with Store(database_url) as store, store.database.engine.connect() as connection:
+        found = inspect(connection)
+        columns = {f"{table}.{column['name']}": column["type"]
+                   for table in found.get_table_names() for column in found.get_columns(table)}
+    assert set(columns) == set(COLUMNS)
+    assert {whose for whose, _ in COLUMNS.values()} == {"public", "operator", "keyed", "erased"}
+    assert all(len(why) > 5 for _, why in COLUMNS.values())
+    assert not any(isinstance(kind, DateTime) for kind in columns.values())
+
+
+def test_what_bears_a_day_or_a_time_is_nobodys_report() -> None:
+    """Days stand with the operator's acts, the one time with her export."""
+    words = re.compile(r"day|time|date\b|when|written|created|updated|stamp")
+    dated = {f"{table.name}.{column.name}" for table in schema.metadata.tables.values() for column in table.columns
+             if words.search(f"{column.name} {column.comment or ''}")}
+    assert dated == {"event.day", "ledger_debit.day", "payout_batch.written"}
+
+
+@pytest.mark.parametrize("way", ["file", pytest.param("submitted", marks=pytest.mark.slow), "both"])
+def test_no_report_is_left(way: str, tmp_path: Path) -> None:
+    """In no byte of the database, its log included: neither what people said, nor what they had said before."""
+    rng = np.random.default_rng(3)
+    order = [int(slot) for slot in rng.permutation(PEOPLE)]
+    file = {} if way == "submitted" else {slot: value(slot) for slot in order}
+    campaign = write(tmp_path, file, people=PEOPLE)
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
+        number = store.open(campaign.file, PEOPLE).number
+        if way != "file":
+            for slot in order[: PEOPLE // 4]:
+                store.submit(number, slot, report(value(slot + PEOPLE)))
+            for slot in order[: PEOPLE // 8]:
+                store.submit(number, slot, report(value(slot)))
+            for slot in order[: PEOPLE // 16]:
+                store.withdraw(number, slot)
+        campaign.settle(store=store)
+        before, there = on_disk(store), lives(store)["How much in all?"].reports
+        assert len(there) > PEOPLE // 16
+        assert all(each in before for each in there.values())  # so that a search would find them
+        pay_all(campaign, store, tmp_path)
+        assert lives(store)["How much in all?"].reports == {}
+        left = on_disk(store)
+    for slot in range(2 * PEOPLE):
+        assert report(value(slot)) not in left
+        assert value(slot).to_bytes(8, "little") not in left
+        assert str(value(slot)).encode() not in left
+    assert not re.search(rb"person-\d", left)  # no id, hence no link from one to anything
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
+        assert campaign.settle(store=store).outcome.shares.num_rows == PEOPLE  # what must stay, is there
+
+
+@pytest.mark.parametrize("seed", [1, 3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 28, 50, 53, 56))])
+def test_no_report_is_left_among_those_of_others(seed: int, tmp_path: Path) -> None:
+    """Three campaigns collect at once, in orders after which SQLite 3.40 keeps a copy of a report in a page that holds
+    reports of two of them, unless it writes the database anew."""
+    people = 400
+    campaigns = [write(tmp_path, {}, people=people, title=title, file=title) for title in ("first", "second", "third")]
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
+        numbers = [store.open(campaign.file, people).number for campaign in campaigns]
+        with store.database.writing() as connection:
+            for place in np.random.default_rng(seed).permutation(3 * people).tolist():
+                put(connection, numbers[place // people], place % people, report(value(place)))
+        campaigns[1].settle(store=store)
+        pay_all(campaigns[1], store, tmp_path)
+        left, found = on_disk(store), lives(store)
+    assert [slot for slot in range(people) if report(value(people + slot)) in left] == []
+    for place, title in ((0, "first"), (2, "third")):  # the others keep theirs
+        assert found[title].reports == {slot: report(value(place * people + slot)) for slot in range(people)}
+
+
+def test_a_withdrawn_report_is_overwritten(tmp_path: Path) -> None:
+    campaign = write(tmp_path, {slot: value(slot) for slot in range(20)}, people=20)
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
+        number = store.open(campaign.file, 20).number
+        store.submit(number, 3, report(value(3)))
+        assert report(value(3)) in on_disk(store)
+        store.withdraw(number, 3)
+        assert report(value(3)) not in on_disk(store)
+        campaign.settle(store=store)
+        assert report(value(4)) in on_disk(store)
+        store.withdraw(number, 4)
+        assert report(value(4)) not in on_disk(store)
+
+
+@pytest.mark.slow
+def test_no_record_of_a_regression_is_left(tmp_path: Path) -> None:
+    """Two thousand people's coded answers, each eight bytes that nobody else has."""
+    campaign = Campaign.load(small.write(tmp_path))
+    codec = campaign.file.kind.codec(campaign.plan)
+    assert codec is not None
+    records = [record for batch in campaign.collect().data for record in codec.pack(batch)[1]]
+    # Zeros and two more bytes, as of 0.5, stand anywhere; such as before the length of a page's first row.
+    answers = {record[-8:] for record in records if len(record[-8:].strip(b"\0")) > 4}
+    assert len(records) == 2000
+    assert len(answers) > 1000
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
+        campaign.settle(store=store)
+        assert all(record in on_disk(store) for record in records[::500])
+        pay_all(campaign, store, tmp_path)
+        left = on_disk(store)
+    assert not any(record in left for record in records)
+    assert [np.frombuffer(answer, "<f8")[0] for answer in answers if answer in left] == []
+
+
+# ---- the ledger's keys
+
+
+def guesses(secret: bytes, data_set: str, identity: str) -> dict[str, bytes]:
+    """What somebody who knows an id can compute."""
+    texts = [identity, f"{data_set}{identity}", f"{data_set}\0{identity}",
+             f"{data_set}\0one record replaced\0public\0{identity}"]
+    plain: list[Callable[[bytes], Any]] = [hashlib.sha256, hashlib.blake2s, hashlib.sha3_256]
+    return {**{f"{made.__name__} of {text!r}": made(text.encode()).digest() for text in texts for made in plain},
+            **{f"keyed {text!r}": hmac.digest(secret, text.encode(), "sha256") for text in texts}}
+
+
+def test_a_key_of_the_ledger_tells_nobody_without_the_secret(database_url: str, tmp_path: Path) -> None:
+    home, stranger = Home(tmp_path / "home"), Home(tmp_path / "stranger")
+    with Store(database_url, home=home) as store:
+        write(tmp_path, {0: 1}, title="town").settle(store=store)
+        write(tmp_path, {0: 1}, title="country", file="country", data_set="country").settle(store=store)
+        with store.database.reading() as connection:
+            rows = connection.execute(schema.subject.select()).all()
+            checks = connection.execute(schema.installation.select()).all()
+    keys = {bytes(row.key) for row in rows}
+    assert len(keys) == len(rows) == 12  # of two data sets; nobody's key is the same in both
+    for slot in range(6):
+        for secret in (b"", bytes(32), stranger.ledger_key):
+            for made, guess in guesses(secret, "town", name(slot)).items():
+                assert guess not in keys, made
+        assert set(scope("town").keys(home.ledger_key, [name(slot)])) < keys  # the secret tells
+    assert all(home.ledger_key not in bytes(row.key_check) for row in checks)
+
+
+def test_the_secrets_lie_outside_of_the_database(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}", home=home) as store:
+        campaign = write(tmp_path, {0: 1})
+        campaign.settle(store=store)
+        pay_all(campaign, store, tmp_path)
+        found = on_disk(store)
+    for secret in (home.ledger_key, home.signing_key.private_bytes_raw()):
+        assert secret not in found
+        assert secret.hex().encode() not in found
+    for path in (*home.folder.iterdir(), *(tmp_path / "store").iterdir()):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_references_tell_no_slot(database_url: str, tmp_path: Path) -> None:
+    """What the bank sees of a person is another word in each batch, and is not stored."""
+    campaign = write(tmp_path, {slot: slot for slot in range(6)})
+    with Store(database_url) as store:
+        number = campaign.settle(store=store).number
+        seen: list[str] = []
+        for _ in range(2):
+            store.approve(number, store.payouts(number).code)
+            batch = store.batch(number, store.export(number, "csv"))
+            seen += [reference for _, reference, _ in batch.payments]
+            store.confirm(number, {reference: "failed" for _, reference, _ in batch.payments})
+            store.reopen(number)
+        assert len(set(seen)) == len(seen) == 12
+        assert all(re.fullmatch("[0-9a-f]{32}", reference) for reference in seen)
+        assert seen != sorted(seen)
+        with store.database.reading() as connection:
+            rows = [row for table in schema.metadata.tables.values() for row in connection.execute(table.select())]
+    assert not any(reference in str(tuple(row)) for reference in seen for row in rows)
