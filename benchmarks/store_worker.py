@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.end_to_end import peak_mb
 from confide.campaign import Campaign, Store, settle
-from confide.campaign.store import Charge, Scope
+from confide.campaign.store import Charge
 from confide.contract import Audience, Unit
-from confide.privacy import PureDP, PureEvent
+from confide.privacy import Account, PureDP, PureEvent
 from confide.regression import PrivateTruthfulRegression
 
 
@@ -43,10 +43,10 @@ def settled(path: str, url: str, folder: str) -> dict[str, float]:
 
 def debited(number: str, url: str, folder: str) -> dict[str, float]:
     """Two campaigns on the same people; the second finds all accounts there."""
-    scope = Scope(data_set="people", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+    account = Account(name="people", neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
     subjects = [str(rank) for rank in range(1, int(number) + 1)]
     one = PureEvent(epsilon=0.1, neighbours=Unit.RECORD_REPLACED)
-    charge = Charge(scope=scope, events=(one,), delta=0.0, budget=PureDP(1.0), subject_budget=PureDP(1.0),
+    charge = Charge(account=account, events=(one,), delta=0.0, budget=PureDP(1.0), subject_budget=PureDP(1.0),
                     subjects=subjects)
     seconds = []
     template = (Path(__file__).resolve().parent.parent / "examples" / "wages.toml").read_text(encoding="utf-8")

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from confide.campaign.store import Charge, Scope, Store
+from confide.campaign.store import Charge, Store
 from confide.campaign.store import schema as s
 from confide.contract import Audience, BudgetExceeded, InvalidInput, Unit
-from confide.privacy import ApproxDP, ApproxEvent, Filter, PureDP, PureEvent, ZCDPEvent
+from confide.privacy import Account, ApproxDP, ApproxEvent, Filter, PureDP, PureEvent, ZCDPEvent
 from confide.privacy.filter import price
 
 RECORD = Unit.RECORD_REPLACED
-PANEL = Scope(data_set="panel", neighbours=RECORD, audience=Audience.PUBLIC)
+PANEL = Account(name="panel", neighbours=RECORD, audience=Audience.PUBLIC)
 
 
 @pytest.fixture
@@ -40,15 +40,15 @@ def campaign(store: Store, title: str) -> int:
 
 def ask(epsilon: float = 0.1, subjects: Sequence[str] = ("ann", "bob"), **changes: Any) -> Charge:
     given: dict[str, Any] = {
-        "scope": PANEL, "events": (PureEvent(epsilon=epsilon, neighbours=RECORD),), "delta": 0.0,
+        "account": PANEL, "events": (PureEvent(epsilon=epsilon, neighbours=RECORD),), "delta": 0.0,
         "budget": PureDP(1.0), "subject_budget": PureDP(1.0), "subjects": subjects}
     return Charge(**{**given, **changes})
 
 
-def spent(store: Store, who: str | None = None, scope: Scope = PANEL) -> Any:
+def spent(store: Store, who: str | None = None, account: Account = PANEL) -> Any:
     if who is None:
-        return next(found for found in store.ledger(scope.data_set) if found.scope == scope).filter.spent
-    found = store.subject(scope, who)
+        return next(found for found in store.ledger(account.name) if found.account == account).filter.spent
+    found = store.subject(account, who)
     return None if found is None else found.filter.spent
 
 
@@ -132,12 +132,12 @@ def test_concentrated_spends_by_their_own_rule(store: Store) -> None:
 
 
 def test_scopes_do_not_mix(store: Store) -> None:
-    others = [replace(PANEL, data_set="other"), replace(PANEL, audience=Audience.COLLECTOR),
+    others = [replace(PANEL, name="other"), replace(PANEL, audience=Audience.COLLECTOR),
               replace(PANEL, neighbours=Unit.RECORD_ADDED_OR_REMOVED)]
     store.charge(campaign(store, "panel"), ask(1.0))
     for k, scope in enumerate(others):
         event = PureEvent(epsilon=1.0, neighbours=scope.neighbours)
-        store.charge(campaign(store, f"scope {k}"), ask(scope=scope, events=(event,)))
+        store.charge(campaign(store, f"scope {k}"), ask(account=scope, events=(event,)))
         assert spent(store, "ann", scope) == PureDP(1.0)
     assert len(store.ledger()) == 4
     with pytest.raises(InvalidInput, match="only by proved rules"):
@@ -184,20 +184,20 @@ def test_states_are_shared_and_names_are_not_stored(store: Store) -> None:
                       max_size=8), number=st.integers(0, 10**9))
 def test_it_equals_filters_in_memory(store: Store, asked: list[tuple[float, set[str]]], number: int) -> None:
     """Any sequence of campaigns on any groups: every account stands as a filter that was charged alone."""
-    scope = replace(PANEL, data_set=f"panel {number} {len(asked)} {hash(str(asked))}")
+    scope = replace(PANEL, name=f"panel {number} {len(asked)} {hash(str(asked))}")
     whole = Filter(PureDP(0.8))
     people = dict.fromkeys("abcdef", Filter(PureDP(0.5)))
     for k, (epsilon, group) in enumerate(asked):
-        charge = ask(epsilon, sorted(group), scope=scope, budget=PureDP(0.8), subject_budget=PureDP(0.5))
+        charge = ask(epsilon, sorted(group), account=scope, budget=PureDP(0.8), subject_budget=PureDP(0.5))
         cost = price("basic", charge.events)
         if whole.admits(cost) and all(people[who].admits(cost) for who in group):
-            store.charge(campaign(store, f"{scope.data_set} {k}"), charge)
+            store.charge(campaign(store, f"{scope.name} {k}"), charge)
             whole = whole.charged(cost, "")
             people |= {who: people[who].charged(cost, "") for who in group}
         else:
             with pytest.raises(BudgetExceeded):
-                store.charge(campaign(store, f"{scope.data_set} {k}"), charge)
+                store.charge(campaign(store, f"{scope.name} {k}"), charge)
         for who, expected in people.items():
             assert spent(store, who, scope) == (expected.spent if expected.total.epsilon else None)
     if whole.total.epsilon:
-        assert spent(store, scope=scope) == whole.spent
+        assert spent(store, account=scope) == whole.spent

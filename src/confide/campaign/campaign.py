@@ -123,7 +123,7 @@ class Campaign:
         """
         from confide.campaign.settlement import settle
 
-        return settle(self, store, None if folder is None else as_path("folder", folder), progress=progress)
+        return settle(self, store, folder, progress=progress)
 
     def study(
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None

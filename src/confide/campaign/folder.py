@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.files import private_folder, read_json, write_private
-from confide.contract.outcome import FORMAT, Outcome, SimulatedOutcome
+from confide.contract.files import private_folder, read_json, write_new
+from confide.contract.outcome import FORMAT, SimulatedOutcome
 
 __all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
            "replace", "write_rejected"]
@@ -76,16 +76,12 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
 
 
 def fill(
-    folder: Path, outcome: Outcome | SimulatedOutcome, tables: Mapping[str, pa.Table], rejected: Mapping[str, str]
+    folder: Path, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table], rejected: Mapping[str, str]
 ) -> None:
-    """Write an outcome, its tables and the operator's list of rejected records."""
+    """Write a study's outcome, its tables and the list of rejected records, for their owner alone."""
     outcome.save(folder)
     for name, table in tables.items():
-        path, text = folder / f"{name}.csv", as_csv(table)
-        if outcome.release_safe:
-            path.write_text(text, encoding="utf-8", newline="")
-        else:
-            write_private(path, text)
+        write_new("out", folder / f"{name}.csv", as_csv(table), private=True)
     write_rejected(private_folder(folder / OPERATOR) / REJECTED, rejected)
 
 
@@ -95,12 +91,7 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
     Raises:
         InvalidInput: the file exists, or cannot be written.
     """
-    if path.exists() or path.is_symlink():
-        raise InvalidInput("write", f"{path} exists", "choose another file")
-    try:
-        write_private(path, _lines([("id", "reason"), *rejected.items()]))
-    except OSError as error:
-        raise InvalidInput("write", f"{path} cannot be written ({type(error).__name__})") from None
+    write_new("write", path, _lines([("id", "reason"), *rejected.items()]), private=True)
     return path
 
 

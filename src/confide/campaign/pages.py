@@ -31,9 +31,9 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
     debits: list[tuple[str | int, ...]] = []
     for found in standings:
         least = "" if found.least_left is None else found.least_left.left
-        rows.append((found.scope.data_set, found.scope.neighbours.value, found.scope.audience.value,
+        rows.append((found.account.name, found.account.neighbours.value, found.account.audience.value,
                      str(found.filter.spent), found.filter.left, found.subjects, least))
-        debits.extend((found.scope.data_set, entry.day, entry.campaign, entry.title, entry.cost, entry.subjects)
+        debits.extend((found.account.name, entry.day, entry.campaign, entry.title, entry.cost, entry.subjects)
                       for entry in found.debits)
     return [
         Section(title="The ledger", blocks=(
@@ -52,7 +52,7 @@ def subject_section(identity: str, found: Standing | None) -> Section:
         return Section(title=f"Participant {identity}", private=True, blocks=(Text((
             "She was in no campaign on this data set.",)),))
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
-    return Section(title=f"Participant {identity}, {found.scope}", private=True, blocks=(
+    return Section(title=f"Participant {identity}, {found.account}", private=True, blocks=(
         Table(columns=("", "in all her campaigns"), rows=rows),
         Table(columns=("campaigns on this data set", "day", "cost"), rows=tuple(
             (entry.campaign, entry.day, entry.cost) for entry in found.debits))))

@@ -12,9 +12,11 @@ the same for ever, byte for byte.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,14 +28,16 @@ from confide.campaign.folder import REPORT, as_csv, check_empty, check_place, ea
 from confide.campaign.pack import write_pack
 from confide.campaign.report import page
 from confide.campaign.states import State
-from confide.campaign.store.ledger import Charge, Scope
+from confide.campaign.store.ledger import Charge
 from confide.contract.encoding import canonical, column_bytes
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
+from confide.privacy.ledger import Account
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 
@@ -67,17 +71,21 @@ class Settled:
 
 def charge_of(file: CampaignFile, plan: Plan) -> Charge:
     """What a campaign asks of the ledger."""
+    return replace_fields(_data_set_charge(file, plan), subjects=file.kind.identities(file.config))
+
+
+def _data_set_charge(file: CampaignFile, plan: Plan) -> Charge:
+    """The same without its subjects, who may be millions."""
     budget = file.budget
     events = tuple(plan.mechanism.events())
     # The rule "zcdp" converts once, at the delta of the budget.
     delta = 0.0 if budget.rule == "zcdp" else max(
         (float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)
-    scope = Scope(data_set=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
-    return Charge(scope=scope, events=events, delta=delta, rule=budget.rule,  # type: ignore[arg-type]
+    account = Account(name=budget.data_set, neighbours=events[0].neighbours, audience=Audience.PUBLIC)
+    return Charge(account=account, events=events, delta=delta, rule=budget.rule,  # type: ignore[arg-type]
                   budget=_limit(budget.epsilon, budget.delta),
                   subject_budget=_limit(budget.epsilon if budget.subject_epsilon is None else budget.subject_epsilon,
-                                        budget.delta if budget.subject_delta is None else budget.subject_delta),
-                  subjects=file.kind.identities(file.config))
+                                        budget.delta if budget.subject_delta is None else budget.subject_delta))
 
 
 def check_budget(file: CampaignFile, plan: Plan) -> None:
@@ -86,14 +94,15 @@ def check_budget(file: CampaignFile, plan: Plan) -> None:
     Raises:
         BudgetExceeded: they do not, whatever was spent before.
     """
-    asked = charge_of(file, plan)
+    asked = _data_set_charge(file, plan)
     cost = price(asked.rule, asked.events, asked.delta)
     for budget, whose in ((asked.budget, ""), (asked.subject_budget, "each subject of ")):
-        Filter(budget, asked.rule).charged(cost, f"{whose}{asked.scope}")
+        Filter(budget, asked.rule).charged(cost, f"{whose}{asked.account}")
 
 
 def settle(
-    campaign: Campaign, store: Store | None = None, folder: Path | None = None, *, progress: Progress | None = None
+    campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
+    progress: Progress | None = None,
 ) -> Settled:
     """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
 
@@ -106,14 +115,13 @@ def settle(
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
         InvalidInput: the folder holds something else.
-
     """
+    place = campaign.default_folder if folder is None else as_path("folder", folder)
     with opened(store) as there:
-        return _settle(campaign, there, folder, progress)
+        return _settle(campaign, there, place, progress)
 
 
-def _settle(campaign: Campaign, store: Store, folder: Path | None, progress: Progress | None) -> Settled:
-    place = campaign.default_folder if folder is None else folder
+def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | None) -> Settled:
     check_place(place)
     known, fresh = store.find(campaign.file), False
     if known is None or known.state is not State.SETTLED:
@@ -125,9 +133,11 @@ def _settle(campaign: Campaign, store: Store, folder: Path | None, progress: Pro
                 raise
         else:
             known, fresh = _advance(campaign, store, progress)
-    settled = _load(campaign, store, known, place, fresh=fresh)
-    write_pack(place, store.pack(settled.number))
-    return settled
+    files = store.pack(known.number)
+    outcome = Outcome(**rebuild(files, store.shares(known.number)))
+    write_pack(place, files)
+    return Settled(outcome=outcome, tables=campaign.file.kind.tables(campaign.plan, outcome), folder=place,
+                   fresh=fresh, number=known.number)
 
 
 def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:
@@ -204,16 +214,6 @@ def amounts(terms: PayoutTerms, shares: pa.Table, deposited: np.ndarray) -> Iter
         yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
 
-def _outcome(store: Store, known: Stored) -> Outcome:
-    return Outcome(**rebuild(store.pack(known.number), store.shares(known.number)))
-
-
-def _load(campaign: Campaign, store: Store, known: Stored, folder: Path, *, fresh: bool) -> Settled:
-    outcome = _outcome(store, known)
-    return Settled(outcome=outcome, tables=campaign.file.kind.tables(campaign.plan, outcome), folder=folder,
-                   fresh=fresh, number=known.number)
-
-
 def stored_outcome(campaign: Campaign, store: Store | None = None) -> Outcome:
     """The outcome of a settled campaign, with its shares.
 
@@ -221,7 +221,8 @@ def stored_outcome(campaign: Campaign, store: Store | None = None) -> Outcome:
         Refused: it is not settled in this store.
     """
     with opened(store) as there:
-        return _outcome(there, there.settled(campaign.file))
+        number = there.settled(campaign.file).number
+        return Outcome(**rebuild(there.pack(number), there.shares(number)))
 
 
 @contextmanager

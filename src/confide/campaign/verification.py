@@ -240,30 +240,33 @@ def _events(folder: Path, note: Mapping[str, Any]) -> str:
 
 def _guarantees(folder: Path, outcome: PublicOutcome) -> str:
     manifest, _ = read_json("pack", folder / "manifest.json")
-    written = manifest["guarantees"]
     now = [encode(promise, {}) for promise in outcome.guarantees.to_dict()]
-    if canonical(written) == canonical(now):
-        return f"all {len(now)} promises follow from the parameters"
-    if not _same_version(outcome):
-        raise _NotChecked(f"written by confide {outcome.provenance.confide}, which may state them otherwise")
-    raise _Broken("the promises are not those of these parameters")
+    _compare(outcome, now, manifest["guarantees"], "written", "state them",
+             "the promises are not those of these parameters")
+    return f"all {len(now)} promises follow from the parameters"
 
 
 def _certificate(outcome: PublicOutcome) -> str:
     found = outcome.mechanism.certify(outcome.billboard)
-    if canonical(encode(found, {})) == canonical(encode(outcome.certificate, {})):
-        return f"the {type(found).__name__} follows from the billboard"
-    if not _same_version(outcome):
-        raise _NotChecked(f"computed by confide {outcome.provenance.confide}, which may round otherwise")
-    raise _Broken("the certificate is not what the billboard says")
+    _compare(outcome, encode(found, {}), encode(outcome.certificate, {}), "computed", "round",
+             "the certificate is not what the billboard says")
+    return f"the {type(found).__name__} follows from the billboard"
 
 
 def _parameters(plan: Plan, outcome: PublicOutcome) -> str:
-    if canonical(encode(outcome.mechanism, {})) == canonical(encode(plan.mechanism, {})):
-        return "the campaign file plans exactly this mechanism"
-    if not _same_version(outcome):
-        raise _NotChecked(f"planned by confide {outcome.provenance.confide}, which may calibrate otherwise")
-    raise _Broken("the campaign file plans another mechanism")
+    _compare(outcome, encode(plan.mechanism, {}), encode(outcome.mechanism, {}), "planned", "calibrate",
+             "the campaign file plans another mechanism")
+    return "the campaign file plans exactly this mechanism"
+
+
+def _compare(outcome: PublicOutcome, now: Any, then: Any, done: str, does: str, different: str) -> None:
+    """Hold what this version computes against what the outcome's version has written."""
+    if canonical(now) == canonical(then):
+        return
+    version = outcome.provenance.confide
+    if version != Provenance.here("secure").confide:
+        raise _NotChecked(f"{done} by confide {version}, which may {does} otherwise")
+    raise _Broken(different)
 
 
 def _tables(folder: Path, file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> str:
@@ -286,10 +289,6 @@ def _share(file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapping
 
 def _shown(share: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in share.items())
-
-
-def _same_version(outcome: PublicOutcome) -> bool:
-    return outcome.provenance.confide == Provenance.here("secure").confide
 
 
 def _own(own: Mapping[str, Any] | str | os.PathLike[str] | None) -> Mapping[str, Any] | None:

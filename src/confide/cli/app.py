@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from confide.cli import operator
-from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, opened_store
+from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, open_store
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -91,20 +91,15 @@ def init(
     from confide.contract import kind
 
     target = path or Path(f"{kind_name}.toml")
-    _write_new("out", target, kind(kind_name).template)
+    _write_public("out", target, kind(kind_name).template)
     print(f"wrote {target}; next: confide plan {target}")
 
 
-def _write_new(option: str, target: Path, text: str) -> None:
+def _write_public(option: str, target: Path, text: str) -> None:
     """Write a public file where none is."""
-    from confide.contract import InvalidInput
+    from confide.contract.files import write_new
 
-    if target.exists():
-        raise InvalidInput(option, f"{target} exists", f"choose another file with --{option}")
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(option, f"{target} cannot be written ({type(error).__name__})") from None
+    write_new(option, target, text, private=False, taken=f"choose another file with --{option}")
 
 
 @app.command()
@@ -137,7 +132,7 @@ def offer(
     parts = it.offer()
     if html is not None:
         lead = "What taking part means. Everything on this page is public."
-        _write_new("html", html, page(it.file.title, lead, parts))
+        _write_public("html", html, page(it.file.title, lead, parts))
     if as_json:
         emit(output.OfferOutput(**head(it), sections=output.sections(parts)))
         return
@@ -201,7 +196,7 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with opened_store(store) as there, progress("settling") as bar:
+        with open_store(store) as there, progress("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
@@ -246,36 +241,25 @@ def share(
     from confide.cli.render import show
     from confide.cli.typed import values
     from confide.contract import InvalidInput
+    from confide.contract.files import write_new
 
     it = load(campaign)
     if record is None:
         for name, given in (("write", write), ("out", out)):
             if given is not None:
                 raise InvalidInput(name, "needs the record", "pass it with --record")
-        with opened_store(store) as there:
+        with open_store(store) as there:
             parts = it.share(identity, store=there)
     else:
         typed = values(record)
         parts = it.share(identity, out, record=typed)
         if write is not None:
-            _keep(write, it.own_file(identity, out, record=typed))
+            own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
+            write_new("write", write, own + "\n", private=True)
     if as_json:
         emit(output.ShareOutput(**head(it), id=identity, sections=output.sections(parts)))
         return
     show(parts)
-
-
-def _keep(path: Path, own: dict[str, Any]) -> None:
-    """Write a participant's own file, for her eyes alone."""
-    from confide.contract import InvalidInput
-    from confide.contract.files import write_private
-
-    if path.exists():
-        raise InvalidInput("write", f"{path} exists", "choose another file")
-    try:
-        write_private(path, json.dumps(own, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InvalidInput("write", f"{path} cannot be written ({type(error).__name__})") from None
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, opened_store
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store
 
 __all__ = ["ledger", "payouts", "verify", "withdraw"]
 
@@ -24,15 +24,15 @@ def ledger(
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
-    with opened_store(store) as there:
+    with open_store(store) as there:
         found = there.ledger(data_set)
         if data_set is not None and not found:
-            known = ", ".join(sorted({each.scope.data_set for each in there.ledger()})) or "none"
+            known = ", ".join(sorted({each.account.name for each in there.ledger()})) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
         if identity is None:
             parts = ledger_sections(found)
         else:
-            parts = [subject_section(identity, there.subject(each.scope, identity)) for each in found]
+            parts = [subject_section(identity, there.subject(each.account, identity)) for each in found]
         name = there.name
     if as_json:
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
@@ -75,7 +75,7 @@ def withdraw(
     ids = it.file.kind.identities(it.file.config)
     if identity not in ids:
         raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
-    with opened_store(store) as there:
+    with open_store(store) as there:
         known = there.find(it.file)
         if known is None:
             raise Refused(f"{there.name} does not know this campaign",
@@ -119,7 +119,7 @@ def payouts(
     if terms is None:
         raise InvalidInput("campaign", f"{it.file.kind.name} pays nothing", "no payouts")
     done: dict[str, Any] = {}
-    with opened_store(store) as there:
+    with open_store(store) as there:
         known = there.settled(it.file)
         if approve is not None:
             done["approved"] = there.approve(known.number, approve)

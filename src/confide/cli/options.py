@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
     from confide.campaign import Campaign, Store
 
-__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "opened_store"]
+__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -34,13 +32,11 @@ def load(path: Path) -> Campaign:
     return Campaign.load(path)
 
 
-@contextmanager
-def opened_store(url: str | None) -> Iterator[Store]:
-    """A store, closed afterwards."""
+def open_store(url: str | None) -> Store:
+    """A store; to be closed, as by `with`."""
     from confide.campaign import Store
 
-    with Store(url) as store:
-        yield store
+    return Store(url)
 
 
 def head(campaign: Campaign) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pyarrow import ArrowException
 
 from confide.contract.errors import ConfideError, InvalidInput
 
-__all__ = ["as_path", "private_folder", "read_bytes", "read_json", "reading", "write_private"]
+__all__ = ["as_path", "private_folder", "read_bytes", "read_json", "reading", "write_new", "write_private"]
 
 _TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
@@ -90,8 +90,35 @@ def private_folder(path: Path) -> Path:
 def write_private(path: Path, data: bytes | str) -> None:
     """Write a file that its owner alone may read; what stood there is replaced."""
     path.unlink(missing_ok=True)  # a file keeps its mode when it is written again
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    _create(path, data, 0o600)
+
+
+def write_new(
+    field: str, path: Path, data: bytes | str, *, private: bool, taken: str = "choose another file", barred: str = ""
+) -> None:
+    """Write a file where none is.
+
+    Args:
+        field: what names the file, for the error.
+        path: where.
+        data: bytes, or text that is written as UTF-8.
+        private: whether its owner alone may read it.
+        taken: what to do where there is one.
+        barred: what to do where none can be written.
+
+    Raises:
+        InvalidInput: something is there, or nothing can be written there.
+    """
+    try:
+        _create(path, data, 0o600 if private else 0o666)
+    except FileExistsError:
+        raise InvalidInput(field, f"{path} exists", taken) from None
+    except OSError as error:
+        raise InvalidInput(field, f"{path} cannot be written ({type(error).__name__})", barred) from None
+
+
+def _create(path: Path, data: bytes | str, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 

@@ -16,7 +16,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Filter, Rule, price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Account", "Ledger", "Rule"]
+__all__ = ["Account", "Ledger", "Rule", "check_relation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,13 @@ class Account:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.neighbours.value}, seen by {self.audience.value})"
+
+
+def check_relation(event: Event, account: Account) -> None:
+    """Refuse an event of another neighbouring relation than the account's."""
+    if event.neighbours is not account.neighbours:
+        raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
+                           "relations are converted only by proved rules")
 
 
 @dataclass
@@ -100,9 +107,7 @@ class Ledger:
                 if not isinstance(event, Event):
                     raise InvalidInput("events", f"{type(event).__name__} is no event",
                                        "charge events one by one, such as PureEvent; unpack a tuple of them with *")
-                if event.neighbours is not account.neighbours:
-                    raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {account}",
-                                       "relations are converted only by proved rules")
+                check_relation(event, account)
             entry.filter = entry.filter.charged(price(entry.filter.rule, events, delta), str(account))
             entry.events.extend(events)
 

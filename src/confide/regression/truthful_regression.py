@@ -62,6 +62,9 @@ DOCUMENT = "Cummings et al. 2015"
 SPEC = "truthful_regression 2"
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64
 
+Clipped = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""(X, y, null) of `RecordMap.clip`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class UnprotectedEvent(Event):
@@ -256,11 +259,18 @@ class TruthfulRegression(Mechanism):
                 nothing is private.
         """
         billboard = self.publish(data, noise)
-        moved = sum(self._moved(batch) for batch in as_batches(data, self.features))
-        if moved:
-            warnings.warn(f"{moved:,} records were outside of the model's range, ||x|| <= 1 and |y| <= R0 ||x|| + M, "
-                          "and were cut to it: rescale them, or widen the prior and the noise", stacklevel=2)
-        shares = payments(as_batches(data, self.features), self.people, lambda batch: self._payments(batch, billboard))
+        moved: list[int] = []
+
+        def pay(batch: Batch) -> np.ndarray:
+            clipped = self.record_map.clip(batch)
+            moved.append(_cut(batch, clipped))
+            return self._coins(clipped, batch.index, billboard)
+
+        shares = payments(as_batches(data, self.features), self.people, pay)
+        if any(moved):
+            warnings.warn(f"{sum(moved):,} records were outside of the model's range, ||x|| <= 1 and "
+                          "|y| <= R0 ||x|| + M, and were cut to it: rescale them, or widen the prior and the noise",
+                          stacklevel=2)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
@@ -282,18 +292,12 @@ class TruthfulRegression(Mechanism):
             split=np.packbits(split) if self.groups else np.zeros(0, np.uint8),
         )
 
-    def _moved(self, batch: Batch) -> int:
-        """How many of the usable records are cut, but for a length that rounding made a hair above 1."""
-        _, y, null = self.record_map.clip(batch)
-        cut = (y != batch.y) | (row_norms(np.where(null[:, None], 0.0, batch.X)) > 1.0 + 1e-9)
-        return int(np.count_nonzero(cut & ~null))
-
-    def _payments(self, batch: Batch, billboard: LeastSquaresBillboard) -> np.ndarray:
+    def _coins(self, clipped: Clipped, index: np.ndarray, billboard: LeastSquaresBillboard) -> np.ndarray:
         """Whole coins for some rows."""
-        X, y, null = self.record_map.clip(batch)
+        X, y, null = clipped
         usable = np.flatnonzero(~null)
         coins = np.zeros(len(y), dtype=np.int64)
-        paid = np.rint(self.exact_payments(X[usable], y[usable], batch.index[usable], billboard) * self.minor_units)
+        paid = np.rint(self.exact_payments(X[usable], y[usable], index[usable], billboard) * self.minor_units)
         coins[usable] = np.clip(paid, -_LARGEST_PAYMENT, _LARGEST_PAYMENT).astype(np.int64)
         return coins
 
@@ -336,4 +340,13 @@ class TruthfulRegression(Mechanism):
         if not isinstance(billboard, LeastSquaresBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a LeastSquaresBillboard")
         batch = one_record(record, index, self.people, self.features)
-        return {"payment": 0 if batch is None else int(self._payments(batch, billboard)[0])}
+        if batch is None:
+            return {"payment": 0}
+        return {"payment": int(self._coins(self.record_map.clip(batch), batch.index, billboard)[0])}
+
+
+def _cut(batch: Batch, clipped: Clipped) -> int:
+    """How many of the usable records were cut, but for a length that rounding made a hair above 1."""
+    _, y, null = clipped
+    cut = (y != batch.y) | (row_norms(np.where(null[:, None], 0.0, batch.X)) > 1.0 + 1e-9)
+    return int(np.count_nonzero(cut & ~null))

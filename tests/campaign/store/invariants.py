@@ -16,11 +16,13 @@ from campaign.store.counting import name
 from confide.campaign import Store
 from confide.campaign.signatures import signed_by
 from confide.campaign.states import Event, State, advance
-from confide.campaign.store import Scope, schema
+from confide.campaign.store import schema
 from confide.campaign.store.chain import Entry, broken
+from confide.campaign.store.ledger import subject_keys
 from confide.contract import Audience, Unit, digest
+from confide.privacy import Account
 
-__all__ = ["Life", "lives", "scope"]
+__all__ = ["Life", "account", "lives"]
 
 _CHARGED = (State.CHARGED, State.SETTLED)
 _AFTER = ("approve", "export", "import", "reopen")
@@ -54,9 +56,9 @@ class Life:
     events: tuple[str, ...]
 
 
-def scope(data_set: str) -> Scope:
-    """The scope of the stand-in kind's campaigns."""
-    return Scope(data_set=data_set, neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
+def account(data_set: str) -> Account:
+    """A data set's account, as the stand-in kind's campaigns charge it."""
+    return Account(name=data_set, neighbours=Unit.RECORD_REPLACED, audience=Audience.PUBLIC)
 
 
 def lives(store: Store) -> dict[str, Life]:
@@ -136,11 +138,11 @@ def _check_ledger(store: Store, tables: Mapping[str, list[Any]]) -> None:
         _check_balance(balances[row.balance_id], sum((_epsilon(file) for file in debited), Fraction(0)))
         for file in debited:
             people = [name(slot) for slot in range(file["people"])]
-            for key in scope(row.data_set).keys(store.home.ledger_key, people):
+            for key in subject_keys(account(row.data_set), store.home.ledger_key, people):
                 expected[row.id, key] += _epsilon(file)
     assert set(accounts) == set(expected)
-    for account, balance in accounts.items():
-        _check_balance(balance, expected[account])
+    for key, balance in accounts.items():
+        _check_balance(balance, expected[key])
 
 
 def _check_balance(balance: Any, spent: Fraction) -> None:

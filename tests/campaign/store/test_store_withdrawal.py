@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from campaign.small import tree
 from campaign.store.counting import DEPOSIT, Counting, name, report, write
-from campaign.store.invariants import Life, lives, scope
+from campaign.store.invariants import Life, account, lives
 from confide.campaign import Campaign, Home, State, Store, verify
 from confide.contract import InvalidInput, Refused
 
@@ -199,7 +199,7 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
     before, spent = life(store), store.ledger("town")
     gone: list[int] = []
     for slot in (0, 2, 2, 5):
-        her = store.subject(scope("town"), name(slot))
+        her = store.subject(account("town"), name(slot))
         assert store.withdraw(number, slot) is False
         gone.append(slot)
         after = life(store)
@@ -208,7 +208,7 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
         assert (after.pack, after.payouts, after.debits, after.events) == (before.pack, before.payouts, before.debits,
                                                                           before.events)
         assert store.ledger("town") == spent
-        assert store.subject(scope("town"), name(slot)) == her is not None
+        assert store.subject(account("town"), name(slot)) == her is not None
         left = campaign.settled(store=store).shares["payment"].to_pylist()
         assert left == [None if each in gone else share for each, share in enumerate(shares)]
     again = campaign.settle(store=store)

@@ -12,8 +12,8 @@ from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, read_payees
 from confide.campaign.payouts.payment import Batch, Payer, Payment
 from confide.campaign.payouts.table import as_table
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import write_private
+from confide.contract.errors import InvalidInput
+from confide.contract.files import write_new
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
@@ -59,16 +59,12 @@ def export_batch(
     known = store.settled(campaign.file)
     if number is None:
         waiting = store.approved(known.number)
-        if not waiting.payments:
-            raise Refused("no payout is approved", "look at the queue and approve it by its code first")
         _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
         number = store.export(known.number, form)
     found = store.batch(known.number, number)
-    try:
-        write_private(path, _file(campaign, found, form, names, payer, text))
-    except OSError as error:
-        raise InvalidInput("export", f"{path} cannot be written ({type(error).__name__})",
-                           f"write it again as batch {number}") from None
+    again = f"write it again as batch {number}"
+    write_new("export", path, _file(campaign, found, form, names, payer, text), private=True,
+              taken=again, barred=again)
     return number
 
 

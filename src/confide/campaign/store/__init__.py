@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.campaign.store.ledger import Charge, Debit, Scope, Standing
+    from confide.campaign.store.ledger import Charge, Debit, Standing
     from confide.campaign.store.store import Store, Stored
 
 
-__all__ = ["Charge", "Debit", "Scope", "Standing", "Store", "Stored"]
+__all__ = ["Charge", "Debit", "Standing", "Store", "Stored"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"ledger": ("Charge", "Debit", "Scope", "Standing"), "store": ("Store", "Stored")},
+    {"ledger": ("Charge", "Debit", "Standing"), "store": ("Store", "Stored")},
 )

@@ -44,19 +44,18 @@ class Database:
     def __init__(self, url: str | URL) -> None:
         self._url = _checked(url)
         self.sqlite = self._url.get_backend_name() == "sqlite"
-        if self.sqlite and self._url.database:
-            _make_private(Path(self._url.database).absolute())
+        if self.file is not None:
+            _make_private(self.file)
         self.engine: Engine = create_engine(self._url, hide_parameters=True)  # an error must not show what was written
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
         try:
             self._migrate()
-        except DBAPIError as error:
+        except BaseException as error:
             self.close()
-            raise InvalidInput("store", f"{self.name} cannot be used ({_first_line(error.orig)})") from None
-        except BaseException:
-            self.close()
+            if isinstance(error, DBAPIError):
+                raise InvalidInput("store", f"{self.name} cannot be used ({_first_line(error.orig)})") from None
             raise
 
     @property

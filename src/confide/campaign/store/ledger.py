@@ -22,13 +22,15 @@ from sqlalchemy import text as sql
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.contract.encoding import canonical, encode
-from confide.contract.errors import BudgetExceeded, InvalidInput
+from confide.contract.errors import BudgetExceeded
 from confide.contract.guarantees import Audience, Unit
 from confide.privacy.events import Event
 from confide.privacy.filter import Cost, Filter, Rule, price
+from confide.privacy.ledger import Account, check_relation
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Charge", "Debit", "Scope", "Standing", "debit", "events_text", "standings", "subject_standing"]
+__all__ = ["Charge", "Debit", "Standing", "debit", "events_text", "standings", "subject_keys",
+           "subject_standing"]
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
@@ -36,37 +38,20 @@ _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
-    """Which accounts: a data set, in the eyes of one audience, under one relation."""
-
-    data_set: str
-    neighbours: Unit
-    audience: Audience
-
-    def __str__(self) -> str:
-        return f"{self.data_set} ({self.neighbours.value}, seen by {self.audience.value})"
-
-    def keys(self, secret: bytes, identities: Iterable[str]) -> list[bytes]:
-        """The subjects' keys: keyed hashes of what the scope is and who they are."""
-        head = f"{self.data_set}\0{self.neighbours.value}\0{self.audience.value}\0".encode()
-        return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Charge:
-    """What one campaign asks of one scope.
+    """What one campaign asks of a data set's account and of its subjects'.
 
     Args:
-        scope: whose accounts.
+        account: the data set's.
         events: all that the campaign releases, fixed beforehand.
         delta: at which concentrated events are converted, under the rule "basic".
         budget: of the data set; the first campaign fixes it, later ones may lower it.
         subject_budget: of each subject, in the same way.
         rule: how charges add up.
-        subjects: ids of all who were invited; empty where the scope has a data set's account alone.
+        subjects: ids of all who were invited; empty where the data set's account alone is charged.
     """
 
-    scope: Scope
+    account: Account
     events: tuple[Event, ...]
     delta: float
     budget: PureDP | ApproxDP
@@ -76,9 +61,7 @@ class Charge:
 
     def __post_init__(self) -> None:
         for event in self.events:
-            if event.neighbours is not self.scope.neighbours:
-                raise InvalidInput("neighbours", f"{event.neighbours.value!r} charged to {self.scope}",
-                                   "relations are converted only by proved rules")
+            check_relation(event, self.account)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,14 +88,14 @@ class Standing:
     """How one account stands.
 
     Args:
-        scope: which accounts.
+        account: the data set's.
         filter: budget and spend of the data set, or of the subject.
         debits: the campaigns that were charged.
         subjects: how many subjects have an account; None in a subject's own standing.
         least_left: budget and spend of the subject with the least left; None where there are no subjects.
     """
 
-    scope: Scope
+    account: Account
     filter: Filter
     debits: tuple[Debit, ...]
     subjects: int | None = None
@@ -143,23 +126,20 @@ def events_text(events: Iterable[Event]) -> str:
 
 
 def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> int:
-    where = (s.scope.c.data_set == charge.scope.data_set, s.scope.c.neighbours == charge.scope.neighbours.value,
-             s.scope.c.audience == charge.scope.audience.value)
-    found = connection.execute(select(s.scope.c.id, s.scope.c.balance_id).where(*where)).first()
+    values = _values(charge.account)
+    found = connection.execute(select(s.scope.c.id, s.scope.c.balance_id).filter_by(**values)).first()
     if found is None:
-        new = Filter(charge.budget, charge.rule).charged(cost, str(charge.scope))
-        return int(connection.execute(insert(s.scope).values(
-            data_set=charge.scope.data_set, neighbours=charge.scope.neighbours.value,
-            audience=charge.scope.audience.value, balance_id=_state(connection, new),
-        ).returning(s.scope.c.id)).scalar_one())
+        new = Filter(charge.budget, charge.rule).charged(cost, str(charge.account))
+        return int(connection.execute(insert(s.scope).values(**values, balance_id=_state(connection, new))
+                                      .returning(s.scope.c.id)).scalar_one())
     old = _filters(connection, [found.balance_id])[found.balance_id]
-    new = old.lowered(charge.budget, charge.rule).charged(cost, str(charge.scope))
+    new = old.lowered(charge.budget, charge.rule).charged(cost, str(charge.account))
     connection.execute(update(s.scope).where(s.scope.c.id == found.id).values(balance_id=_state(connection, new)))
     return int(found.id)
 
 
 def _debit_subjects(connection: Connection, scope_id: int, charge: Charge, cost: Cost, secret: bytes) -> None:
-    _list_keys(connection, sorted(charge.scope.keys(secret, charge.subjects)))
+    _list_keys(connection, sorted(subject_keys(charge.account, secret, charge.subjects)))
     of_scope = s.subject.c.scope_id == scope_id
     asked = s.subject.c.key.in_(select(_keys.c.key))
     held = connection.execute(select(s.subject.c.balance_id, func.count()).where(of_scope, asked)
@@ -170,14 +150,14 @@ def _debit_subjects(connection: Connection, scope_id: int, charge: Charge, cost:
     for balance_id, count in held:
         try:
             lowered = states[balance_id].lowered(charge.subject_budget, charge.rule)
-            charged[balance_id] = lowered.charged(cost, str(charge.scope))
+            charged[balance_id] = lowered.charged(cost, str(charge.account))
         except BudgetExceeded as error:
             refused.append((count, error))
     if refused:
         total, first = sum(count for count, _ in refused), refused[0][1]
-        raise BudgetExceeded(f"{total:,} of the {len(charge.subjects):,} invited subjects of {charge.scope}",
+        raise BudgetExceeded(f"{total:,} of the {len(charge.subjects):,} invited subjects of {charge.account}",
                              first.requested, first.remaining)
-    new = Filter(charge.subject_budget, charge.rule).charged(cost, str(charge.scope))
+    new = Filter(charge.subject_budget, charge.rule).charged(cost, str(charge.account))
     if charged:
         moved = {old: _state(connection, found) for old, found in charged.items()}
         connection.execute(update(s.subject).where(of_scope, asked)
@@ -238,26 +218,37 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
                                     .group_by(s.subject.c.balance_id)).all()
         states = _filters(connection, [row.balance_id, *(number for number, _ in counts)])
         subjects = [states[number] for number, _ in counts]
-        out.append(Standing(scope=_scope(row), filter=states[row.balance_id], debits=_debits(connection, row.id),
+        out.append(Standing(account=_account(row), filter=states[row.balance_id], debits=_debits(connection, row.id),
                             subjects=sum(count for _, count in counts),
                             least_left=min(subjects, key=_room) if subjects else None))
     return tuple(out)
 
 
-def subject_standing(connection: Connection, scope: Scope, identity: str, secret: bytes) -> Standing | None:
-    """How one subject stands in a scope; None where she was never in a campaign of it."""
+def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
+    """How one subject of a data set stands; None where she was never in a campaign on it."""
     row = connection.execute(
-        select(s.scope.c.id, s.subject.c.balance_id).join(s.subject, s.subject.c.scope_id == s.scope.c.id).where(
-            s.scope.c.data_set == scope.data_set, s.scope.c.neighbours == scope.neighbours.value,
-            s.scope.c.audience == scope.audience.value, s.subject.c.key == scope.keys(secret, [identity])[0])).first()
+        select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))
+        .join(s.subject, s.subject.c.scope_id == s.scope.c.id)
+        .where(s.subject.c.key == subject_keys(account, secret, [identity])[0])).first()
     if row is None:
         return None
-    return Standing(scope=scope, filter=_filters(connection, [row.balance_id])[row.balance_id],
+    return Standing(account=account, filter=_filters(connection, [row.balance_id])[row.balance_id],
                     debits=_debits(connection, row.id))
 
 
-def _scope(row: Any) -> Scope:
-    return Scope(data_set=row.data_set, neighbours=Unit(row.neighbours), audience=Audience(row.audience))
+def _values(account: Account) -> dict[str, str]:
+    """The columns that tell one data set's accounts from another's."""
+    return {"data_set": account.name, "neighbours": account.neighbours.value, "audience": account.audience.value}
+
+
+def _account(row: Any) -> Account:
+    return Account(name=row.data_set, neighbours=Unit(row.neighbours), audience=Audience(row.audience))
+
+
+def subject_keys(account: Account, secret: bytes, identities: Iterable[str]) -> list[bytes]:
+    """The subjects' keys: keyed hashes of what the account is and who they are."""
+    head = "".join(f"{value}\0" for value in _values(account).values()).encode()
+    return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
 
 
 def _debits(connection: Connection, scope_id: int) -> tuple[Debit, ...]:

@@ -3,8 +3,8 @@
 ::
 
     queued --approve--> approved --export--> sent --import--> paid
-                            ^                  |
-                            +---- reopen ---- failed
+      ^                                        |
+      +---------------- reopen ---- failed <---+
 
 A batch is what one export took. It can be written again, the same, until the bank has answered; an entry is in one
 batch at a time, and one that was paid never changes again. References are keyed hashes, which tell the bank no slot.
@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from confide.campaign.store import schema as s
 from confide.contract.encoding import digest
@@ -115,28 +115,32 @@ def approve(connection: Connection, campaign: int, code: str) -> int:
     return found.people["queued"]
 
 
-def export(connection: Connection, campaign: int, form: str) -> int | None:
-    """Put all that is approved into a new batch.
+def export(connection: Connection, campaign: int, form: str) -> int:
+    """Put all that is approved into a new batch; its number.
 
-    Returns:
-        The batch's number; None where nothing is approved.
+    Raises:
+        Refused: nothing is approved.
     """
-    waiting = (s.payout.c.campaign_id == campaign, s.payout.c.state == "approved")
-    if not connection.execute(select(func.count()).select_from(s.payout).where(*waiting)).scalar_one():
-        return None
     number = _next(connection, campaign)
     connection.execute(insert(s.payout_batch).values(campaign_id=campaign, number=number, format=form, written=_now()))
-    connection.execute(update(s.payout).where(*waiting).values(state="sent", batch=number))
+    taken = connection.execute(update(s.payout).where(
+        s.payout.c.campaign_id == campaign, s.payout.c.state == "approved").values(state="sent", batch=number))
+    if not taken.rowcount:
+        raise _nothing_approved()
     return number
 
 
 def approved(connection: Connection, campaign: int, content: str, secret: bytes) -> BatchRow:
-    """What an export would take now."""
-    rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
-        s.payout.c.campaign_id == campaign, s.payout.c.state == "approved").order_by(s.payout.c.slot)).all()
-    number = _next(connection, campaign)
-    return BatchRow(number=number, written=_now(), payments=tuple(
-        (paid.slot, reference(secret, content, paid.slot, number), paid.amount) for paid in rows))
+    """What an export would take now.
+
+    Raises:
+        Refused: nothing is approved.
+    """
+    found = _batch(connection, campaign, content, _next(connection, campaign), _now(), secret,
+                   of=s.payout.c.state == "approved")
+    if not found.payments:
+        raise _nothing_approved()
+    return found
 
 
 def batches(connection: Connection, campaign: int, content: str, secret: bytes) -> tuple[BatchRow, ...]:
@@ -147,10 +151,13 @@ def batches(connection: Connection, campaign: int, content: str, secret: bytes) 
 
 
 def _batch(
-    connection: Connection, campaign: int, content: str, number: int, written: str, secret: bytes
+    connection: Connection, campaign: int, content: str, number: int, written: str, secret: bytes,
+    of: ColumnElement[bool] | None = None,
 ) -> BatchRow:
+    """The batch of a number, or what would be in it."""
     rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
-        s.payout.c.campaign_id == campaign, s.payout.c.batch == number).order_by(s.payout.c.slot))
+        s.payout.c.campaign_id == campaign, s.payout.c.batch == number if of is None else of,
+    ).order_by(s.payout.c.slot)).all()
     return BatchRow(number=number, written=written, payments=tuple(
         (paid.slot, reference(secret, content, paid.slot, number), paid.amount) for paid in rows))
 
@@ -176,6 +183,10 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 def answered(number: int) -> Refused:
     """The bank has said something of a batch."""
     return Refused(f"the bank has answered batch {number}", "what failed is queued again by reopening it")
+
+
+def _nothing_approved() -> Refused:
+    return Refused("no payout is approved", "look at the queue and approve it by its code first")
 
 
 def confirm(

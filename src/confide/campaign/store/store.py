@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import URL, Connection, delete, insert, select, update
+from sqlalchemy import URL, Connection, delete, func, insert, select, update
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
@@ -26,12 +26,13 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
 from confide.campaign.store.erasure import erase_share
-from confide.campaign.store.ledger import Charge, Scope, Standing, debit, events_text, standings, subject_standing
+from confide.campaign.store.ledger import Charge, Standing, debit, events_text, standings, subject_standing
 from confide.campaign.store.payouts import BatchRow, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import ReportCodec
+from confide.privacy.ledger import Account
 
 __all__ = ["Store", "Stored", "Taken"]
 
@@ -211,7 +212,8 @@ class Store:
             Refused: the campaign is not open, or this participant has withdrawn.
             InvalidInput: no such slot.
         """
-        with self._moving(campaign, Event.SUBMIT) as (connection, known):
+        with self._locked(campaign) as (connection, known):
+            advance(known.state, Event.SUBMIT)
             _check_slot(slot, known)
             if slot in reports.withdrawn(connection, campaign):
                 raise Refused("this participant has withdrawn", "a new campaign may invite her again")
@@ -240,8 +242,8 @@ class Store:
     def submitted(self, campaign: int) -> int:
         """How many reports there are: the operator's alone."""
         with self._database.reading() as connection:
-            query = select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
-            return len(connection.execute(query).all())
+            query = select(func.count()).select_from(s.report).where(s.report.c.campaign_id == campaign)
+            return int(connection.execute(query).scalar_one())
 
     def withdraw(self, campaign: int, slot: int) -> bool:
         """Take a participant's report back, at any time.
@@ -292,7 +294,7 @@ class Store:
                 return
             self._database.lock_ledger(connection)
             debit(connection, campaign, asked, self.home.ledger_key, _today())
-            self._move(connection, known, Event.CHARGE, {"data_set": asked.scope.data_set, "delta": repr(asked.delta),
+            self._move(connection, known, Event.CHARGE, {"data_set": asked.account.name, "delta": repr(asked.delta),
                                                          "events": [event.to_dict() for event in asked.events]})
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
@@ -314,7 +316,7 @@ class Store:
         Raises:
             BudgetExceeded: some account does not admit it.
         """
-        if not any(found.scope == asked.scope for found in self.ledger(asked.scope.data_set)):
+        if not any(found.account == asked.account for found in self.ledger(asked.account.name)):
             return  # the first campaign on a data set; that its own budget admits it, its plan has shown
         # The campaign's row is locked before the ledger, as in a charge: in the other order both would wait for ever.
         with self._locked(campaign) as (connection, known):
@@ -401,7 +403,11 @@ class Store:
         return found
 
     def approved(self, campaign: int) -> BatchRow:
-        """What an export would take now."""
+        """What an export would take now.
+
+        Raises:
+            Refused: nothing is approved.
+        """
         with self._database.reading() as connection:
             return payouts.approved(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
@@ -413,8 +419,6 @@ class Store:
         """
         with self._locked(campaign) as (connection, known):
             number = payouts.export(connection, campaign, form)
-            if number is None:
-                raise Refused("no payout is approved", "look at the queue and approve it by its code first")
             chain.append(connection, known.number, "export", _today(), {"batch": number, "format": form})
         return number
 
@@ -470,10 +474,10 @@ class Store:
         with self._database.reading() as connection:
             return standings(connection, data_set)
 
-    def subject(self, scope: Scope, identity: str) -> Standing | None:
+    def subject(self, account: Account, identity: str) -> Standing | None:
         """How one subject of a data set stands; None where she was in no campaign of it."""
         with self._database.reading() as connection:
-            return subject_standing(connection, scope, identity, self.home.ledger_key)
+            return subject_standing(connection, account, identity, self.home.ledger_key)
 
     # ---- moves
 
@@ -485,12 +489,6 @@ class Store:
             if row is None:
                 raise InvalidInput("campaign", f"the store has no number {campaign}")
             yield connection, _stored(row)
-
-    @contextmanager
-    def _moving(self, campaign: int, event: Event) -> Iterator[tuple[Connection, Stored]]:
-        with self._locked(campaign) as (connection, known):
-            advance(known.state, event)
-            yield connection, known
 
     @staticmethod
     def _move(
