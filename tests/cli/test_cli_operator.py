@@ -20,7 +20,13 @@ OUT = re.compile(r"(queued|approved|sent|paid|failed) +([\d,]+) +([\d,.]+) EUR")
 IBAN = "DE89370400440532013000"
 
 
-# ---- ledger
+# ---- campaigns and ledger
+
+
+def test_the_list_of_campaigns(run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("campaigns")
+    assert re.search(r"1 +pay +What do age .* regression +settled +2,000 +0", found.out)
+    assert run("campaigns", "--json").json["sections"][0]["private"]
 
 
 def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
@@ -26,6 +27,9 @@ from confide.contract.words import did_you_mean
 
 __all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
 
+_WORD = r"[^\s\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]+"
+"""Characters that can be seen: what the schema can say of a data set's name."""
+
 
 class BudgetTable(BaseModel):
     """`[budget]`: the most that all campaigns on the data set may spend together.
@@ -35,7 +39,8 @@ class BudgetTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data_set: str = Field(min_length=1, description="name of the data set in the ledger")
+    data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
+                          description="name of the data set in the ledger")
     epsilon: float = Field(gt=0, allow_inf_nan=False, description="total epsilon, in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="total delta")
     rule: Literal["basic", "zcdp"] = Field(default="basic", description="how the spends of campaigns add up")
@@ -43,6 +48,14 @@ class BudgetTable(BaseModel):
                                           description="epsilon of each person; default that of the data set")
     subject_delta: float | None = Field(default=None, ge=0, lt=1,
                                         description="delta of each person; default that of the data set")
+
+    @field_validator("data_set")
+    @classmethod
+    def _one_spelling(cls, name: str) -> str:
+        """Two names that look alike would be two budgets for the same people."""
+        if name != name.strip() or not name.isprintable() or "  " in name:
+            raise ValueError("must be printable, with single spaces between words alone")
+        return unicodedata.normalize("NFKC", name)
 
 
 class _Head(BaseModel):

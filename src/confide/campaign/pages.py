@@ -7,11 +7,13 @@ from decimal import Decimal
 
 from confide.campaign.store.ledger import Standing
 from confide.campaign.store.payouts import Queue
+from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
 from confide.contract.kinds import PayoutTerms
 from confide.contract.presentation import Section, Table, Text
 
-__all__ = ["key_section", "ledger_sections", "payout_section", "subject_section", "verification_section"]
+__all__ = ["campaigns_section", "key_section", "ledger_sections", "payout_section", "subject_section",
+           "verification_section"]
 
 
 def key_section(fingerprint: str) -> Section:
@@ -21,6 +23,16 @@ def key_section(fingerprint: str) -> Section:
         "`confide verify PACK --key FINGERPRINT` then checks the published files without anybody's help; with your own "
         "file it checks your share too.",
     )),))
+
+
+def campaigns_section(campaigns: Sequence[Stored]) -> Section:
+    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
+    title = "Campaigns (private: for the operator alone)"
+    if not campaigns:
+        return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
+    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals) for it in campaigns)
+    return Section(title=title, private=True, blocks=(
+        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows),))
 
 
 def ledger_sections(standings: Sequence[Standing]) -> list[Section]:

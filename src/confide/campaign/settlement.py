@@ -148,7 +148,7 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
     while known.state is not State.SETTLED:
         match known.state:
             case State.OPEN:
-                store.check_charge(known.number, asked)
+                store.check_charge(asked, known.number)
                 store.collect(known.number, _packed(campaign, progress))
             case State.CLOSED:
                 store.charge(known.number, asked)

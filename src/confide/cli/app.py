@@ -320,5 +320,5 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (operator.ledger, operator.payouts, operator.verify, operator.withdraw):
+for verb in (operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
     app.command()(verb)

@@ -1,4 +1,4 @@
-"""The operator's verbs after a run: ledger, payouts, withdraw; and anybody's verify."""
+"""The operator's verbs after a run: campaigns, ledger, payouts, withdraw; and anybody's verify."""
 
 from __future__ import annotations
 
@@ -9,7 +9,21 @@ import typer
 
 from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store
 
-__all__ = ["ledger", "payouts", "verify", "withdraw"]
+__all__ = ["campaigns", "ledger", "payouts", "verify", "withdraw"]
+
+
+def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
+    """List the campaigns of a store and where each stands."""
+    from confide.campaign.pages import campaigns_section
+    from confide.cli import output
+    from confide.cli.render import show
+
+    with open_store(store) as there:
+        parts, name = [campaigns_section(there.campaigns())], there.name
+    if as_json:
+        emit(output.CampaignsOutput(store=name, sections=output.sections(parts)))
+        return
+    show(parts)
 
 
 def ledger(

@@ -155,6 +155,14 @@ class ReproduceOutput(_Model):
     sections: list[SectionModel]
 
 
+class CampaignsOutput(_Model):
+    """`confide campaigns --json`: for the operator alone."""
+
+    command: Literal["campaigns"] = "campaigns"
+    store: str = Field(description="the database, without its password")
+    sections: list[SectionModel]
+
+
 class LedgerOutput(_Model):
     """`confide ledger --json`: for the operator alone."""
 
@@ -206,7 +214,7 @@ class PayoutsOutput(_Campaign):
 
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
-          | ReproduceOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput)
+          | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -295,4 +295,4 @@ def test_locks_are_taken_in_one_order(postgresql: Any, tmp_path: Path) -> None:
         write(tmp_path, ANSWERS).settle(store=store)
     postgresql.drop("locks")
     found = [locks for locks in transactions if "ledger" in locks]
-    assert found == [["ledger", "new"], ["campaign", "ledger"], ["campaign", "ledger"]]  # open, check_charge, charge
+    assert found == [["ledger", "new"], ["ledger"], ["campaign", "ledger"]]  # open, check_charge, charge

@@ -120,6 +120,8 @@ scope = Table(
     Column("neighbours", String(32), nullable=False),
     Column("audience", String(16), nullable=False),
     Column("balance_id", Integer, ForeignKey("ledger_balance.id"), nullable=False, comment="of the data set"),
+    Column("newcomer_id", Integer, ForeignKey("ledger_balance.id"), nullable=False,
+           comment="in which a subject starts: what releases that list nobody have cost"),
     UniqueConstraint("data_set", "neighbours", "audience"),
 )
 

@@ -26,11 +26,19 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
 from confide.campaign.store.erasure import erase_share
-from confide.campaign.store.ledger import Charge, Standing, debit, events_text, standings, subject_standing
+from confide.campaign.store.ledger import (
+    Charge,
+    Standing,
+    debit,
+    debit_accounts,
+    events_text,
+    standings,
+    subject_standing,
+)
 from confide.campaign.store.payouts import BatchRow, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import ReportCodec
 from confide.privacy.ledger import Account
 
@@ -310,20 +318,26 @@ class Store:
             raise Refused("this settlement was charged for other releases than this version of confide plans",
                           "resume it with the version that began it")
 
-    def check_charge(self, campaign: int, asked: Charge) -> None:
+    def check_charge(self, asked: Charge, campaign: int | None = None) -> None:
         """Whether the ledger would admit a charge; nothing is kept.
+
+        Args:
+            asked: the charge.
+            campaign: whose it is; one that was charged meanwhile is not refused for what it has spent itself.
 
         Raises:
             BudgetExceeded: some account does not admit it.
         """
-        if not any(found.account == asked.account for found in self.ledger(asked.account.name)):
+        if not self.ledger(asked.account.name):
             return  # the first campaign on a data set; that its own budget admits it, its plan has shown
-        # The campaign's row is locked before the ledger, as in a charge: in the other order both would wait for ever.
-        with self._locked(campaign) as (connection, known):
-            if known.state in _BEFORE_CHARGE:  # nobody has charged it meanwhile
+        try:
+            with self._database.writing() as connection:
                 self._database.lock_ledger(connection)
-                debit(connection, campaign, asked, self.home.ledger_key, _today())
+                debit_accounts(connection, asked, self.home.ledger_key)
                 connection.rollback()
+        except BudgetExceeded:
+            if campaign is None or self.get(campaign).state in _BEFORE_CHARGE:
+                raise
 
     @contextmanager
     def reports(self, campaign: int, codec: ReportCodec, *, phase: int = 0) -> Iterator[Taken]:

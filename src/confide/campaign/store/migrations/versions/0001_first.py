@@ -86,7 +86,14 @@ def upgrade() -> None:
         sa.Column("neighbours", sa.String(length=32), nullable=False),
         sa.Column("audience", sa.String(length=16), nullable=False),
         sa.Column("balance_id", sa.Integer(), nullable=False, comment="of the data set"),
+        sa.Column(
+            "newcomer_id",
+            sa.Integer(),
+            nullable=False,
+            comment="in which a subject starts: what releases that list nobody have cost",
+        ),
         sa.ForeignKeyConstraint(["balance_id"], ["ledger_balance.id"], name=op.f("fk_ledger_scope_balance_id")),
+        sa.ForeignKeyConstraint(["newcomer_id"], ["ledger_balance.id"], name=op.f("fk_ledger_scope_newcomer_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ledger_scope")),
         sa.UniqueConstraint("data_set", "neighbours", "audience", name=op.f("uq_ledger_scope_data_set")),
     )
