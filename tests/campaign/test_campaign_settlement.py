@@ -130,7 +130,7 @@ def test_the_ledger_remembers_across_campaigns(tmp_path: Path) -> None:
         attempt("greedy", "epsilon = 20.5")
     with pytest.raises(InvalidInput, match="the rule of an account is fixed"):
         attempt("ruler", 'epsilon = 20.0\ndelta = 1e-9\nrule = "zcdp"')
-    with pytest.raises(BudgetExceeded, match=r"2,000 of the 2,000 invited subjects .* epsilon 4 of 10"):
+    with pytest.raises(BudgetExceeded, match=r"2,000 of the 2,000 subjects .* epsilon 4 of 10"):
         attempt("sparing", "epsilon = 20.0\nsubject_epsilon = 10.0")  # each person's share of it
     attempt("second", "epsilon = 13.0")
     with pytest.raises(InvalidInput, match=r"PureDP|20.*exceeds the registered"):

@@ -68,6 +68,7 @@ COLUMNS = {
     "ledger_scope.neighbours": ("public", "the neighbouring relation"),
     "ledger_scope.audience": ("public", "who sees the releases"),
     "ledger_scope.balance_id": ("public", "what the data set has spent"),
+    "ledger_scope.newcomer_id": ("public", "what releases that list nobody have cost"),
     "ledger_balance.id": ("operator", "a number in this store"),
     "ledger_balance.rule": ("public", "in the campaign files"),
     "ledger_balance.budget_epsilon": ("public", "in the campaign files"),
