@@ -15,6 +15,7 @@ import pytest
 
 from campaign.settled import RECORD, Done, alone, charged, history, stands
 from campaign.small import rows, tree, write
+from cases import fast
 from confide.campaign import Campaign, Settled, State, Store, settlement
 from confide.campaign.signatures import signed_by
 from confide.contract import BudgetExceeded, InvalidInput, Outcome, PublicOutcome, Refused, canonical, digest
@@ -342,7 +343,7 @@ STEPS: dict[str, tuple[tuple[object, str], State, int, bool]] = {
 """What is made to die, and then: where the campaign stands, the reports that are stored, whether it was debited."""
 
 
-@pytest.mark.parametrize(("late", "error"), [(False, RuntimeError), (True, KeyboardInterrupt)])
+@pytest.mark.parametrize(("late", "error"), fast(1, [(False, RuntimeError), (True, KeyboardInterrupt)]))
 @pytest.mark.parametrize("step", STEPS)
 def test_a_settlement_that_dies_leaves_nothing_public_and_is_resumed_under_its_one_debit(
     step: str, late: bool, error: type[BaseException], campaign: Campaign, tmp_path: Path,
@@ -387,6 +388,7 @@ def _broken_off(batches: Iterator[Any], error: type[BaseException]) -> Iterator[
     raise error("out of disk")
 
 
+@pytest.mark.slow
 def test_a_settlement_is_resumed_with_fresh_noise(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,7 +409,7 @@ def test_a_settlement_is_resumed_with_fresh_noise(
     assert charged() == (PureDP(6.0), 1)
 
 
-@pytest.mark.parametrize("places", [("out", "out"), ("out", "other")])
+@pytest.mark.parametrize("places", [("out", "out"), pytest.param(("out", "other"), marks=pytest.mark.slow)])
 def test_of_two_settlements_at_once_one_wins(
     places: tuple[str, str], campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

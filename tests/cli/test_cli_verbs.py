@@ -221,6 +221,7 @@ def _outline(text: str, folder: Path) -> str:
     return re.sub(r"[-+]?\d[\d.,e+-]*", "#", re.sub(r"\s+", " ", text.replace(str(folder), "HERE")))
 
 
+@pytest.mark.slow
 def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
     lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
     path, clean = write(tmp_path / "bad", lines=lines), write(tmp_path / "clean")
