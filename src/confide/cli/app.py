@@ -180,6 +180,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per campaign."""
+    from confide.campaign import Store
     from confide.campaign.folder import REPORT
     from confide.campaign.report import page
     from confide.cli import output
@@ -196,7 +197,7 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with open_store(store) as there, progress("settling") as bar:
+        with Store(store) as there, progress("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
@@ -248,7 +249,7 @@ def share(
         for name, given in (("write", write), ("out", out)):
             if given is not None:
                 raise InvalidInput(name, "needs the record", "pass it with --record")
-        with open_store(store) as there:
+        with open_store(store, it) as there:
             parts = it.share(identity, store=there)
     else:
         typed = values(record)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store
+
+if TYPE_CHECKING:
+    from confide.campaign import Store
 
 __all__ = ["ledger", "payouts", "verify", "withdraw"]
 
@@ -24,16 +29,15 @@ def ledger(
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
-    with open_store(store) as there:
-        found = there.ledger(data_set)
+    with _store_if_any(store) as (name, there):
+        found = there.ledger(data_set) if there else ()
         if data_set is not None and not found:
-            known = ", ".join(sorted({each.account.name for each in there.ledger()})) or "none"
+            known = ", ".join(sorted({each.account.name for each in there.ledger()} if there else ())) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
-        if identity is None:
+        if there is None or identity is None:
             parts = ledger_sections(found)
         else:
             parts = [subject_section(identity, there.subject(each.account, identity)) for each in found]
-        name = there.name
     if as_json:
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
         return
@@ -75,10 +79,10 @@ def withdraw(
     ids = it.file.kind.identities(it.file.config)
     if identity not in ids:
         raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
-    with open_store(store) as there:
-        known = there.find(it.file)
-        if known is None:
-            raise Refused(f"{there.name} does not know this campaign",
+    with _store_if_any(store) as (name, there):
+        known = there.find(it.file) if there else None
+        if there is None or known is None:
+            raise Refused(f"{name} does not know this campaign",
                           "before it is run, take her row out of the data file: the slots stay; if the campaign file "
                           "was changed since it was run, use the one that ran")
         before = there.withdraw(known.number, ids.index(identity))
@@ -119,7 +123,7 @@ def payouts(
     if terms is None:
         raise InvalidInput("campaign", f"{it.file.kind.name} pays nothing", "no payouts")
     done: dict[str, Any] = {}
-    with open_store(store) as there:
+    with open_store(store, it) as there:
         known = there.settled(it.file)
         if approve is not None:
             done["approved"] = there.approve(known.number, approve)
@@ -139,3 +143,16 @@ def payouts(
     for what, number in done.items():
         print(f"{what}: {number}")
     show([payout_section(queue, terms)])
+
+
+@contextmanager
+def _store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
+    """A store that is there, with its name; none on a new installation, whose own is made by the first run."""
+    from confide.campaign import Home, Store
+
+    home = Home.default()
+    if url is None and not home.store.exists():
+        yield home.url.render_as_string(), None
+        return
+    with Store(url, home=home, create=False) as store:
+        yield store.name, store

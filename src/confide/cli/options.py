@@ -32,11 +32,13 @@ def load(path: Path) -> Campaign:
     return Campaign.load(path)
 
 
-def open_store(url: str | None) -> Store:
-    """A store; to be closed, as by `with`."""
-    from confide.campaign import Store
+def open_store(url: str | None, campaign: Campaign) -> Store:
+    """The store in which a campaign was settled; to be closed, as by `with`. None is made: a slip of the finger must
+    not show a fresh budget.
+    """
+    from confide.campaign.settlement import existing
 
-    return Store(url)
+    return existing(campaign.file, url)
 
 
 def head(campaign: Campaign) -> dict[str, Any]:
