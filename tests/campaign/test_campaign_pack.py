@@ -56,6 +56,10 @@ def test_what_was_left_behind_goes(tmp_path: Path) -> None:
     write_pack(tmp_path / "out", FILES)
     assert not any(draft.exists() for draft in drafts)
     assert tree(tmp_path) == {f"out/{name}": data for name, data in FILES.items()}
+    draft = tmp_path / ".out-draft-bbbbbbbb"  # of who died when all was done
+    draft.mkdir()
+    write_pack(tmp_path / "out", FILES)
+    assert not draft.exists()
 
 
 def test_what_is_not_a_draft_of_this_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def test_only_a_run_makes_a_store(verb: str, run: Run, path: Path, tmp_path: Pat
     own = run(*asked)  # on a new installation, which has none yet
     assert own.code == (0 if verb == "ledger" else 3)
     says = {"ledger": "Nothing has been charged yet.", "withdraw": "does not know this campaign"}
-    assert says.get(verb, f"is not settled in {home}/store.db (run `confide run") in own.out + own.err
+    assert says.get(verb, f"is not settled in sqlite:///{home}/store.db (run `confide run") in own.out + own.err
     assert (sorted(tmp_path.rglob("*")), list(home.iterdir())) == (before, [])
 
 

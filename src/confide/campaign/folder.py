@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from confide.contract.files import make_folder, private_folder, read_json, sync,
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
 __all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
-           "replace", "write_rejected"]
+           "replace", "tidy", "write_rejected"]
 
 NOTE = "campaign.json"
 OPERATOR = "operator"
@@ -134,22 +134,28 @@ def replace(
 
 @contextmanager
 def _hidden(folder: Path) -> Iterator[Path]:
-    """A hidden directory beside a folder, for its owner alone, gone at the end.
-
-    Who makes one keeps it locked until then. One that nobody has locked was left by a process that died, and goes now.
-    """
-    prefix = f".{folder.name}-draft-"
+    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then."""
+    tidy(folder)
     with ExitStack() as stack:
         with _locked(folder.parent):  # nobody takes one that is just being made for one that was left
-            for path in folder.parent.iterdir():
-                if re.fullmatch(re.escape(prefix) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
-                    with _locked(path, wait=False) as left:
-                        if left:
-                            shutil.rmtree(path, ignore_errors=True)
-            hidden = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
+            hidden = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
             stack.callback(shutil.rmtree, hidden, ignore_errors=True)
             stack.enter_context(_locked(hidden))
         yield hidden
+
+
+def tidy(folder: Path) -> None:
+    """Remove the drafts of a folder that were left by a process that died: those of ours that nobody has locked."""
+    with suppress(OSError), _locked(folder.parent):  # such as one that its writer has just removed: there is a next time
+        for path in folder.parent.iterdir():
+            if re.fullmatch(re.escape(_prefix(folder)) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
+                with _locked(path, wait=False) as left:
+                    if left:
+                        shutil.rmtree(path, ignore_errors=True)
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}-draft-"
 
 
 def _is_draft(path: Path, name: str) -> bool:

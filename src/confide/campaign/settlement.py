@@ -247,7 +247,7 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
 
     home = Home.default()
     if url is None and not home.store.exists():
-        raise unsettled(file, home.store, "it is settled in another store, name that with --store")
+        raise unsettled(file, home.url.render_as_string(), "it is settled in another store, name that with --store")
     return Store(url, home=home, create=False)
 
 
