@@ -146,7 +146,7 @@ def _hidden(folder: Path) -> Iterator[Path]:
 
 def tidy(folder: Path) -> None:
     """Remove the drafts of a folder that were left by a process that died: those of ours that nobody has locked."""
-    with suppress(OSError), _locked(folder.parent):  # such as one that its writer has just removed: there is a next time
+    with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
         for path in folder.parent.iterdir():
             if re.fullmatch(re.escape(_prefix(folder)) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
                 with _locked(path, wait=False) as left:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -120,8 +120,10 @@ def settle(
         InvalidInput: the folder holds something else.
         Refused: this installation has settled the campaign in another store; nothing was charged here.
     """
+    from confide.campaign.store import Store
+
     place = campaign.default_folder if folder is None else as_path("folder", folder)
-    with _opened(store) as there:
+    with Store() if store is None else nullcontext(store) as there:
         return _settle(campaign, there, place, progress)
 
 
@@ -249,18 +251,6 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
     if url is None and not home.store.exists():
         raise unsettled(file, home.url.render_as_string(), "it is settled in another store, name that with --store")
     return Store(url, home=home, create=False)
-
-
-@contextmanager
-def _opened(store: Store | None) -> Iterator[Store]:
-    """A store, the installation's own where none is given; made, where it is not there."""
-    if store is not None:
-        yield store
-        return
-    from confide.campaign.store import Store
-
-    with Store() as own:
-        yield own
 
 
 def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:
