@@ -201,8 +201,8 @@ def test_the_pack_is_public_and_the_store_is_not(settled: Done) -> None:
     assert stat.S_IMODE(store.home.folder.stat().st_mode) == 0o700
     names = {path.name for path in store.home.folder.iterdir()}
     assert {"store.db", "ledger.key", "signing.key"} <= names
-    for path in store.home.folder.iterdir():
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    for path in store.home.folder.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_a_store_elsewhere_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -20,6 +20,24 @@ OUT = re.compile(r"(queued|approved|sent|paid|failed) +([\d,]+) +([\d,.]+) EUR")
 IBAN = "DE89370400440532013000"
 
 
+# ---- no store
+
+
+@pytest.mark.parametrize("verb", ["ledger", "share", "payouts", "withdraw"])
+def test_only_a_run_makes_a_store(verb: str, run: Run, path: Path, tmp_path: Path, home: Path) -> None:
+    """A slip of the finger shows no fresh budget, and leaves nothing: neither a file, nor a folder, nor a key."""
+    asked = [verb, *([] if verb == "ledger" else [path]), *(["--id", 7] if verb in ("share", "withdraw") else [])]
+    before = sorted(tmp_path.rglob("*"))
+    wrong = run(*asked, "--store", f"sqlite:///{tmp_path}/deep/stroe.db")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert f"store: {tmp_path}/deep/stroe.db does not exist; `confide run` makes one" in wrong.err
+    own = run(*asked)  # on a new installation, which has none yet
+    assert own.code == (0 if verb == "ledger" else 3)
+    says = {"ledger": "Nothing has been charged yet.", "withdraw": "does not know this campaign"}
+    assert says.get(verb, f"is not settled in sqlite:///{home}/store.db (run `confide run") in own.out + own.err
+    assert (sorted(tmp_path.rglob("*")), list(home.iterdir())) == (before, [])
+
+
 # ---- campaigns and ledger
 
 
@@ -245,11 +263,11 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
 
 def test_withdraw_from_a_campaign_that_the_store_does_not_know(run: Run, path: Path) -> None:
     """A changed file is another campaign: nobody is told that she was withdrawn from the one that ran."""
-    for option in ((), ("--json",)):
-        found = run("withdraw", path, "--id", 7, *option)
-        assert found.code == 3
-        assert "does not know this campaign" in found.err
     with Store() as store:
+        for option in ((), ("--json",)):
+            found = run("withdraw", path, "--id", 7, *option)
+            assert found.code == 3
+            assert "does not know this campaign" in found.err
         assert store.campaigns() == ()
 
 
@@ -295,7 +313,8 @@ def test_withdraw_of_nobody(identity: str, run: Run, path: Path) -> None:
 
 def test_a_store_of_another_key_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
-    assert run("ledger", "--store", url).code == 0
+    with Store(url):
+        assert run("ledger", "--store", url).code == 0
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another"))
     path = write(tmp_path)
     for command in (["ledger"], ["run", path], ["share", path, "--id", 7], ["payouts", path],

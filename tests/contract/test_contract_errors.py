@@ -13,6 +13,7 @@ from confide.contract import (
     NotGuaranteed,
     Refused,
     SolverFailed,
+    StoreFailed,
     checks,
 )
 
@@ -31,6 +32,8 @@ CASES = [
      "truth is not guaranteed: the group is too small (invite more)", {"claim": "truth", "remedy": "invite more"}),
     (SolverFailed("newton", "no certificate after 50 steps"), 1, "newton: no certificate after 50 steps",
      {"routine": "newton", "detail": "no certificate after 50 steps"}),
+    (StoreFailed("sqlite:///a.db", "has no room left", "make room"), 1,
+     "the store sqlite:///a.db has no room left; make room", {"problem": "has no room left", "remedy": "make room"}),
     (ConfideError("a fault"), 1, "a fault", {}),
 ]
 
@@ -46,7 +49,7 @@ def test_fields_messages_and_exit_codes(
 
 def test_the_tree() -> None:
     bases = {InvalidInput: (ConfideError, ValueError), Refused: (ConfideError,), BudgetExceeded: (Refused,),
-             NotGuaranteed: (Refused,), SolverFailed: (ConfideError,)}
+             NotGuaranteed: (Refused,), SolverFailed: (ConfideError,), StoreFailed: (ConfideError,)}
     for error, parents in bases.items():
         assert error.__bases__ == parents
     assert not issubclass(Refused, ValueError)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from confide.campaign.folder import NOTE, check_empty, check_place, replace
+from confide.campaign.folder import NOTE, check_empty, check_place, replace, tidy
 from confide.contract.encoding import digest
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import FORMAT
@@ -36,6 +36,7 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
     check_place(folder)
     if (folder / NOTE).exists():
         _compare(folder, files)
+        tidy(folder)
         return
     check_empty(folder)
 

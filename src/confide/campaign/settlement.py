@@ -7,30 +7,33 @@
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
 fresh noise. Of several settlers at once one publishes; the others forget theirs and return the stored outcome, which is
-the same for ever, byte for byte.
+the same for ever, byte for byte. Of several stores one releases: what an installation has released once, under its key,
+it settles nowhere else.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.folder import REPORT, as_csv, check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.pack import write_pack
 from confide.campaign.report import page
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
+from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, column_bytes
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
-__all__ = ["Settled", "amounts", "charge_of", "check_budget", "opened", "settle", "simulate", "stored_outcome"]
+__all__ = ["Settled", "amounts", "charge_of", "check_budget", "existing", "ledger_says", "settle", "simulate", "stored_outcome"]
 
 _BLOCK = 65_536
 
@@ -100,6 +103,27 @@ def check_budget(file: CampaignFile, plan: Plan) -> None:
         Filter(budget, asked.rule).charged(cost, f"{whose}{asked.account}")
 
 
+def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Literal["admits", "refuses", "charged"],
+                                                                              str]:
+    """Whether the ledger would admit the campaign now, and in words.
+
+    Args:
+        file: the campaign.
+        plan: its plan, which its own budgets admit.
+        store: whose ledger; None where there is none yet, so that nothing was charged.
+    """
+    if store is None:
+        return "admits", "The ledger admits the campaign: nothing was charged so far."
+    known = store.find(file)
+    if known is not None and known.state in (State.CHARGED, State.SETTLED):
+        return "charged", "The ledger has charged the campaign: a run costs nothing more."
+    try:
+        store.check_charge(charge_of(file, plan))
+    except ConfideError as error:
+        return "refuses", f"The ledger refuses the campaign: {error}."
+    return "admits", "The ledger admits the campaign as it stands now."
+
+
 def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
     progress: Progress | None = None,
@@ -115,16 +139,22 @@ def settle(
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
         InvalidInput: the folder holds something else.
+        Refused: this installation has settled the campaign in another store; nothing was charged here.
     """
+    from confide.campaign.store import Store
+
     place = campaign.default_folder if folder is None else as_path("folder", folder)
-    with opened(store) as there:
+    with Store() if store is None else nullcontext(store) as there:
         return _settle(campaign, there, place, progress)
 
 
 def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | None) -> Settled:
     check_place(place)
+    released = store.home.released(campaign.file.digest)  # before the look at the store: it was published there earlier
     known, fresh = store.find(campaign.file), False
     if known is None or known.state is not State.SETTLED:
+        if released is not None:
+            raise released_elsewhere()
         try:
             check_empty(place)  # before the charge: a bad path must not cost privacy budget
         except InvalidInput:
@@ -220,21 +250,28 @@ def stored_outcome(campaign: Campaign, store: Store | None = None) -> Outcome:
     Raises:
         Refused: it is not settled in this store.
     """
-    with opened(store) as there:
+    with existing(campaign.file) if store is None else nullcontext(store) as there:
         number = there.settled(campaign.file).number
         return Outcome(**rebuild(there.pack(number), there.shares(number)))
 
 
-@contextmanager
-def opened(store: Store | None) -> Iterator[Store]:
-    """A store, the installation's own where none is given."""
-    if store is not None:
-        yield store
-        return
+def existing(file: CampaignFile, url: str | None = None) -> Store:
+    """Open the store in which a campaign was settled; to be closed, as by `with`. None is made.
+
+    Args:
+        file: the campaign.
+        url: of the store; default the installation's own.
+
+    Raises:
+        Refused: the installation has no store of its own yet, so nothing is settled there.
+        InvalidInput: the named store is not there.
+    """
     from confide.campaign.store import Store
 
-    with Store() as own:
-        yield own
+    home = Home.default()
+    if url is None and not home.store.exists():
+        raise unsettled(file, home.url.render_as_string(), "it is settled in another store, name that with --store")
+    return Store(url, home=home, create=False)
 
 
 def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from confide.cli import operator
-from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, open_store
+from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, open_store, store_if_any
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -146,15 +146,18 @@ def offer(
 def check(
     campaign: CampaignPath,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="List them all in a new file.")] = None,
+    store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
     from confide.campaign.check import SHOWN, check_sections, reasons
+    from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import progress, show, show_title
 
     it = load(campaign)
-    it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
+    with store_if_any(store) as (_, there):
+        verdict, ledger = ledger_says(it.file, it.plan, there)
     with progress("checking") as bar:
         found = it.check(bar)
     listed = None if write is None else it.list_rejected(found, write)
@@ -162,10 +165,11 @@ def check(
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
-                                 written=None if listed is None else str(listed)))
+                                 written=None if listed is None else str(listed), ledger=verdict))
         return
     show_title(it.file.title)
     show(check_sections(found))
+    print(f"\n{ledger}")
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
 
@@ -180,6 +184,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per campaign."""
+    from confide.campaign import Store
     from confide.campaign.folder import REPORT
     from confide.campaign.report import page
     from confide.cli import output
@@ -196,7 +201,7 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with open_store(store) as there, progress("settling") as bar:
+        with Store(store) as there, progress("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
@@ -248,7 +253,7 @@ def share(
         for name, given in (("write", write), ("out", out)):
             if given is not None:
                 raise InvalidInput(name, "needs the record", "pass it with --record")
-        with open_store(store) as there:
+        with open_store(store, it) as there:
             parts = it.share(identity, store=there)
     else:
         typed = values(record)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store, store_if_any
 
 __all__ = ["campaigns", "ledger", "payouts", "verify", "withdraw"]
 
@@ -18,8 +18,8 @@ def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
     from confide.cli import output
     from confide.cli.render import show
 
-    with open_store(store) as there:
-        parts, name = [campaigns_section(there.campaigns())], there.name
+    with store_if_any(store) as (name, there):
+        parts = [campaigns_section(there.campaigns() if there else ())]
     if as_json:
         emit(output.CampaignsOutput(store=name, sections=output.sections(parts)))
         return
@@ -38,16 +38,15 @@ def ledger(
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
-    with open_store(store) as there:
-        found = there.ledger(data_set)
+    with store_if_any(store) as (name, there):
+        found = there.ledger(data_set) if there else ()
         if data_set is not None and not found:
-            known = ", ".join(sorted({each.account.name for each in there.ledger()})) or "none"
+            known = ", ".join(sorted({each.account.name for each in there.ledger()} if there else ())) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
-        if identity is None:
+        if there is None or identity is None:
             parts = ledger_sections(found)
         else:
             parts = [subject_section(identity, there.subject(each.account, identity)) for each in found]
-        name = there.name
     if as_json:
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
         return
@@ -89,10 +88,10 @@ def withdraw(
     ids = it.file.kind.identities(it.file.config)
     if identity not in ids:
         raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
-    with open_store(store) as there:
-        known = there.find(it.file)
-        if known is None:
-            raise Refused(f"{there.name} does not know this campaign",
+    with store_if_any(store) as (name, there):
+        known = there.find(it.file) if there else None
+        if there is None or known is None:
+            raise Refused(f"{name} does not know this campaign",
                           "before it is run, take her row out of the data file: the slots stay; if the campaign file "
                           "was changed since it was run, use the one that ran")
         before = there.withdraw(known.number, ids.index(identity))
@@ -133,7 +132,7 @@ def payouts(
     if terms is None:
         raise InvalidInput("campaign", f"{it.file.kind.name} pays nothing", "no payouts")
     done: dict[str, Any] = {}
-    with open_store(store) as there:
+    with open_store(store, it) as there:
         known = there.settled(it.file)
         if approve is not None:
             done["approved"] = there.approve(known.number, approve)

@@ -8,7 +8,8 @@
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
-    └── SolverFailed                   a numerical routine could not certify its answer
+    ├── SolverFailed                   a numerical routine could not certify its answer
+    └── StoreFailed                    a database did not do what was asked; nothing of that step was kept
 
 Messages are built from public parameters only. Nothing here ever carries a participant's value.
 """
@@ -22,6 +23,7 @@ __all__ = [
     "NotGuaranteed",
     "Refused",
     "SolverFailed",
+    "StoreFailed",
     "Unsupported",
 ]
 
@@ -125,3 +127,19 @@ class SolverFailed(ConfideError):
         self.routine = routine
         self.detail = detail
         super().__init__(f"{routine}: {detail}")
+
+
+class StoreFailed(ConfideError):
+    """A database that did not do what was asked: locked, full, read-only, out of reach. Nothing of the step was kept.
+
+    Args:
+        store: its URL without a password.
+        problem: what is wrong, without anything that was to be stored.
+        remedy: what to do.
+    """
+
+    def __init__(self, store: str, problem: str, remedy: str = "") -> None:
+        self.store = store
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"the store {store} {problem}" + (f"; {remedy}" if remedy else ""))

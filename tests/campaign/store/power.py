@@ -15,10 +15,12 @@ from unittest.mock import patch
 
 from campaign.store.counting import report, write
 from campaign.store.invariants import Life, lives
+from campaign.store.templates import copied
 from confide.campaign import Campaign, Home, State, Store, verify
 from confide.campaign.payouts import export_batch, import_confirmations
 from confide.campaign.store import database
 from confide.campaign.store.database import Database
+from confide.contract.files import write_private
 
 __all__ = ["Recording", "cut_everywhere", "record"]
 
@@ -151,9 +153,10 @@ def cut_everywhere(recording: Recording, cuts: Iterable[Cut]) -> dict[str, Any]:
     for number, (whole, log) in enumerate(cuts):
         place = recording.folder / f"cut-{number}"
         place.mkdir()
-        (place / "store.db").write_bytes(recording.base)
-        (place / "store.db-wal").write_bytes(log)
-        with Store(f"sqlite:///{place / 'store.db'}", home=Home(recording.home)) as store:
+        write_private(place / "store.db", recording.base)
+        write_private(place / "store.db-wal", log)
+        home = copied(recording.home, place / "home")
+        with Store(f"sqlite:///{place / 'store.db'}", home=home) as store:
             found = lives(store).get("this")
             states["not there" if found is None else _stage(found)] += 1
             _check_known(recording, whole, found)

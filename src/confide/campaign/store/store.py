@@ -94,9 +94,11 @@ class Store:
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the installation's own store.
         home: the installation, which holds the keys; default `Home.default()`.
+        create: make the store where there is none; otherwise nothing is made, and no key either.
 
     Raises:
-        InvalidInput: no such database, or one whose ledger belongs to another installation's key.
+        InvalidInput: no such database, one that holds no store and none is to be made, one that others may read, or one
+            whose ledger belongs to another installation's key.
 
     Example:
         >>> from pathlib import Path
@@ -107,11 +109,11 @@ class Store:
         ()
     """
 
-    def __init__(self, url: str | URL | None = None, *, home: Home | None = None) -> None:
+    def __init__(self, url: str | URL | None = None, *, home: Home | None = None, create: bool = True) -> None:
         self.home = Home.default() if home is None else home
-        self._database = Database(self.home.url if url is None else url)
+        self._database = Database(self.home.url if url is None else url, create=create)
         try:
-            self._check_key()
+            self._check_key(create)
         except BaseException:
             self.close()
             raise
@@ -139,20 +141,25 @@ class Store:
         """Give back all connections."""
         self._database.close()
 
-    def _check_key(self) -> None:
-        found = hmac.digest(self.home.ledger_key, _KEY_CHECK, "sha256")
+    def _check_key(self, create: bool) -> None:
         with self._database.reading() as connection:
             known = connection.execute(select(s.installation.c.key_check)).scalar()
-        if known is None:
+        if known is None and create:
+            found = self._key_check()  # on the disk before what depends on it
             with self._database.writing() as connection:
                 self._database.lock_ledger(connection)
                 known = connection.execute(select(s.installation.c.key_check)).scalar()
                 if known is None:
                     connection.execute(insert(s.installation).values(id=1, key_check=found))
                     known = found
-        if not hmac.compare_digest(known, found):
+        if known is None:
+            raise InvalidInput("store", f"{self.name} holds no store", "`confide run` makes one")
+        if not self.home.has_ledger_key or not hmac.compare_digest(known, self._key_check()):
             raise InvalidInput("store", f"{self.name} has a ledger of another key than {self.home.folder}'s",
                                "every budget would start anew: use the ledger.key with which this store was made")
+
+    def _key_check(self) -> bytes:
+        return hmac.digest(self.home.ledger_key, _KEY_CHECK, "sha256")
 
     # ---- campaigns
 
@@ -385,11 +392,18 @@ class Store:
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
-        """The public files of a settled campaign: path -> bytes."""
+        """The public files of a settled campaign: path -> bytes. This is where an outcome leaves the store.
+
+        Raises:
+            Refused: this installation has released another outcome of this campaign, from another store.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(select(s.billboard.c.path, s.billboard.c.data)
                                       .where(s.billboard.c.campaign_id == campaign).order_by(s.billboard.c.path))
-            return {row.path: bytes(row.data) for row in rows}
+            files = {row.path: bytes(row.data) for row in rows}
+        if files:
+            self.home.release(self.get(campaign).content, digest(files["manifest.json"]))
+        return files
 
     def shares(self, campaign: int) -> bytes:
         """All shares of a settled campaign, as one Arrow file: the operator's alone."""
