@@ -87,5 +87,6 @@ def verification_section(found: Verification) -> Section:
         if found.passed else "The pack is not what it should be.")
     if found.passed and not found.known_signer:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
-    return Section(title=f"Verification of {found.title!r}", blocks=(
-        Table(columns=("check", "verdict", "found"), rows=rows), Text((whole,))))
+    same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)
+    return Section(title=f"Verification of '{found.title}'", blocks=(
+        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.digest else ()), whole))))
