@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from campaign.forging import quick_pages
+from campaign.forging import quick
 from campaign.settled import Done
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
@@ -58,8 +58,8 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
 
 @pytest.fixture
 def pack(settled: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of its pack to tamper with; its page is computed once."""
-    quick_pages(monkeypatch)
+    """A copy of its pack to tamper with; planned, and drawn, once."""
+    quick(monkeypatch)
     shutil.copytree(settled.settled.folder, tmp_path / "pack")
     return tmp_path / "pack"
 

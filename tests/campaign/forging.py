@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,28 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from confide.campaign import verify
 from confide.campaign.file import load
 from confide.campaign.pack import NOTE
+from confide.campaign.settlement import data_set_charge
 from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
 from confide.campaign.verification import results
-from confide.contract import canonical, digest
+from confide.contract import PublicOutcome, canonical, digest
+from confide.regression.campaign.kind import RegressionKind
 
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 
 _pages: dict[tuple[str, bytes], str] = {}
-_report = results.report
+_plans: dict[str, Any] = {}
+_report, _plan = results.report, RegressionKind.plan
 
 
-def quick_pages(patch: pytest.MonkeyPatch) -> None:
-    """Make the page of a campaign and its coefficients once: nearly all the time of a verification goes there."""
+def quick(patch: pytest.MonkeyPatch) -> None:
+    """Plan a campaign once, and make the page of it and its coefficients once: most of a verification's time."""
+
+    def planned(self: RegressionKind, config: Any) -> Any:
+        key = config.model_dump_json()
+        if key not in _plans:
+            _plans[key] = _plan(self, config)
+        return _plans[key]
 
     def once(file: Any, plan: Any, outcome: Any) -> str:
         key = (file.digest, outcome.billboard.coef.tobytes())
@@ -34,6 +45,7 @@ def quick_pages(patch: pytest.MonkeyPatch) -> None:
         return _pages[key]
 
     patch.setattr(results, "report", once)
+    patch.setattr(RegressionKind, "plan", planned)
 
 
 def found(pack: Path, **given: Any) -> dict[str, str]:
@@ -86,3 +98,29 @@ def forge(pack: Path, key: Ed25519PrivateKey, manifest: Callable[[Any], Any] = l
         edit(pack / "manifest.json", lambda document: document["provenance"].update(confide=version))
     rechain(pack)
     resign(pack, key)
+
+
+def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome], PublicOutcome], *,
+           version: str | None = None) -> None:
+    """Publish another outcome of the campaign file as it now is: promises, debit, tables and page are what follows."""
+    file = load(pack / "campaign.toml")
+    plan, outcome = file.kind.plan(file.config), change(PublicOutcome.load(pack))
+    if version is not None:
+        outcome = replace(outcome, provenance=replace(outcome.provenance, confide=version))
+    manifest, columns = outcome.public()
+    shutil.rmtree(pack / "columns")
+    (pack / "columns").mkdir()
+    for name, data in columns.items():
+        (pack / "columns" / f"{name}.arrow").write_bytes(data)
+    (pack / "manifest.json").write_bytes(canonical(manifest))
+    for path, text in results.tables(file, plan, outcome).items():
+        (pack / path).write_text(text)
+    (pack / "report.html").write_text(results.report(file, plan, outcome))
+    asked = data_set_charge(file, outcome)
+
+    def charged(rows: list[dict[str, Any]]) -> None:
+        rows[3]["data"] = {"data_set": asked.account.name, "delta": repr(asked.delta),
+                           "events": [event.to_dict() for event in asked.events]}
+
+    rechain(pack, charged)
+    resign(pack, key, content=file.digest, title=file.title)

@@ -18,7 +18,7 @@ def key_section(fingerprint: str) -> Section:
     """How a participant can check the result later."""
     return Section(title="How you can check the result", blocks=(Text((
         f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
-        "`confide verify PACK --key FINGERPRINT` then checks the published files without anybody's help; with your own "
+        "`confide verify PACK --key FINGERPRINT` then checks the pack of published files without anybody's help; with your own "
         "file it checks your share too.",
     )),))
 

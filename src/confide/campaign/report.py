@@ -38,7 +38,8 @@ _BADGES = {
 
 
 _LEFT_OUT = "Picture left out (install the extra [plots]): "
-_PICTURE = re.compile(r'<figure role="img" aria-label="(?P<words>[^"<>]*)">(?P<drawing><svg[^<>]*>.*?</svg>)'
+_PICTURE = re.compile(r'<figure role="img" aria-label="(?P<words>[^"<>]*)">'
+                      r'(?P<drawing><svg[^<>]*>(?:(?!</?svg|<figure).)*</svg>)'
                       r'<figcaption class="note">(?P=words)</figcaption></figure>', re.DOTALL)
 
 

@@ -34,8 +34,10 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
         raise unsettled(file, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
     there = read_folder(folder, field="out", tables=False)
     noted = NOTE in there.files or NOTE in there.strange
-    if noted and digest(there[MANIFEST]) != _manifest(file, there):
-        raise InvalidInput("manifest", f"{folder / MANIFEST} was altered", f"must be the one that {NOTE} names")
+    if noted:
+        known = _manifest(file, there)
+        if digest(there[MANIFEST]) != known:
+            raise InvalidInput("manifest", f"{folder / MANIFEST} was altered", f"must be the one that {NOTE} names")
     found = PublicOutcome(**public_parts(there.files, folder))
     if not noted and canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
         raise InvalidInput("out", f"{folder / MANIFEST} has other parameters than {file.path}",

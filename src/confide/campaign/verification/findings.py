@@ -42,7 +42,7 @@ class Verification:
     """All checks of a pack.
 
     Args:
-        title: the campaign's title, as signed, in one printable line.
+        title: the campaign's title, as `campaign.json` gives it, in one printable line.
         signer: fingerprint of the key that signed; empty where the signature is broken.
         known_signer: whether that is the key which the caller knew before.
         digest: SHA-256 of what was signed; empty where the signature is broken. Whoever sees the same one has the same
@@ -98,5 +98,5 @@ def made(check: str, look: Callable[[], str]) -> Finding:
             except (Broken, ConfideError) as reason:
                 detail = str(reason)
     except InvalidInput as error:
-        detail = str(error)
+        detail = error.problem
     return Finding(check=check, verdict=verdict, detail=printable(detail, _LONGEST))

@@ -1,7 +1,7 @@
 """Whether what this machine computes is what a pack says.
 
-Another processor may differ in the last digits of a double, so numbers are alike within `TOLERANCE`. Whole numbers and
-words have to be equal.
+Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, in texts and tables
+also within `TINY`. Whole numbers and words have to be equal.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["TOLERANCE", "Difference", "alike", "differences", "same_text"]
+__all__ = ["TINY", "TOLERANCE", "Difference", "alike", "differences", "same_text"]
 
 TOLERANCE = 1e-9
 """Relative; of privacy losses, too: nobody can tell them apart."""
 
-_TINY = 1e-12  # what is left of numbers that cancel, in a table or a picture
+TINY = 1e-12
+"""Absolute, where numbers that cancel leave nothing but their rounding; never of a privacy loss."""
+
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
 _DIGITS = 25  # letters of a number at most: no double needs more
 
@@ -47,10 +49,18 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-def alike(now: Any, then: Any) -> bool:
-    """Whether two JSON values without parts are equal, or doubles within the tolerance."""
+def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
+    """Whether two JSON values without parts are equal, or doubles within the tolerance.
+
+    Args:
+        now: what follows.
+        then: what the pack says.
+        absolute: how far doubles may differ, however small they are; above 0, texts may differ in their doubles.
+    """
     if _doubles(now, then):
-        return math.isclose(now, then, rel_tol=TOLERANCE)
+        return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
+    if absolute and isinstance(now, str) and isinstance(then, str):
+        return same_text(now, then)
     return type(now) is type(then) and bool(now == then)
 
 
@@ -58,17 +68,17 @@ def _doubles(now: Any, then: Any) -> bool:
     return {type(now), type(then)} <= {int, float} and float in (type(now), type(then))
 
 
-def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
-    """Where two JSON values differ, beyond the tolerance."""
+def differences(now: Any, then: Any, path: str = "", *, absolute: float = 0.0) -> Iterator[Difference]:
+    """Where two JSON values differ, beyond the tolerance; see `alike`."""
     if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys() and (
         now.get("type") == then.get("type")
     ):
         for key in now:
-            yield from differences(now[key], then[key], f"{path}.{key}" if path else key)
+            yield from differences(now[key], then[key], f"{path}.{key}" if path else key, absolute=absolute)
     elif isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
         for place, (mine, theirs) in enumerate(zip(now, then, strict=True), 1):
-            yield from differences(mine, theirs, f"{path}[{place}]")
-    elif isinstance(now, dict | list) or isinstance(then, dict | list) or not alike(now, then):
+            yield from differences(mine, theirs, f"{path}[{place}]", absolute=absolute)
+    elif isinstance(now, dict | list) or isinstance(then, dict | list) or not alike(now, then, absolute):
         yield Difference(path, now, then, _doubles(now, then))
 
 
@@ -93,4 +103,4 @@ def _same_number(now: str, then: str) -> bool:
         return True
     if len(then) > _DIGITS or set(now + then) <= set("-0123456789"):
         return False
-    return math.isclose(float(now), float(then), rel_tol=TOLERANCE, abs_tol=_TINY)
+    return math.isclose(float(now), float(then), rel_tol=TOLERANCE, abs_tol=TINY)

@@ -16,7 +16,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.settlement import check_budget, data_set_charge
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification.findings import Broken, NotChecked
-from confide.campaign.verification.likeness import TOLERANCE, alike, differences
+from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
 from confide.contract.encoding import encode
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Plan
@@ -112,15 +112,22 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
         other: the version that it names, where it is another one.
     """
     now = _stated(outcome.guarantees)
-    if not list(differences(now, said)):
-        return f"all {len(now)} promises follow from the parameters"
-    if other is None:
-        raise Broken(f"the promises are not those of these parameters: {_listed(differences(now, said))}")
     claims = [each for each in said if each["claimable"] is not False]
     _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
+    wrong = [each for each in differences(now, said, absolute=TINY) if not _rounded_flag(now, each)]
+    if not wrong:
+        return f"all {len(now)} promises follow from the parameters"
+    if other is None:
+        raise Broken(f"the promises are not those of these parameters: {_listed(wrong)}")
     _others_are_no_better(now, [each for each in claims if each["guarantee"] != "privacy"])
     raise NotChecked("the privacy losses hold, and no number of a promise claims more than what follows from the "
                      f"parameters; but they are stated otherwise, as confide {other} may, and words are not checked")
+
+
+def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
+    """Whether a flag hangs on the last digit: a participation that is calibrated to be worth exactly nothing."""
+    return any(found.path == f"[{place}].vacuous" and abs(each.get("utility", 1.0)) <= TINY
+               for place, each in enumerate(now, 1))
 
 
 def _privacy_is_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:
@@ -157,8 +164,8 @@ def _better(key: str, said: Any, follows: Any) -> bool:
     mine, theirs = _number(follows), _number(said)
     if key in _WORSE:
         worse = mine is not None and theirs is not None and _WORSE[key] * theirs >= _WORSE[key] * mine
-        return not worse and not alike(follows, said)
-    return (mine is not None or theirs is not None) and not alike(follows, said)
+        return not worse and not alike(follows, said, TINY)
+    return (mine is not None or theirs is not None) and not alike(follows, said, TINY)
 
 
 # ---- what is claimed after the run

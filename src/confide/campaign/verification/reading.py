@@ -43,11 +43,13 @@ class Folder:
 
     Args:
         place: where it is.
+        field: what names it, for errors.
         files: path below it -> bytes, of all files that a pack can have.
         strange: path -> what it is, of everything else that lies there.
     """
 
     place: Path
+    field: str
     files: Mapping[str, bytes]
     strange: Mapping[str, str]
 
@@ -60,7 +62,7 @@ class Folder:
         try:
             return self.files[path]
         except KeyError:
-            raise InvalidInput("pack", f"{path} {self.strange.get(path, 'is missing')}") from None
+            raise InvalidInput(self.field, f"{path} {self.strange.get(path, 'is missing')}") from None
 
 
 def is_table(path: str) -> bool:
@@ -104,7 +106,7 @@ def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Fol
             found.look(top, "")
         finally:
             os.close(top)
-    return Folder(place=place, files=found.files, strange=found.strange)
+    return Folder(place=place, field=field, files=found.files, strange=found.strange)
 
 
 @dataclass

@@ -25,23 +25,26 @@ _DRAWN = re.compile(
     r'(?: (?!on|style|src|href|xlink:href)[a-zA-Z0-9:-]+="[^"<>]*")*/?>', re.IGNORECASE)
 """A tag of a drawing, without anything that acts, loads, links or lays itself over the page."""
 
+_VERSION = re.compile("[0-9A-Za-z.+!_-]{1,40}")
 _PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "guarantees", "provenance"}
 
 
 # ---- the billboard
 
 
-def billboard(folder: Folder, outcome: PublicOutcome, other: str | None) -> str:
+def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     """Whether the manifest is what an outcome writes, and its numbers do not contradict each other.
 
     Args:
         folder: of the pack.
         outcome: what the manifest says.
-        other: the version of confide that it names, where it is another one.
+        here: this version of confide, and the parts it computes with.
     """
     said = json_of(folder[MANIFEST])
     if said.keys() != _PARTS:
         raise Broken(f"{MANIFEST} holds something else than an outcome does")
+    if not _VERSION.fullmatch(outcome.provenance.confide):  # findings repeat it
+        raise Broken(f"{MANIFEST} names no version of confide")
     there, named = {path for path in folder.files if is_column(path)}, _columns(said)
     if there - named:
         raise Broken(f"{min(there - named)} belongs to no array of the manifest")
@@ -50,10 +53,10 @@ def billboard(folder: Folder, outcome: PublicOutcome, other: str | None) -> str:
     now["guarantees"] = said["guarantees"]  # they are looked at by themselves
     what = f"a {type(outcome.billboard).__name__} of {type(outcome.mechanism).__name__}"
     if canonical(now) != folder[MANIFEST] or {f"columns/{name}.arrow" for name in columns} != there:
-        mine, theirs = Provenance.here("secure"), outcome.provenance
-        if other is None and mine.parts["pyarrow"] == theirs.parts.get("pyarrow"):
+        wrote = outcome.provenance
+        if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
             raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
-        raise NotChecked(f"{what}, which this version, with pyarrow {mine.parts['pyarrow']}, would write otherwise")
+        raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")
     return what
 
 

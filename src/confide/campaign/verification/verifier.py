@@ -54,6 +54,7 @@ class _Verifier:
 
     def __init__(self, folder: Folder, note: Mapping[str, Any], known: str | None) -> None:
         self.folder, self.note, self.known = folder, note, known
+        self.here = Provenance.here("secure")
         self.signer = ""
         self._file: CampaignFile | None = None
         self._plan: Plan | None = None
@@ -106,7 +107,7 @@ class _Verifier:
     def other(self) -> str | None:
         """The version that wrote the pack, as it says itself, where it is another one than this."""
         said = self.outcome.provenance.confide
-        return None if said == Provenance.here("secure").confide else said
+        return None if said == self.here.confide else said
 
     @property
     def digest(self) -> str:
@@ -136,7 +137,7 @@ class _Verifier:
 
     def billboard(self) -> str:
         self._outcome = PublicOutcome(**public_parts(self.folder.files))
-        return results.billboard(self.folder, self._outcome, self.other)
+        return results.billboard(self.folder, self._outcome, self.here)
 
     def guarantees(self) -> str:
         return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)
