@@ -336,7 +336,7 @@ STEPS: dict[str, tuple[tuple[object, str], State, int, bool]] = {
     "charge": ((Store, "charge"), State.CLOSED, 2000, False),
     "read": ((Store, "reports"), State.CHARGED, 2000, True),
     "run": ((PrivateTruthfulRegression, "run"), State.CHARGED, 2000, True),
-    "files": ((settlement, "_files"), State.CHARGED, 2000, True),
+    "files": ((settlement, "public_files"), State.CHARGED, 2000, True),
     "publish": ((Store, "publish"), State.CHARGED, 2000, True),
     "pack": ((settlement, "write_pack"), State.SETTLED, 2000, True),
 }

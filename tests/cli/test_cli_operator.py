@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign.forging import quick
 from campaign.small import rows, tree, write
 from cli.commands import Run
 from confide.campaign import Campaign, Home, Store
@@ -188,6 +189,12 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
 # ---- verify
 
 
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+@pytest.mark.usefixtures("_quick")
 def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, folder = settled
     key = Home.default().fingerprint
@@ -212,6 +219,7 @@ def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatc
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.usefixtures("_quick")
 @pytest.mark.parametrize("name", ["coefficients.csv", "report.html", "manifest.json", "events.json", "campaign.toml",
                                   "campaign.json"])
 def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
@@ -235,6 +243,7 @@ def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, P
         assert name in broken["files"]
 
 
+@pytest.mark.usefixtures("_quick")
 def test_verify_with_the_wrong_key_or_share(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
     found = run("verify", settled[1], "--key", "00000000-00000000-00000000-00000000-00000000")
     assert found.code == 1
@@ -252,6 +261,7 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
     (tmp_path / "note" / "campaign.json").write_text("{}")
     (tmp_path / "mine.json").write_text("[]")
     for arguments, says in (([tmp_path / "nowhere"], "pack: "), ([tmp_path / "note"], "is no pack's"),
+                            ([settled[1], "--key", ""], "key: '' is no fingerprint"),
                             ([settled[1], "--own", tmp_path / "mine.json"], "is no participant's file")):
         found = run("verify", *arguments)
         assert (found.code, found.out) == (2, "")

@@ -25,7 +25,7 @@ from confide.contract.kinds import Kind, kind, kind_names
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 
-__all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
+__all__ = ["BudgetTable", "CampaignFile", "load", "parse", "schema"]
 
 _WORD = r"[^\s\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]+"
 """Characters that can be seen: what the schema can say of a data set's name."""
@@ -119,7 +119,20 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     if not there.exists():
         raise InvalidInput("campaign", f"{there} does not exist",
                            f"`confide init {kind_names()[0]}` writes a file to start from")
-    data = read_bytes("campaign", there)
+    return parse(read_bytes("campaign", there), path)
+
+
+def parse(data: bytes, path: Path) -> CampaignFile:
+    """Validate what a campaign file holds.
+
+    Args:
+        data: the file's bytes.
+        path: where it lies, or would lie.
+
+    Raises:
+        InvalidInput: as `load`.
+    """
+    there = path.absolute()
     try:
         text = data.decode("utf-8")
         document = tomllib.loads(text)

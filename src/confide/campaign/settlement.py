@@ -25,19 +25,18 @@ import numpy as np
 import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import REPORT, as_csv, check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
 from confide.campaign.home import Home, released_elsewhere
-from confide.campaign.pack import write_pack
-from confide.campaign.report import page
+from confide.campaign.pack import public_files, write_pack
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
 from confide.campaign.stored import unsettled
-from confide.contract.encoding import canonical, column_bytes
+from confide.contract.encoding import column_bytes
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
@@ -48,7 +47,8 @@ if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
-__all__ = ["Settled", "amounts", "charge_of", "check_budget", "existing", "ledger_says", "settle", "simulate", "stored_outcome"]
+__all__ = ["Settled", "amounts", "charge_of", "check_budget", "data_set_charge", "existing", "ledger_says", "settle",
+           "simulate", "stored_outcome"]
 
 _BLOCK = 65_536
 
@@ -74,11 +74,11 @@ class Settled:
 
 def charge_of(file: CampaignFile, plan: Plan) -> Charge:
     """What a campaign asks of the ledger."""
-    return replace_fields(_data_set_charge(file, plan), subjects=file.kind.identities(file.config))
+    return replace_fields(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
-def _data_set_charge(file: CampaignFile, plan: Plan) -> Charge:
-    """The same without its subjects, who may be millions."""
+def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
+    """The same without its subjects, who may be millions; of a plan, or of what was settled."""
     budget = file.budget
     events = tuple(plan.mechanism.events())
     # The rule "zcdp" converts once, at the delta of the budget.
@@ -91,13 +91,13 @@ def _data_set_charge(file: CampaignFile, plan: Plan) -> Charge:
                                         budget.delta if budget.subject_delta is None else budget.subject_delta))
 
 
-def check_budget(file: CampaignFile, plan: Plan) -> None:
+def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
     """Whether the campaign's own budgets admit it.
 
     Raises:
         BudgetExceeded: they do not, whatever was spent before.
     """
-    asked = _data_set_charge(file, plan)
+    asked = data_set_charge(file, plan)
     cost = price(asked.rule, asked.events, asked.delta)
     for budget, whose in ((asked.budget, ""), (asked.subject_budget, "each subject of ")):
         Filter(budget, asked.rule).charged(cost, f"{whose}{asked.account}")
@@ -211,21 +211,8 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored) -> bool:
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
     terms = file.kind.payouts(plan)
-    return store.publish(known.number, withdrawals, _files(campaign, outcome), column_bytes(outcome.shares),
+    return store.publish(known.number, withdrawals, public_files(file, plan, outcome), column_bytes(outcome.shares),
                          () if terms is None else amounts(terms, outcome.shares, deposited))
-
-
-def _files(campaign: Campaign, outcome: Outcome) -> dict[str, bytes]:
-    """The public files of an outcome: path -> bytes."""
-    file, plan = campaign.file, campaign.plan
-    manifest, columns = outcome.public()
-    files = {"manifest.json": canonical(manifest), "campaign.toml": file.text.encode()}
-    files |= {f"columns/{name}.arrow": data for name, data in columns.items()}
-    files |= {f"{name}.csv": as_csv(table).encode() for name, table in file.kind.tables(plan, outcome).items()}
-    lead = "Settled with secure noise. Everything on this page is public."
-    sections = [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
-    files[REPORT] = page(file.title, lead, sections).encode()
-    return files
 
 
 def amounts(terms: PayoutTerms, shares: pa.Table, deposited: np.ndarray) -> Iterator[list[tuple[int, int]]]:

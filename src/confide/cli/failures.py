@@ -15,6 +15,7 @@ from typing import Any
 import typer
 
 from confide.contract.errors import ConfideError
+from confide.contract.words import printable
 
 __all__ = ["guarded"]
 
@@ -28,7 +29,7 @@ def guarded(app: Callable[..., Any]) -> int:
         result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
-        print(f"confide: {_printable(str(error))}", file=sys.stderr)
+        print(f"confide: {printable(str(error))}", file=sys.stderr)  # names out of a stranger's file steer no terminal
         return error.exit_code
     except typer.Exit as error:
         return int(error.exit_code)
@@ -56,11 +57,6 @@ def guarded(app: Callable[..., Any]) -> int:
             )
         return 1
     return result if isinstance(result, int) else 0
-
-
-def _printable(text: str) -> str:
-    """One line: names out of a stranger's file do not steer the terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _reader_left() -> int:

@@ -54,12 +54,12 @@ def ledger(
 
 
 def verify(
-    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder of a settled campaign.")],
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack.")],
     key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
     own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Re-check a settled campaign offline; exits 1 if something is broken, 3 if something could not be checked."""
+    """Re-check a pack offline; exits 1 if something is broken, 3 if something could not be checked."""
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
     from confide.cli import output

@@ -64,5 +64,6 @@ def head(campaign: Campaign) -> dict[str, Any]:
 
 
 def emit(model: BaseModel) -> None:
-    """Print one JSON object."""
-    print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))
+    """Print one JSON object, in one printable line."""
+    line = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
+    print("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line))

@@ -188,6 +188,7 @@ class VerifyOutput(_Model):
     title: str
     signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
     known_signer: bool = Field(description="whether it is the key that was passed")
+    digest: str = Field(description="SHA-256 of what was signed; empty where the signature is broken")
     passed: bool = Field(description="nothing is broken")
     complete: bool = Field(description="every check was made, and holds")
     findings: list[FindingModel]

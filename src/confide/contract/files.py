@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shlex
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +16,12 @@ from typing import Any, NoReturn
 from pyarrow import ArrowException
 
 from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.words import printable
 
-__all__ = ["as_path", "check_private", "make_folder", "private_folder", "read_bytes", "read_json", "reading", "sync",
-           "write_new", "write_once", "write_private"]
+__all__ = ["TEXT_LIMIT", "as_path", "check_private", "make_folder", "parse_json", "private_folder", "read_bytes",
+           "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
 
-_TEXT_LIMIT = 1 << 24
+TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
@@ -52,13 +53,13 @@ def reading(field: str, path: Path) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        problem = f"{path} cannot be read: {error.field}: {_plain(error.problem)}"
-        raise InvalidInput(field, problem, _plain(error.limit)) from None
+        problem = f"{printable(str(path))} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
+        raise InvalidInput(field, problem, printable(error.limit, _LONGEST)) from None
     except _BROKEN as error:
-        raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput(field, f"{printable(str(path))} cannot be read ({type(error).__name__})") from None
 
 
-def read_bytes(field: str, path: Path, limit: int = _TEXT_LIMIT) -> bytes:
+def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """A whole file.
 
     Raises:
@@ -77,11 +78,21 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
     """A JSON file, and its bytes.
 
     Raises:
-        InvalidInput: not there, no JSON, too large, nested too deeply.
+        InvalidInput: not there, too large, or nothing that `parse_json` takes.
     """
     data = read_bytes(field, path)
     with reading(field, path):
-        return json.loads(data, parse_constant=_no_number), data
+        return parse_json(data), data
+
+
+def parse_json(data: bytes) -> Any:
+    """What a JSON text says; to be called within `reading`, since a hostile one can break the reader.
+
+    Raises:
+        InvalidInput: a key that stands twice, of which readers would choose different ones, or a number that JSON has
+            not.
+    """
+    return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
 
 
 def check_private(field: str, path: Path) -> None:
@@ -197,10 +208,11 @@ def _create(path: Path, data: bytes | str, mode: int) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
-def _plain(text: str) -> str:
-    """One printable line: a stranger's file does not steer the terminal."""
-    text = re.sub(r"[^\x20-\x7e\xa1-\uffff]", "?", text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidInput("key", f"{Counter(key for key, _ in pairs).most_common(1)[0][0]!r} stands twice")
+    return found
 
 
 def _no_number(text: str) -> NoReturn:
