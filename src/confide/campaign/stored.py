@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,8 +49,8 @@ def unsettled(file: CampaignFile, where: object, elsewhere: str) -> Refused:
         elsewhere: what else may be the case, and what to do then.
     """
     return Refused(f"{file.name} is not settled in {where}",
-                   f"run `confide run {file.path}` first; if its file was changed since it was settled, it is another "
-                   f"campaign; if {elsewhere}")
+                   f"run `confide run {shlex.quote(str(file.path))}` first; if its file was changed since it was "
+                   f"settled, it is another campaign; if {elsewhere}")
 
 
 def _manifest(file: CampaignFile, folder: Path) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
-__all__ = ["did_you_mean", "number"]
+__all__ = ["did_you_mean", "money", "number"]
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
@@ -24,6 +25,22 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: flo
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"did you mean {near[0]!r}?" if near else otherwise
+
+
+def money(coins: int, minor_units: int, currency: str) -> str:
+    """Whole coins in the currency's unit: exact, with all of the currency's digits.
+
+    Args:
+        coins: in the smallest coin.
+        minor_units: how many of them make one unit; a power of ten.
+        currency: its name.
+
+    Example:
+        >>> money(123_456, 100, "EUR")
+        '1,234.56 EUR'
+    """
+    digits = len(str(minor_units)) - 1
+    return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
 
 
 def number(value: str | float | None) -> str:

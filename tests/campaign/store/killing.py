@@ -72,7 +72,7 @@ def prepared(copies: Callable[[Callable[[str], None]], Copies], folder: Path) ->
     expected = {0: report(5), 1: report(11), 3: report(2_000), 4: report(30_000)}
     return Scene(campaign=campaign, copies=copies(prepare), home=lambda: home, expected=expected,
                  before={slot: expected[slot] for slot in (3, 4)}, withdrawn=frozenset({2, 5}),
-                 people=frozenset({0, 1, 3, 4, 5}), folder=folder)
+                 people=frozenset(range(6)), folder=folder)  # who withdrew gets the deposit back
 
 
 def new(copies: Callable[[Callable[[str], None]], Copies], folder: Path) -> Scene:
