@@ -142,6 +142,17 @@ def test_every_column_has_a_reason(database_url: str) -> None:
     assert not any(isinstance(kind, DateTime) for kind in columns.values())
 
 
+def test_the_documentation_says_the_same() -> None:
+    """Of every table, and of every column that is erased when all is paid."""
+    page = (Path(__file__).parents[3] / "docs" / "campaigns" / "settlement.md").read_text(encoding="utf-8")
+    lines = page.partition("| what is stored | where | until |\n|---|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    named = {word: until for _, _, where, until, _ in (line.split("|") for line in lines)
+             for word in re.findall(r"`([a-z_.]+)`", where)}
+    assert {word.partition(".")[0] for word in named} == {column.partition(".")[0] for column in COLUMNS}
+    kept = {column for column in COLUMNS if "for ever" in named.get(column, named[column.partition(".")[0]])}
+    assert kept == {column for column, (whose, _) in COLUMNS.items() if whose != "erased"}
+
+
 def test_what_bears_a_day_or_a_time_is_nobodys_report() -> None:
     """Days stand with the operator's acts, the one time with her export."""
     words = re.compile(r"day|time|date\b|when|written|created|updated|stamp")
