@@ -53,23 +53,29 @@ __all__ = ["Settled", "amounts", "charge_of", "check_budget", "data_set_charge",
 _BLOCK = 65_536
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settled:
     """A settled campaign.
 
     Args:
-        outcome: billboard, shares, guarantees.
+        title: the campaign's.
+        outcome: billboard, shares, guarantees; the rows of shares are empty once everybody is paid.
         tables: the public result in natural units, such as `coefficients`.
         folder: where its pack lies: public files alone.
         fresh: False when it had been settled before, or by somebody else meanwhile: this is the stored outcome.
         number: the campaign's number in the store.
     """
 
+    title: str
     outcome: Outcome
     tables: Mapping[str, pa.Table]
     folder: Path
     fresh: bool
     number: int
+
+    def __repr__(self) -> str:
+        how = "settled now" if self.fresh else "settled before"
+        return f"<campaign {self.title!r}, {how}, number {self.number} of its store, in {self.folder}>"
 
 
 def charge_of(file: CampaignFile, plan: Plan) -> Charge:
@@ -166,8 +172,8 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))
     write_pack(place, files)
-    return Settled(outcome=outcome, tables=campaign.file.kind.tables(campaign.plan, outcome), folder=place,
-                   fresh=fresh, number=known.number)
+    return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
+                   tables=campaign.file.kind.tables(campaign.plan, outcome))
 
 
 def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:

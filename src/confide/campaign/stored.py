@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from confide.contract.kinds import Plan
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
 
-__all__ = ["public", "unsettled"]
+__all__ = ["public", "unknown", "unsettled"]
 
 _SHOWN = 3  # differing keys that a message names
 
@@ -54,8 +55,15 @@ def unsettled(file: CampaignFile, where: object, elsewhere: str) -> Refused:
         elsewhere: what else may be the case, and what to do then.
     """
     return Refused(f"{file.name} is not settled in {where}",
-                   f"run `confide run {file.path}` first; if its file was changed since it was settled, it is another "
-                   f"campaign; if {elsewhere}")
+                   f"run `confide run {shlex.quote(str(file.path))}` first; if its file was changed since it was "
+                   f"settled, it is another campaign; if {elsewhere}")
+
+
+def unknown(where: object) -> Refused:
+    """A store was never asked to settle a campaign."""
+    return Refused(f"{where} does not know this campaign",
+                   "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
+                   "changed since it was run, use the one that ran")
 
 
 def _manifest(file: CampaignFile, there: Folder) -> str:

@@ -201,6 +201,32 @@ class WithdrawOutput(_Campaign):
     before_settlement: bool = Field(description="true: her record counts as empty; false: it was erased")
 
 
+class BatchModel(_Model):
+    """One export of payouts."""
+
+    number: int
+    format: str = Field(description="csv or pain.001")
+    written: str = Field(description="when, UTC")
+    people: dict[str, int] = Field(description="sent, paid, failed, reopened -> number of payments")
+    coins: str | None = Field(description="what was not reopened, in the smallest coin; null once erased")
+
+
+class PayoutModel(_Model):
+    """One payout."""
+
+    id: str
+    coins: str | None = Field(description="in the smallest coin; null once erased")
+    state: str
+    batch: int | None = Field(description="null while it waits")
+
+
+class WithdrawnModel(_Model):
+    """Who withdrew before the settlement."""
+
+    id: str
+    deposit: str = Field(description="in her payout, in the smallest coin; 0 where she had left none")
+
+
 class PayoutsOutput(_Campaign):
     """`confide payouts --json`: for the operator alone."""
 
@@ -212,7 +238,9 @@ class PayoutsOutput(_Campaign):
     people: dict[str, int] = Field(description="state -> number of payouts")
     coins: dict[str, str] = Field(description="state -> sum in the smallest coin")
     code: str = Field(description="approves what is queued; empty where nothing is")
-    batches: int = Field(description="how many were exported")
+    batches: list[BatchModel]
+    entries: list[PayoutModel] | None = Field(description="every payout, with --list")
+    withdrawn: list[WithdrawnModel] | None = Field(description="before the settlement, with --list")
 
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput

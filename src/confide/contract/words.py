@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
-__all__ = ["did_you_mean", "number", "printable"]
+__all__ = ["did_you_mean", "money", "number", "printable"]
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
@@ -44,6 +45,22 @@ def printable(text: str, longest: int | None = None) -> str:
     kept = text if longest is None else text[: longest + 1]
     line = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in kept)
     return line if longest is None or len(line) <= longest else f"{line[:longest]}..."
+
+
+def money(coins: int, minor_units: int, currency: str) -> str:
+    """Whole coins in the currency's unit: exact, with all of the currency's digits.
+
+    Args:
+        coins: in the smallest coin.
+        minor_units: how many of them make one unit; a power of ten.
+        currency: its name.
+
+    Example:
+        >>> money(123_456, 100, "EUR")
+        '1,234.56 EUR'
+    """
+    digits = len(str(minor_units)) - 1
+    return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
 
 
 def number(value: str | float | None) -> str:

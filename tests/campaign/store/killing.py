@@ -73,7 +73,7 @@ def prepared(copies: Callable[[Callable[[str], None]], Copies], folder: Path) ->
     return Scene(campaign=campaign, copies=copies(prepare), expected=expected,
                  home=lambda: copied(home, folder / f"home-{next(homes)}", earlier.file.digest).folder,
                  before={slot: expected[slot] for slot in (3, 4)}, withdrawn=frozenset({2, 5}),
-                 people=frozenset({0, 1, 3, 4, 5}), folder=folder)
+                 people=frozenset(range(6)), folder=folder)  # who withdrew gets the deposit back
 
 
 def new(copies: Callable[[Callable[[str], None]], Copies], folder: Path) -> Scene:

@@ -202,13 +202,9 @@ def _carry_on(recording: Recording, store: Store, number: int, place: Path) -> l
     """Pay until all is paid; how often each person was. The bank is asked for the payments that it was sent before."""
     paid: Counter[int] = Counter()
     paid.update(slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "paid")
-    for row in store.batches(number):
-        said = {reference: "paid" for slot, reference, _ in row.payments if not paid[slot]}
-        failed = {slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "failed"}
-        now = {reference: verdict for slot, reference, _ in row.payments
-               for verdict in [said.get(reference)] if verdict and slot not in failed}
-        paid.update(slot for slot, reference, _ in row.payments if reference in now)
-        store.confirm(number, now)
+    for sent in store.attempts(number).values():
+        store.confirm(number, {reference: "paid" for reference, state in sent.items() if state == "sent"})
+    paid |= Counter(slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "paid")
     while not store.payouts(number).done:
         store.reopen(number)
         store.approve(number, store.payouts(number).code)

@@ -25,7 +25,7 @@ from confide.campaign.store import chain, payouts, reports
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
-from confide.campaign.store.erasure import erase_share
+from confide.campaign.store.erasure import erase_paid, erase_share
 from confide.campaign.store.ledger import (
     Charge,
     Standing,
@@ -35,7 +35,7 @@ from confide.campaign.store.ledger import (
     standings,
     subject_standing,
 )
-from confide.campaign.store.payouts import BatchRow, Queue
+from confide.campaign.store.payouts import BatchRow, Entry, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
@@ -61,6 +61,8 @@ class Stored:
         slots: invited slots.
         state: where it stands.
         withdrawals: how many withdrew; a run that began before the last one is void.
+        paid: what was paid in all, in the smallest coin, once amounts and shares were erased; None before. The
+            operator's alone.
     """
 
     number: int
@@ -71,6 +73,7 @@ class Stored:
     slots: int
     state: State
     withdrawals: int
+    paid: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -265,7 +268,8 @@ class Store:
 
         Before the publication her report becomes the null record, whatever is handed in later, and the number of slots
         stays; a run that is under way is void and starts anew under the same debit. After it her report, her share
-        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay.
+        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay. It is about this
+        campaign alone: whoever is in others withdraws from each.
 
         Args:
             campaign: its number.
@@ -384,9 +388,7 @@ class Store:
             connection.execute(insert(s.share).values(campaign_id=campaign, data=shares))
             insert_many(connection, s.payout, ("campaign_id", "slot", "amount", "state"),
                         ([(campaign, slot, amount, "queued") for slot, amount in block] for block in due))
-            done = payouts.all_paid(connection, campaign)
-            if done:
-                _erase_reports(connection, campaign)
+            done = erase_paid(connection, campaign)  # where nothing is due
         if done or withdrawals:  # who withdrew during the run could not be forgotten at once
             self._database.forget(thoroughly=True)
         return True
@@ -406,7 +408,10 @@ class Store:
         return files
 
     def shares(self, campaign: int) -> bytes:
-        """All shares of a settled campaign, as one Arrow file: the operator's alone."""
+        """All shares of a settled campaign, as one Arrow file: the operator's alone.
+
+        Rows of who withdrew are empty, and all rows once all is paid.
+        """
         with self._database.reading() as connection:
             found = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar_one()
         return bytes(found)
@@ -415,8 +420,23 @@ class Store:
 
     def payouts(self, campaign: int) -> Queue:
         """How the payouts of a settled campaign stand: the operator's alone."""
-        with self._database.reading() as connection:
+        with self._database.snapshot() as connection:
             return payouts.queue(connection, campaign)
+
+    def entries(self, campaign: int) -> tuple[Entry, ...]:
+        """Every payout of a settled campaign: the operator's alone."""
+        with self._database.reading() as connection:
+            return payouts.entries(connection, campaign)
+
+    def withdrawn(self, campaign: int) -> dict[int, bool]:
+        """Who withdrew before the publication, slot -> whether she had handed in a report: the operator's alone.
+
+        Erased when all is paid.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(select(s.withdrawal.c.slot, s.withdrawal.c.reported)
+                                      .where(s.withdrawal.c.campaign_id == campaign).order_by(s.withdrawal.c.slot))
+            return {slot: bool(reported) for slot, reported in rows}
 
     def approve(self, campaign: int, code: str) -> int:
         """Approve what is queued, by the code that `payouts` showed; the number of entries, 0 where none was queued.
@@ -450,10 +470,10 @@ class Store:
             chain.append(connection, known.number, "export", _today(), {"batch": number, "format": form})
         return number
 
-    def batches(self, campaign: int) -> tuple[BatchRow, ...]:
-        """All exported batches, as far as their payouts were not queued again."""
-        with self._database.reading() as connection:
-            return payouts.batches(connection, campaign, self.get(campaign).content, self.home.ledger_key)
+    def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
+        """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+        with self._database.snapshot() as connection:
+            return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
     def batch(self, campaign: int, number: int) -> BatchRow:
         """An exported batch that the bank has not answered.
@@ -462,26 +482,27 @@ class Store:
             InvalidInput: no such batch.
             Refused: the bank has answered it; who writes it again might pay twice.
         """
-        with self._database.reading() as connection:
-            for entry in chain.entries(connection, campaign):
-                if entry.event == "reopen" and number in entry.data["batches"]:
-                    raise payouts.answered(number)
+        with self._database.snapshot() as connection:
             return payouts.batch(connection, campaign, self.get(campaign).content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take what the bank says, reference -> "paid" or "failed"; when all is paid, erase all reports.
+        """Take what the bank says, reference -> "paid" or "failed".
+
+        When all is paid, reports, shares and amounts are erased; their sum stays.
+
+        Returns:
+            "paid", "failed": how many entries changed; "known": how many were so before.
 
         Raises:
-            InvalidInput: a reference of no exported payout, or of one that was paid before; nothing is taken.
+            InvalidInput: a reference of no exported payout, or word against what the bank has said before, where that
+                cannot be mended; nothing is taken.
         """
         with self._locked(campaign) as (connection, known):
             found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)
             if found["paid"] or found["failed"]:
                 chain.append(connection, known.number, "import", _today(), {"paid": found["paid"],
                                                                             "failed": found["failed"]})
-            done = known.state is State.SETTLED and payouts.all_paid(connection, campaign)
-            if done:
-                _erase_reports(connection, campaign)
+            done = known.state is State.SETTLED and erase_paid(connection, campaign)
         if done:
             self._database.forget(thoroughly=True)
         return found
@@ -527,15 +548,10 @@ class Store:
         chain.append(connection, known.number, event, _today(), data)
 
 
-def _erase_reports(connection: Connection, campaign: int) -> None:
-    """Of a campaign in which all is paid, nobody needs them any more."""
-    for table in (s.report, s.withdrawal):
-        connection.execute(delete(table).where(table.c.campaign_id == campaign))
-
-
 def _stored(row: Any) -> Stored:
     return Stored(number=row.id, content=row.content, kind=row.kind, name=row.name, title=row.title, slots=row.slots,
-                  state=State(row.state), withdrawals=row.withdrawals)
+                  state=State(row.state), withdrawals=row.withdrawals,
+                  paid=None if row.paid is None else int(row.paid))
 
 
 def _check_slot(slot: int, known: Stored) -> None:

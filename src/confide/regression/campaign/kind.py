@@ -103,10 +103,9 @@ class RegressionKind:
 
     def payouts(self, plan: CampaignPlan) -> PayoutTerms:
         """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
-        payment = plan.mechanism.payment
-        deposit = math.ceil(max(0.0, plan.regression.figures.deposit) * payment.minor_units)
+        payment, figures = plan.mechanism.payment, plan.regression.figures
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
-                           deposit=deposit)
+                           highest=math.ceil(figures.highest / figures.coin), deposit=figures.deposit_coins)
 
     def collect(
         self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
