@@ -18,8 +18,8 @@ def key_section(fingerprint: str) -> Section:
     """How a participant can check the result later."""
     return Section(title="How you can check the result", blocks=(Text((
         f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
-        "`confide verify PACK --key FINGERPRINT` then checks the pack of published files without anybody's help; with your own "
-        "file it checks your share too.",
+        "`confide verify PACK --key FINGERPRINT` then checks the pack of published files without anybody's help; with "
+        "your own file it checks your share too.",
     )),))
 
 
@@ -89,4 +89,4 @@ def verification_section(found: Verification) -> Section:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
     same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)
     return Section(title=f"Verification of '{found.title}'", blocks=(
-        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.digest else ()), whole))))
+        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.passed else ()), whole))))

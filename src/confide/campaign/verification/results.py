@@ -43,8 +43,9 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     said = json_of(folder[MANIFEST])
     if said.keys() != _PARTS:
         raise Broken(f"{MANIFEST} holds something else than an outcome does")
-    if not _VERSION.fullmatch(outcome.provenance.confide):  # findings repeat it
-        raise Broken(f"{MANIFEST} names no version of confide")
+    wrote = outcome.provenance
+    if not all(map(_VERSION.fullmatch, (wrote.confide, wrote.python, *wrote.parts, *wrote.parts.values()))):
+        raise Broken(f"{MANIFEST} names versions that are none")  # findings repeat them
     there, named = {path for path in folder.files if is_column(path)}, _columns(said)
     if there - named:
         raise Broken(f"{min(there - named)} belongs to no array of the manifest")
@@ -53,7 +54,6 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     now["guarantees"] = said["guarantees"]  # they are looked at by themselves
     what = f"a {type(outcome.billboard).__name__} of {type(outcome.mechanism).__name__}"
     if canonical(now) != folder[MANIFEST] or {f"columns/{name}.arrow" for name in columns} != there:
-        wrote = outcome.provenance
         if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
             raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
         raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")
