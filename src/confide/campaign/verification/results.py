@@ -93,11 +93,11 @@ def result_tables(
     """
     now = tables(file, plan, outcome)
     then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path)}
-    for path in now.keys() & then.keys():
-        if not same_text(now[path], then[path]) and (other is None or _contradict(now[path], then[path])):
+    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_text(now[path], then[path])]
+    for path in otherwise:
+        if other is None or _contradict(now[path], then[path]):
             raise Broken(f"{path} is not what the billboard says")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
-    otherwise = [path for path in now.keys() & then.keys() if not same_text(now[path], then[path])]
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
     if more or missing or otherwise:
