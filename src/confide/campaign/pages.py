@@ -140,4 +140,4 @@ def verification_section(found: Verification) -> Section:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
     same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)
     return Section(title=f"Verification of '{found.title}'", blocks=(
-        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.digest else ()), whole))))
+        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.passed else ()), whole))))

@@ -62,8 +62,7 @@ def _loses_no_more(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> No
     """The losses that follow from the mechanism, and their cost, are within those of the plan."""
     allowed = _losses(_stated(plan.guarantees))
     for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():
-        # The largest that is allowed to anybody who sees this: the loss of the whole.
-        for loss in losses:
+        for loss in losses:  # a part may lose as much as the plan allows to the whole
             if not any(_covers(each, loss) for each in allowed.get((audience, unit), ())):
                 raise Broken(f"the mechanism may lose {_words(loss)} towards {audience}: more than is planned")
     asked, spends = data_set_charge(file, plan), data_set_charge(file, outcome)
@@ -92,10 +91,13 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
     then = {**said, "delta": float(said["delta"])}
     if repr(then["delta"]) != said["delta"]:
         raise Broken("the delta of the charge is not written as a number")
-    wrong = [each for each in differences(now, then) if other is None or not each.path.endswith(".label")]
-    if wrong:
+    wrong = list(differences(now, then))
+    if wrong and (other is None or not all(each.path.endswith(".label") for each in wrong)):
         raise Broken(f"the ledger was charged for something else: {_listed(wrong)}")
     check_budget(file, outcome)
+    if wrong:
+        raise NotChecked(f"the charge is what the campaign asks, but confide {other} may call it otherwise: "
+                         f"{_listed(wrong)}")
     spent = Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent
     return f"charged once to {asked.account.name!r}: {spent}; the campaign file allows {asked.budget}"
 
@@ -126,20 +128,21 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
 
 def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
     """Whether a flag hangs on the last digit: a participation that is calibrated to be worth exactly nothing."""
-    return any(found.path == f"[{place}].vacuous" and abs(each.get("utility", 1.0)) <= TINY
-               for place, each in enumerate(now, 1))
+    flags = {f"[{place}].vacuous" for place, each in enumerate(now, 1) if abs(each.get("utility", 1.0)) <= TINY}
+    return found.path in flags and isinstance(found.then, bool)
 
 
 def _privacy_is_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:
-    parts = {(each["audience"], each["unit"], each["part"]): each["loss"] for each in _privacy(now)}
-    whole = _losses(now)
     for each in said:
-        seen = (each["audience"], each["unit"])
+        seen = [mine for mine in _privacy(now) if all(mine[key] == each[key] for key in ("audience", "unit"))]
         # Of a part that this version does not know, nothing is proved but the loss of the whole.
-        follows = [parts[*seen, each["part"]]] if (*seen, each["part"]) in parts else whole.get(seen, [])
-        if not follows or not all(_covers(each["loss"], loss) for loss in follows):
+        follows = [mine for mine in seen if mine["part"] == each["part"]] or seen
+        if not follows or not all(_covers(each["loss"], mine["loss"]) for mine in follows):
+            losses = ", ".join(_words(mine["loss"]) for mine in follows) or "nothing"
             raise Broken(f"{_words(each['loss'])} is promised towards {each['audience']} for {each['part']}; these "
-                         f"parameters give {', '.join(map(_words, follows)) or 'nothing'}")
+                         f"parameters give {losses}")
+        if any(_better(key, each[key], mine[key]) for key in ("failure_probability", "vacuous") for mine in follows):
+            raise Broken(f"the promise for {each['part']} may fail, or says nothing, by these parameters")
 
 
 def _others_are_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:

@@ -100,7 +100,7 @@ def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Fol
         InvalidInput: no folder, too many files, too large ones, or one that cannot be read.
     """
     found = _Found(place, field, tables)
-    with found.told("."):
+    with found.told("the folder"):
         top = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         try:
             found.look(top, "")
@@ -125,7 +125,7 @@ class _Found:
             for entry in entries:
                 self.seen += 1
                 if self.seen > MOST:
-                    raise self.refused("holds too many files", f"a pack holds at most {MOST}")
+                    raise self.refused("holds too many files", f"a pack holds at most {MOST:,}")
                 self.take(folder, entry, f"{before}{entry.name}")
 
     def take(self, folder: int, entry: os.DirEntry[str], path: str) -> None:
@@ -158,7 +158,7 @@ class _Found:
                 raise self.refused(f"{path} is no file")
             if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _TEXTS else LARGEST):
                 raise self.refused(f"{path} is too large",
-                                   f"all files of a pack take at most {LARGEST} bytes, and each text {TEXT_LIMIT}")
+                                   f"a pack takes at most {LARGEST:,} bytes, and each text of it {TEXT_LIMIT:,}")
             data = file.read(status.st_size + 1)
             if len(data) != status.st_size:
                 raise self.refused(f"{path} changes while it is read")

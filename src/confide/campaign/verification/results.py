@@ -43,8 +43,9 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     said = json_of(folder[MANIFEST])
     if said.keys() != _PARTS:
         raise Broken(f"{MANIFEST} holds something else than an outcome does")
-    if not _VERSION.fullmatch(outcome.provenance.confide):  # findings repeat it
-        raise Broken(f"{MANIFEST} names no version of confide")
+    wrote = outcome.provenance
+    if not all(map(_VERSION.fullmatch, (wrote.confide, wrote.python, *wrote.parts, *wrote.parts.values()))):
+        raise Broken(f"{MANIFEST} names versions that are none")  # findings repeat them
     there, named = {path for path in folder.files if is_column(path)}, _columns(said)
     if there - named:
         raise Broken(f"{min(there - named)} belongs to no array of the manifest")
@@ -53,7 +54,6 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     now["guarantees"] = said["guarantees"]  # they are looked at by themselves
     what = f"a {type(outcome.billboard).__name__} of {type(outcome.mechanism).__name__}"
     if canonical(now) != folder[MANIFEST] or {f"columns/{name}.arrow" for name in columns} != there:
-        wrote = outcome.provenance
         if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
             raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
         raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")
@@ -93,11 +93,11 @@ def result_tables(
     """
     now = tables(file, plan, outcome)
     then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path)}
-    for path in now.keys() & then.keys():
-        if not same_text(now[path], then[path]) and (other is None or _contradict(now[path], then[path])):
+    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_text(now[path], then[path])]
+    for path in otherwise:
+        if other is None or _contradict(now[path], then[path]):
             raise Broken(f"{path} is not what the billboard says")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
-    otherwise = [path for path in now.keys() & then.keys() if not same_text(now[path], then[path])]
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
     if more or missing or otherwise:

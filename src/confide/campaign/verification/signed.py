@@ -15,7 +15,7 @@ from confide.contract.encoding import digest
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import FORMAT
 
-__all__ = ["as_fingerprint", "campaign_file", "files", "signature"]
+__all__ = ["as_fingerprint", "campaign_file", "files", "signature", "signer_of"]
 
 _FINGERPRINT = re.compile("[0-9a-f]{40}")
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -44,25 +44,24 @@ def as_fingerprint(key: str) -> str:
     return "-".join(plain[start : start + 8] for start in range(0, 40, 8))
 
 
-def signature(folder: Folder, note: Mapping[str, Any], known: str | None) -> tuple[str, str]:
-    """Who signed the statement, and what to say of it.
-
-    Args:
-        folder: of the pack.
-        note: the statement.
-        known: the fingerprint that the caller knew before.
-    """
+def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
+    """The fingerprint of the key that signed the statement as it stands."""
     signer = signed_by(note)
     if signer is None:
         raise Broken(f"{NOTE} was not signed as it stands")
     json_of(folder[NOTE])
     if {name: type(value) for name, value in note.items()} != _SHAPE or note["format"] != FORMAT:
         raise Broken(f"{NOTE} says something else than what a pack's says")
+    return signer
+
+
+def signature(signer: str, known: str | None) -> str:
+    """Whether it is the key that the caller knew before, by its fingerprint."""
     if known is None:
-        return signer, f"signed by {signer}; integrity only: compare it with your offer's"
+        return f"signed by {signer}; integrity only: compare it with your offer's"
     if known != signer:
         raise Broken(f"signed by {signer}, not by {known}")
-    return signer, f"signed by {signer}, the key that you know"
+    return f"signed by {signer}, the key that you know"
 
 
 def files(folder: Folder, note: Mapping[str, Any]) -> str:

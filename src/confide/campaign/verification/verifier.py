@@ -89,7 +89,7 @@ class _Verifier:
 
     @property
     def file(self) -> CampaignFile:
-        return _had(self._file, "the campaign file cannot be read")
+        return _had(self._file, "the campaign file is not what it should be")
 
     @property
     def plan(self) -> Plan:
@@ -119,9 +119,8 @@ class _Verifier:
     # ---- the checks that read parts
 
     def signature(self) -> str:
-        signer, detail = signed.signature(self.folder, self.note, self.known)
-        self.signer = signer
-        return detail
+        self.signer = signed.signer_of(self.folder, self.note)
+        return signed.signature(self.signer, self.known)
 
     def campaign_file(self) -> str:
         file = parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
