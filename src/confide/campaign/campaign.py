@@ -121,6 +121,9 @@ class Campaign:
     ) -> Settled:
         """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
 
+        The billboard is the same for ever. In the shares the rows of who withdrew are empty, and once everybody is paid
+        all rows are.
+
         Args:
             folder: where the pack goes; default `out/NAME` beside the campaign file.
             store: of the campaign.
@@ -188,7 +191,8 @@ class Campaign:
         """
         if record is None:
             return self._stored_share(str(identity), store)
-        return self.file.kind.explain(self.plan, self._public(folder), *self._parsed(identity, record))
+        hers = self._parsed(identity, record)
+        return self.file.kind.explain(self.plan, self._public(folder), *hers)
 
     def _stored_share(self, identity: str, store: Store | None) -> Sequence[Section]:
         from confide.campaign.pages import withdrawn_section

@@ -88,7 +88,7 @@ class Batch:
         >>> payments = (Payment("A-1", None, "ann", 1250), Payment("A-2", None, "bob", 5))
         >>> batch = Batch("Sleep", 1, "EUR", 100, "2026-03-01T12:00:00Z", payments)
         >>> batch.total, batch.decimal(5), batch.message
-        (Decimal('12.55'), Decimal('0.05'), 'CONFIDE-1-2585940e34f06572')
+        (Decimal('12.55'), Decimal('0.05'), 'CONFIDE-1-c5cedd30ec8a1b83')
     """
 
     campaign: str
