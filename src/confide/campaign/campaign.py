@@ -122,6 +122,9 @@ class Campaign:
     ) -> Settled:
         """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
 
+        The billboard is the same for ever. In the shares the rows of who withdrew are empty, and once everybody is paid
+        all rows are.
+
         Args:
             folder: where the pack goes; default `out/NAME` beside the campaign file.
             store: of the campaign.
