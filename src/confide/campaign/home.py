@@ -124,5 +124,5 @@ class Home:
 def released_elsewhere() -> Refused:
     """Of two outcomes of one campaign, the second is never released."""
     return Refused("this campaign was settled in another store; its result is signed",
-                   "name that store with --store, also if this one is an old copy of it; a second release is another "
+                   "name that store with --store, an old copy of it will not do; a second release is another "
                    "campaign, with another title")
