@@ -22,6 +22,7 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 
 if TYPE_CHECKING:
+    from confide.campaign.home import Home
     from confide.campaign.payouts import Payouts
     from confide.campaign.settlement import Settled
     from confide.campaign.store import Store
@@ -86,12 +87,17 @@ class Campaign:
             terms.check_total(len(self.file.kind.identities(self.file.config)))
         return found
 
-    def offer(self) -> Sequence[Section]:
-        """The plan as a participant reads it, with the fingerprint of the key that will sign the result."""
+    def offer(self, *, home: Home | None = None) -> Sequence[Section]:
+        """The plan as a participant reads it, with the fingerprint of the key that will sign the result.
+
+        Args:
+            home: the installation whose key it is, as `Store.home`; default `Home.default()`.
+        """
         from confide.campaign.home import Home
         from confide.campaign.pages import key_section
 
-        return [*self.plan.offer(), key_section(Home.default().fingerprint)]
+        fingerprint = (Home.default() if home is None else home).fingerprint
+        return [*self.plan.offer(), key_section(fingerprint)]
 
     def collect(self, progress: Progress | None = None) -> Collection:
         """Read the records that the file names, one per participant."""

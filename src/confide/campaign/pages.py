@@ -64,7 +64,7 @@ def subject_section(identity: str, found: Standing | None) -> Section:
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
     return Section(title=f"Participant {identity}, {found.account}", private=True, blocks=(
         Table(columns=("", "in all her campaigns"), rows=rows),
-        Table(columns=("campaigns on this data set", "day", "cost"), rows=tuple(
+        Table(columns=("all campaigns on this data set, hers or not", "day", "cost"), rows=tuple(
             (entry.campaign, entry.day, entry.cost) for entry in found.debits))))
 
 
