@@ -10,10 +10,13 @@
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
     └── SolverFailed                   a numerical routine could not certify its answer
 
-Messages are built from public parameters only. Nothing here ever carries a participant's value.
+Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
+printable line, whatever names out of a stranger's file stand in it.
 """
 
 from __future__ import annotations
+
+from confide.contract.words import printable
 
 __all__ = [
     "BudgetExceeded",
@@ -30,6 +33,9 @@ class ConfideError(Exception):
     """Base of every error that confide raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class InvalidInput(ConfideError, ValueError):
