@@ -56,6 +56,13 @@ def test_the_tree() -> None:
     assert ConfideError.__bases__ == (Exception,)
 
 
+def test_a_strangers_words_steer_no_terminal() -> None:
+    hostile = "\x1b[2J\x9b\u202e\u2066\r\n\x00"
+    for error in (InvalidInput("key", hostile, hostile), Refused(hostile), BudgetExceeded(hostile, "1", "0")):
+        assert str(error).isprintable()
+        assert "\\x1b[2J\\x9b\\u202e\\u2066\\r\\n\\x00" in str(error)
+
+
 def test_messages_are_one_line() -> None:
     for error, _, message, _ in CASES:
         assert "\n" not in str(error) + message

