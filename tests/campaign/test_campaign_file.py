@@ -162,6 +162,7 @@ WRONG = [
     ('data_set = "pay survey"', 'data_set = ""', "budget.data_set", "at least 1 character"),
     ('data_set = "pay survey"', 'data_set = "pay  survey"', "budget.data_set", "single spaces"),
     ('data_set = "pay survey"', 'data_set = "pay\\u200b survey"', "budget.data_set", "must be printable"),
+    ('data_set = "pay survey"', 'data_set = "pay\\u034f survey"', "budget.data_set", "must be printable"),
     ("epsilon = 7.0", 'epsilon = 7.0\nrule = "advanced"', "budget.rule", "'basic' or 'zcdp'"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = 0", "budget.subject_epsilon", "greater than 0"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = inf", "budget.subject_epsilon", "finite"),

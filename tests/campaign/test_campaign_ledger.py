@@ -144,6 +144,14 @@ def test_scopes_do_not_mix(store: Store) -> None:
         ask(events=(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_ADDED_OR_REMOVED),))
 
 
+def test_a_clock_that_was_put_back_makes_no_earlier_day(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("confide.campaign.store.store._today", lambda: "2031-01-01")
+    number = campaign(store, "late")
+    monkeypatch.undo()
+    store.charge(number, ask())
+    assert {entry.day for entry in store.events(number)} == {"2031-01-01"}
+
+
 def test_a_data_set_has_one_relation(store: Store) -> None:
     """A second one would be a second budget for the same people."""
     store.charge(campaign(store, "first"), ask(1.0))

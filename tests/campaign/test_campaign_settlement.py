@@ -109,7 +109,7 @@ def test_a_table_is_read_once_and_only_if_the_ledger_admits_it(tmp_path: Path, m
     with pytest.raises(BudgetExceeded, match="epsilon 1 of 7"):
         second.settle(tmp_path / "out-2")
     assert source.reads == []
-    assert stands(second) == (State.OPEN, 0)
+    assert stands(second) == (State.CANCELLED, 0)
     assert charged() == (PureDP(6.0), 1)
     assert not (tmp_path / "out-2").exists()
 

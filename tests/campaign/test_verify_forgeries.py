@@ -20,7 +20,7 @@ from campaign.forging import edit, forge, found, left_open, rechain, remake, res
 from confide.campaign import load, verify
 from confide.campaign.pack import NOTE
 from confide.campaign.verification import results
-from confide.campaign.verification.likeness import same_text
+from confide.campaign.verification.likeness import same_rows, same_text
 from confide.contract import Certificate, PublicOutcome
 from confide.contract.encoding import column_bytes, digest
 from confide.regression import PrivateTruthfulRegression
@@ -271,7 +271,8 @@ def test_a_billboard_does_not_contradict_itself(pack: Path, signer: Key) -> None
     board: Any = PublicOutcome.load(pack).billboard
     for fields, says in (
         ({"coef": board.coef * 0.9}, "billboard.coef"), ({"estimate": board.estimate + 0.01}, "billboard.estimate"),
-        ({"people": 1999}, "1999 people"), ({"ridge": 1.0}, "billboard.ridge"),
+        ({"people": 1999}, "1999 people"), ({"split": np.zeros_like(board.split)}, "0 people in group 1; a run draws"),
+        ({"ridge": 1.0}, "billboard.ridge"),
         ({"gram": board.gram + np.triu(np.ones((3, 3)), 1)}, "billboard.gram"),
     ):
         remake(pack, signer, _with(**fields))
@@ -433,8 +434,14 @@ def test_pictures_are_drawings(pack: Path, signer: Key, monkeypatch: pytest.Monk
 # ---- texts
 
 
+def test_small_numbers_have_their_sign() -> None:
+    assert not same_rows("age,-2.05e-14,-2.28e-14", "age,9e-13,8.5e-13")
+    assert not same_text("age -2.05e-14 in mol", "age 2.05e-14 in mol")
+    assert same_rows("age,0.3,1e-17", "age,0.3,-2e-17")
+
+
 @pytest.mark.parametrize(("now", "then", "same"), [
-    ("a 0.3 b", "a 0.30000000000000004 b", True), ("1e-20", "-3e-20", True), ("1e-17,2.0", "0.0,2.0", True),
+    ("a 0.3 b", "a 0.30000000000000004 b", True), ("1e-20", "-3e-20", False), ("1e-17,2.0", "0.0,2.0", False),
     ("3", "3.0", True), ("3", "4", False), ("10000000000", "10000000001", False), ("0.3", "0.3000001", False),
     ("0.3", f"0.3{'0' * 60}", False), ("a 1", "b 1", False), ("1.5 2.5", "1.5", False), ("0.5", "\u0660.5", False),
 ], ids=range(11))

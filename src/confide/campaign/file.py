@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 import unicodedata
 from collections import Counter
@@ -27,7 +28,8 @@ from confide.contract.words import did_you_mean
 
 __all__ = ["BudgetTable", "CampaignFile", "load", "parse", "schema"]
 
-_WORD = r"[^\s\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]+"
+_WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f"
+         r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+")
 """Characters that can be seen: what the schema can say of a data set's name."""
 
 
@@ -53,9 +55,10 @@ class BudgetTable(BaseModel):
     @classmethod
     def _one_spelling(cls, name: str) -> str:
         """Two names that look alike would be two budgets for the same people."""
-        if name != name.strip() or not name.isprintable() or "  " in name:
+        name = unicodedata.normalize("NFKC", name)
+        if not re.fullmatch(f"{_WORD}( {_WORD})*", name) or not name.isprintable():
             raise ValueError("must be printable, with single spaces between words alone")
-        return unicodedata.normalize("NFKC", name)
+        return name
 
 
 class _Head(BaseModel):

@@ -90,3 +90,6 @@ def _compare(folder: Path, files: Mapping[str, bytes]) -> None:
         if not (folder / path).is_file() or (folder / path).read_bytes() != data:
             raise InvalidInput("out", f"{folder / path} is not what was settled",
                                "move the folder away, or choose another one with --out; the store has the outcome")
+    more = sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - set(files))
+    if more:
+        raise InvalidInput("out", f"{folder / more[0]} is not of the pack", "move it away: all here is public")

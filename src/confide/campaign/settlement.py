@@ -32,7 +32,7 @@ from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import column_bytes
-from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
@@ -123,10 +123,17 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
     known = store.find(file)
     if known is not None and known.state in (State.CHARGED, State.SETTLED):
         return "charged", "The ledger has charged the campaign: a run costs nothing more."
+    if known is not None and known.state is State.CANCELLED:
+        return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
     try:
         store.check_charge(charge_of(file, plan))
     except ConfideError as error:
         return "refuses", f"The ledger refuses the campaign: {error}."
+    names = sorted({each.account.name for each in store.ledger()})
+    if file.budget.data_set not in names:
+        return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
+                          + (f": known {'is' if len(names) == 1 else 'are'} {', '.join(names)}. The same people under "
+                             "another name have another budget." if names else "."))
     return "admits", "The ledger admits the campaign as it stands now."
 
 
@@ -183,16 +190,22 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
     known = store.open(file, max(1, len(asked.subjects)))
     while known.state is not State.SETTLED:
         match known.state:
-            case State.OPEN:
-                store.check_charge(asked, known.number)
-                store.collect(known.number, _packed(campaign, progress))
-            case State.CLOSED:
-                store.charge(known.number, asked)
+            case State.OPEN | State.CLOSED:
+                try:
+                    if known.state is State.OPEN:
+                        store.check_charge(asked, known.number)
+                        store.collect(known.number, _packed(campaign, progress))
+                    else:
+                        store.charge(known.number, asked)
+                except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
+                    store.cancel(known.number)
+                    raise
             case State.CHARGED:
                 store.check_debit(known.number, asked)
                 ours = _run_and_publish(campaign, store, known)
             case _:
-                raise Refused(f"the campaign is {known.state.value}", "it cannot be settled")
+                raise Refused(f"the campaign is {known.state.value}",
+                              "the ledger did not admit it, and nothing renews a budget: plan another one")
         known = store.get(known.number)
     return known, ours
 

@@ -158,6 +158,8 @@ def check(
     it = load(campaign)
     with store_if_any(store) as (_, there):
         verdict, ledger = ledger_says(it.file, it.plan, there)
+        known = there.find(it.file) if there else None
+        gone = known.withdrawals if known else 0
     with progress("checking") as bar:
         found = it.check(bar)
     listed = None if write is None else it.list_rejected(found, write)
@@ -165,10 +167,12 @@ def check(
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
-                                 written=None if listed is None else str(listed), ledger=verdict))
+                                 written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict))
         return
     show_title(it.file.title)
     show(check_sections(found))
+    if gone:
+        print(f"\n{gone:,} withdrew: in a run their records count as empty, whatever the file says.")
     print(f"\n{ledger}")
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
@@ -242,11 +246,12 @@ def share(
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
+    from confide.campaign.folder import NOTE
     from confide.cli import output
     from confide.cli.render import show
     from confide.cli.typed import values
     from confide.contract import InvalidInput
-    from confide.contract.files import write_new
+    from confide.contract.files import check_unpublished, write_new
 
     it = load(campaign)
     if record is None:
@@ -259,6 +264,7 @@ def share(
         typed = values(record)
         parts = it.share(identity, out, record=typed)
         if write is not None:
+            check_unpublished("write", write, NOTE)
             own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
             write_new("write", write, own + "\n", private=True)
     if as_json:

@@ -90,6 +90,7 @@ class CheckOutput(_Campaign):
     reasons: dict[str, int] = Field(description="rejected rows by reason")
     first: list[Rejected] = Field(description="the first rejected rows")
     written: str | None = Field(description="file that lists all of them, where --write asked for it")
+    withdrawn: int = Field(description="who withdrew before the run: their records count as empty in it")
     ledger: Literal["admits", "refuses", "charged"] = Field(description="what the ledger says to a run now")
 
 

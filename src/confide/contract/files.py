@@ -18,8 +18,8 @@ from pyarrow import ArrowException
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import printable
 
-__all__ = ["TEXT_LIMIT", "as_path", "check_private", "make_folder", "parse_json", "private_folder", "read_bytes",
-           "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
+__all__ = ["TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
+           "private_folder", "read_bytes", "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
@@ -132,6 +132,23 @@ def make_folder(path: Path, *, private: bool = False) -> Path:
         each.mkdir(mode=0o700 if private and each == path else 0o777, exist_ok=True)
         sync(each.parent)
     return path
+
+
+def check_unpublished(field: str, path: Path, public: str) -> None:
+    """Refuse a place for a private file within a folder that is published.
+
+    Args:
+        field: for the error.
+        path: where the file would be.
+        public: the name of a file that only published folders have.
+
+    Raises:
+        InvalidInput: some folder above it is one.
+    """
+    for folder in path.absolute().parents:
+        if (folder / public).exists():
+            raise InvalidInput(field, f"{folder} is a pack, which is public, and the file is private",
+                               "choose another folder")
 
 
 def private_folder(path: Path) -> Path:

@@ -399,6 +399,9 @@ class PrivateTruthfulRegression(Mechanism):
                                f"must be of {sizes[0]} and {sizes[1]}")
         if np.unpackbits(billboard.split)[billboard.people :].any():
             raise InvalidInput("billboard.split", "is about more people than were invited")
+        drawn, due = int(billboard.groups().sum()), self.setting.groups[1]
+        if drawn != due:
+            raise InvalidInput("billboard.split", f"has {drawn} people in group 1", f"a run draws {due}")
         said = billboard.released
         now = self.release.again(self.setting, said, billboard.peers)
         for name, mine, theirs in (("gram", now.gram, said.gram), ("cross", now.cross, said.cross),

@@ -86,9 +86,10 @@ def _life(store: Store, row: Any, tables: Mapping[str, list[Any]]) -> Life:
     withdrawn = {each.slot: bool(each.reported) for each in own("withdrawal")}
     reports = {each.slot: bytes(each.report) for each in own("report")}
 
-    assert state in (State.OPEN, State.CLOSED, State.CHARGED, State.SETTLED)
+    assert state in (State.OPEN, State.CLOSED, State.CHARGED, State.SETTLED, State.CANCELLED)
     _check_chain(events, state, row.content)
     assert len(own("ledger_debit")) == (state in _CHARGED)  # one debit, from the charge on and not before
+    assert state is not State.CANCELLED or not (reports or withdrawn)
     assert len(own("share")) == (state is State.SETTLED)
     assert bool(pack) == (state is State.SETTLED)
     if pack:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from confide.campaign.folder import NOTE
 from confide.campaign.payouts.confirmations import read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, read_payees
@@ -13,7 +14,7 @@ from confide.campaign.payouts.payment import Batch, Payer, Payment, message
 from confide.campaign.payouts.queue import terms_of
 from confide.campaign.payouts.table import as_table
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import as_path, write_new
+from confide.contract.files import as_path, check_unpublished, write_new
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
@@ -57,6 +58,7 @@ def export_batch(
         raise InvalidInput("export", f"{path.name!r} has no known ending", "must end in .csv or .xml")
     if path.exists():
         raise InvalidInput("export", f"{path} exists", "choose another file")
+    check_unpublished("export", path, NOTE)
     known = store.settled(campaign.file)
     if number is not None:
         _check_form(store.batch(known.number, number), form)

@@ -179,7 +179,8 @@ def _checked(url: str | URL) -> URL:
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
     if parsed.drivername == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise InvalidInput("store", "a database in memory forgets what was spent", 'must be "sqlite:///FILE"')
+            raise InvalidInput("store", "names no file, and a database in memory forgets what was spent",
+                               'must be "sqlite:///FILE", with three slashes')
         if parsed.query or str(parsed.database).startswith("file:"):  # among them are modes that keep nothing
             raise InvalidInput("store", "options of SQLite are not supported", 'must be "sqlite:///FILE"')
     else:
@@ -242,7 +243,7 @@ def _has_tables(file: Path) -> bool:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so, in `_begin_sqlite`
     for pragma in (f"busy_timeout={_BUSY}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
-                   "secure_delete=ON"):
+                   "secure_delete=ON", "temp_store=MEMORY"):  # no copy of records in a folder for temporary files
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -256,7 +256,8 @@ def answered(number: int) -> Refused:
 
 
 def _nothing_approved() -> Refused:
-    return Refused("no payout is approved", "look at the queue and approve it by its code first")
+    return Refused("no payout is approved", "look at the queue and approve it by its code first; what was exported "
+                   "before is written again by its batch's number")
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
@@ -320,7 +321,8 @@ def confirm(
         if found.state == verdict:
             continue
         if found.state == "paid":
-            raise InvalidInput("reference", f"{name!r} was confirmed as paid before", "nothing was imported")
+            raise InvalidInput("reference", f"{name!r} was confirmed as paid before", "nothing was imported: take it "
+                               "out of the file, and pay what the bank returned so late by hand")
         if found.reopened:
             if found.slot not in waiting:
                 raise InvalidInput("reference", f"{name!r} had failed and was sent again under another one; now it is "

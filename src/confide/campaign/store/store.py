@@ -181,11 +181,12 @@ class Store:
         """The settled campaign with this content.
 
         Raises:
-            Refused: it is not settled in this store.
+            Refused: it is not settled in this store, or another store's outcome was released.
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
             raise unsettled(file, self.name, "it is settled in another store, name that with --store")
+        self.pack(found.number)  # of two stores that published at once, the one that lost pays nobody, either
         return found
 
     def get(self, campaign: int) -> Stored:
@@ -315,6 +316,16 @@ class Store:
             debit(connection, campaign, asked, self.home.ledger_key, _today())
             self._move(connection, known, Event.CHARGE, {"data_set": asked.account.name, "delta": repr(asked.delta),
                                                          "events": [event.to_dict() for event in asked.events]})
+
+    def cancel(self, campaign: int) -> None:
+        """End a campaign that was not charged, and erase its reports; nothing, where it was charged or is over."""
+        with self._locked(campaign) as (connection, known):
+            if known.state not in _BEFORE_CHARGE:
+                return
+            for table in (s.report, s.withdrawal):
+                connection.execute(delete(table).where(table.c.campaign_id == campaign))
+            self._move(connection, known, Event.CANCEL, {})
+        self._database.forget(thoroughly=True)
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
         """Whether a charged campaign was debited for what it would now release.

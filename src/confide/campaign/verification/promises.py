@@ -116,7 +116,9 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
     now = _stated(outcome.guarantees)
     claims = [each for each in said if each["claimable"] is not False]
     _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
-    wrong = [each for each in differences(now, said, absolute=TINY) if not _rounded_flag(now, each)]
+    exact = {f"[{place}]" for place, each in enumerate(now, 1) if each["guarantee"] == "privacy"}
+    wrong = [each for each in differences(now, said) if not _rounded_flag(now, each)
+             and (each.path.partition(".")[0] in exact or not alike(each.now, each.then, TINY))]
     if not wrong:
         return f"all {len(now)} promises follow from the parameters"
     if other is None:

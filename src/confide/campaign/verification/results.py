@@ -6,13 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import MANIFEST, REPORT, report, tables
 from confide.campaign.report import without_pictures
 from confide.campaign.verification.findings import Broken, NotChecked
-from confide.campaign.verification.likeness import same_text
+from confide.campaign.verification.likeness import same_rows, same_text
 from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
 from confide.contract.encoding import canonical, encode
 from confide.contract.kinds import Plan
@@ -93,7 +94,7 @@ def result_tables(
     """
     now = tables(file, plan, outcome)
     then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path)}
-    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_text(now[path], then[path])]
+    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_rows(now[path], then[path])]
     for path in otherwise:
         if other is None or _contradict(now[path], then[path]):
             raise Broken(f"{path} is not what the billboard says")
@@ -110,7 +111,8 @@ def _contradict(now: str, then: str) -> bool:
     """Whether two tables differ in a column that both have, row by row, or share no column."""
     mine, theirs = _by_heading(now), _by_heading(then)
     shared = mine.keys() & theirs.keys()
-    return not shared or any(not same_text("\n".join(mine[name]), "\n".join(theirs[name])) for name in shared)
+    return not shared or any(not same_text(one, other) for name in shared
+                             for one, other in zip_longest(mine[name], theirs[name], fillvalue=""))
 
 
 def _by_heading(text: str) -> dict[str, list[str]]:

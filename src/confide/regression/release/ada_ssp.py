@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from confide.contract.checks import fraction, positive
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -107,6 +108,9 @@ class AdaSSP(Release):
         return self._fitted(setting, gram64, cross64, ridge)
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
+        most = self._ridge(setting.features, 0.0)
+        if not 0 <= released.ridge <= most:
+            raise InvalidInput("billboard.ridge", f"is {released.ridge:g}", f"a run chooses from 0 to {most:g}")
         return self._fitted(setting, mirrored(released.gram), released.cross, released.ridge)
 
     @staticmethod
