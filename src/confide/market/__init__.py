@@ -1,0 +1,98 @@
+"""Buying private bits: what must be paid for a randomised yes or no, and which payments make it worth giving.
+
+    >>> from confide.market import LinearCost, MajorityMarket
+    >>> market = MajorityMarket(people=100, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
+    >>> round(market.quote().expected_payment, 4), round(market.error_probability(), 6)
+    (5.4418, 0.0021)
+
+People randomise their own bit before anybody sees it; payments for agreeing with others make an epsilon of randomness
+each person's best reply. `best_response` decides that over all channels, exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.market.costs import CustomCost, ExponentialCost, LinearCost, PowerCost, SumCost
+    from confide.market.enumeration import enumerated_interim, genie_replica, relabelled_rule
+    from confide.market.equilibrium import (
+        EquilibriumReport,
+        Robustness,
+        SymmetricEquilibrium,
+        check_equilibrium,
+        interim_matrix,
+        robustness,
+        symmetric_equilibria,
+    )
+    from confide.market.genie import GenieMarket
+    from confide.market.heterogeneous import HeterogeneousMarket
+    from confide.market.majority import MajorityMarket
+    from confide.market.nature import Nature
+    from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
+    from confide.market.planner import Infeasible, MarketPlan, ThesisBounds, plan, thesis_bounds
+    from confide.market.quotes import Quote
+    from confide.market.replies import BestResponse, Reply, best_response, regret
+    from confide.market.strategies import Strategy, privacy_level
+
+
+__all__ = [
+    "BestResponse",
+    "CapTooLow",
+    "CustomCost",
+    "EquilibriumReport",
+    "ExponentialCost",
+    "GenieMarket",
+    "HeterogeneousMarket",
+    "Infeasible",
+    "LinearCost",
+    "MajorityMarket",
+    "MarketPlan",
+    "Nature",
+    "OptimalCountMechanism",
+    "Optimum",
+    "PowerCost",
+    "Quote",
+    "Reply",
+    "Robustness",
+    "Strategy",
+    "SumCost",
+    "SymmetricEquilibrium",
+    "ThesisBounds",
+    "best_response",
+    "check_equilibrium",
+    "enumerated_interim",
+    "genie_replica",
+    "interim_matrix",
+    "least_payment",
+    "plan",
+    "privacy_level",
+    "regret",
+    "relabelled_rule",
+    "robustness",
+    "symmetric_equilibria",
+    "thesis_bounds",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "costs": ("CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost"),
+        "enumeration": ("enumerated_interim", "genie_replica", "relabelled_rule"),
+        "equilibrium": (
+            "EquilibriumReport", "Robustness", "SymmetricEquilibrium", "check_equilibrium",
+            "interim_matrix", "robustness", "symmetric_equilibria",
+        ),
+        "genie": ("GenieMarket",),
+        "heterogeneous": ("HeterogeneousMarket",),
+        "majority": ("MajorityMarket",),
+        "nature": ("Nature",),
+        "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
+        "planner": ("Infeasible", "MarketPlan", "ThesisBounds", "plan", "thesis_bounds"),
+        "quotes": ("Quote",),
+        "replies": ("BestResponse", "Reply", "best_response", "regret"),
+        "strategies": ("Strategy", "privacy_level"),
+    },
+)

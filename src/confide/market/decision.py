@@ -1,0 +1,59 @@
+"""How well the state can be told from the reports: the exact error of the best guess, and its exponential bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
+
+from confide.market.nature import Nature, Reporting
+
+__all__ = ["at_least", "chernoff_bound", "decision_threshold", "error_probability", "errors_at"]
+
+
+def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
+    """P(Bin(n, p) >= k), for any integers k."""
+    size, count = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    inside = (count > 0) & (count <= size)
+    found = betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
+    return np.where(inside, found, np.where(count <= 0, 1.0, 0.0))
+
+
+def decision_threshold(people: ArrayLike, nature: Nature, reporting: Reporting) -> Any:
+    """t*: the best guess is 1 if at least t* of the reports are 1; in 0..N+1, where the ends always guess the same."""
+    n = np.asarray(people, dtype=np.float64)
+    lean = math.log(nature.prior_zero / nature.prior_one)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = n / 2.0 + np.where(lean == 0, 0.0, lean / (2.0 * reporting.log_odds))
+    return np.clip(np.ceil(exact), 0, n + 1)
+
+
+def errors_at(people: ArrayLike, nature: Nature, reporting: Reporting) -> NDArray[np.float64]:
+    """The least error probability, for arrays of people and levels that broadcast."""
+    t = decision_threshold(people, nature, reporting)
+    n = np.asarray(people, dtype=np.float64)
+    # P(Bin(N, alpha) < t) = P(Bin(N, 1 - alpha) >= N - t + 1): small numbers stay exact.
+    missed = at_least(n, reporting.miss, n - t + 1.0)
+    false = at_least(n, reporting.miss, t)
+    found: NDArray[np.float64] = nature.prior_one * missed + nature.prior_zero * false
+    return found
+
+
+def error_probability(people: int, nature: Nature, reporting: Reporting) -> float:
+    """The probability that the best guess of the state from N reports of one level is wrong; exact.
+
+    Source: spec data_market section 2.5 (the maximum a posteriori rule).
+
+    Example:
+        >>> round(error_probability(1, Nature(0.5, 0.8), Reporting.of(0.8, 700.0)), 12)
+        0.2
+    """
+    return float(errors_at(people, nature, reporting))
+
+
+def chernoff_bound(nature: Nature, information: float) -> float:
+    """sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff informations."""
+    return math.sqrt(nature.prior_one * nature.prior_zero) * math.exp(-information)

@@ -1,0 +1,367 @@
+"""Whether a profile of strategies is an equilibrium, under the design's law of nature or another; and which others are.
+
+A person's interim matrix is computed exactly from the law of the others' counts; `best_response` then decides over all
+channels. Where several equilibria exist all are reported, the collusive ones included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from confide.contract.checks import non_negative, positive
+from confide.contract.errors import InvalidInput
+from confide.market.binomials import majority_threshold
+from confide.market.costs import Cost
+from confide.market.counts import binomial_weights, joint_counts
+from confide.market.decision import at_least
+from confide.market.nature import LARGEST_LEVEL, Nature
+from confide.market.replies import TIE, BestResponse, best_response, utility
+from confide.market.strategies import NONE, Strategy
+
+__all__ = [
+    "CountMarket",
+    "EquilibriumReport",
+    "PersonReport",
+    "Robustness",
+    "SymmetricEquilibrium",
+    "check_equilibrium",
+    "interim_matrix",
+    "robustness",
+    "symmetric_equilibria",
+]
+
+PaymentsAt = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""What a 1 and a 0 that match the majority of the others are paid, by the number of participants."""
+
+Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
+"""One common strategy, one for each person, or groups (number, strategy)."""
+
+
+class CountMarket(Protocol):
+    """What the checker needs: a market that pays by one's report and the counts of the others' reports."""
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def cost(self) -> Cost: ...
+
+    @property
+    def nature(self) -> Nature: ...
+
+    @property
+    def strategy(self) -> Strategy: ...
+
+    def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]: ...
+
+
+def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy]]:
+    """As groups of `people` in all."""
+    if isinstance(others, Strategy):
+        return [(people, others)]
+    found: list[tuple[int, Strategy]] = []
+    for each in others:
+        size, strategy = each if isinstance(each, tuple) else (1, each)
+        if isinstance(size, bool) or not isinstance(size, int) or size < 0 or not isinstance(strategy, Strategy):
+            raise InvalidInput(field, "are not strategies", "must be a strategy, one each, or (number, strategy) pairs")
+        if found and found[-1][1] is strategy:
+            size += found.pop()[0]
+        found.append((size, strategy))
+    total = sum(size for size, _ in found)
+    if total != people:
+        raise InvalidInput(field, f"are {total} people", f"must be {people}")
+    return found
+
+
+def _alike(others: int, payments_at: PaymentsAt, law: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(3,) E[R | x] by matching a majority, when all others report by one law of 0, 1, none: O(sqrt N)."""
+    zero, one, none = (float(each) for each in law)
+    if none >= 1.0:
+        return np.zeros(3)
+    n, weights = binomial_weights(others, zero + one) if none > 0 else (np.array([others]), np.ones(1))
+    for_one, for_zero = payments_at(n + 1)
+    t, rate = majority_threshold(n), one / (zero + one)
+    ones = at_least(n, rate, t)
+    # P(Bin(n, 1 - rate) >= n - t + 1): the complement without 1 - P.
+    zeros = at_least(n, zero / (zero + one), n - t + 1)
+    return np.array([weights @ (for_zero * zeros), weights @ (for_one * ones), 0.0])
+
+
+def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float64]:
+    """(3,) E[R | x] from the joint law of the others' counts."""
+    ones, zeros, weights = joint_counts(groups)
+    found: NDArray[np.float64] = market.peer_payments(ones, zeros) @ weights
+    return found
+
+
+def interim_matrix(market: CountMarket, others: Others, nature: Nature | None = None) -> NDArray[np.float64]:
+    """a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given what everybody else does.
+
+    Args:
+        market: a market that pays by counts.
+        others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs.
+        nature: the law that holds; default the one that the market is designed for.
+
+    Returns:
+        (3, 2) for the reports 0, 1, none and her bit 0, 1. Exact.
+
+    Raises:
+        InvalidInput: not N - 1 others; or more than 2000 of different strategies of whom some are sometimes absent.
+
+    Source: spec data_market section 5.
+
+    Example:
+        >>> from confide.market import LinearCost, MajorityMarket, best_response
+        >>> market = MajorityMarket(101, 0.8, 0.7, LinearCost(1.0), 2.0)
+        >>> a = interim_matrix(market, Strategy.randomised(2.0), Nature(prior_one=0.65, signal_accuracy=0.75))
+        >>> round(best_response(a, market.cost).level, 8)
+        1.81670675
+    """
+    law = market.nature if nature is None else nature
+    groups = _groups(others, market.people - 1, "others")
+    given = [strategy.given_state(law.signal_accuracy) for _, strategy in groups]
+    by_majority: PaymentsAt | None = getattr(market, "payments_at", None)
+    rows = []
+    for w in (0, 1):
+        if len(groups) == 1 and by_majority is not None:
+            rows.append(_alike(market.people - 1, by_majority, given[0][:, w]))
+        else:
+            rows.append(_given_counts(market, [(size, table[:, w])
+                                               for (size, _), table in zip(groups, given, strict=True)]))
+    found: NDArray[np.float64] = np.column_stack(rows) @ law.joint
+    return found
+
+
+@dataclass(frozen=True)
+class PersonReport:
+    """One person's situation in a profile, or that of `count` people alike.
+
+    Args:
+        count: how many.
+        strategy: what she does.
+        interim: (3, 2) her interim matrix.
+        utility: what she earns.
+        best: her best replies.
+    """
+
+    count: int
+    strategy: Strategy
+    interim: NDArray[np.float64]
+    utility: float
+    best: BestResponse
+
+    @property
+    def regret(self) -> float:
+        """What the best reply earns more."""
+        return self.best.utility - self.utility
+
+
+@dataclass(frozen=True)
+class EquilibriumReport:
+    """The verdict on a profile.
+
+    Args:
+        rows: one for each group of people alike.
+        tolerance: regrets up to it count as none.
+    """
+
+    rows: tuple[PersonReport, ...]
+    tolerance: float
+
+    @property
+    def regret(self) -> float:
+        """The largest: the profile is a delta-equilibrium for every delta from here on."""
+        return max(row.regret for row in self.rows)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody gains more than the tolerance by another channel."""
+        return self.regret <= self.tolerance
+
+
+def check_equilibrium(market: CountMarket, profile: Others | None = None, nature: Nature | None = None, *,
+                      tolerance: float = 1e-9) -> EquilibriumReport:
+    """Everybody's regret over all channels.
+
+    Args:
+        market: a market that pays by counts.
+        profile: what all N people do, as in `interim_matrix`; default the market's equilibrium.
+        nature: the law that holds; default the design's.
+        tolerance: delta, in money, >= 0.
+
+    Raises:
+        InvalidInput: as `interim_matrix`.
+
+    Example:
+        >>> from confide.market import LinearCost, MajorityMarket
+        >>> market = MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0)
+        >>> check_equilibrium(market).holds, check_equilibrium(market, Strategy.randomised(0.9)).holds
+        (True, False)
+    """
+    delta = non_negative("tolerance", tolerance)
+    groups = _groups(market.strategy if profile is None else profile, market.people, "profile")
+    rows = []
+    for index, (count, strategy) in enumerate(groups):
+        if not count:
+            continue
+        others = [(size - (j == index), each) for j, (size, each) in enumerate(groups) if size > (j == index)]
+        a = interim_matrix(market, others, nature)
+        rows.append(PersonReport(count, strategy, a, utility(a, strategy, market.cost), best_response(a, market.cost)))
+    return EquilibriumReport(tuple(rows), delta)
+
+
+@dataclass(frozen=True)
+class SymmetricEquilibrium:
+    """A strategy that is a best reply to everybody else playing it.
+
+    Args:
+        name: in words.
+        strategy: what everybody does.
+        payment: expected payment of one person.
+        utility: payment less the cost of the level.
+        strict: whether no other strategy is as good.
+    """
+
+    name: str
+    strategy: Strategy
+    payment: float
+    utility: float
+    strict: bool
+
+    @property
+    def informative(self) -> bool:
+        """Whether reports say anything about the bits; where not, the collector pays for nothing."""
+        return self.strategy.informative
+
+
+def symmetric_equilibria(market: Any, nature: Nature | None = None, *, largest: float | None = None,
+                         points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
+    """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones; best paid first.
+
+    Fixed points of eta -> best reply level are searched between `points` levels in [-largest, largest]; always 0,
+    always 1, fair coins and nobody are tried too. The collusive ones usually pay more than the honest one, and there
+    can be a second informative one: whoever runs a market should know.
+
+    Args:
+        market: as in `interim_matrix`, with an `epsilon`.
+        nature: the law that holds; default the design's.
+        largest: of the levels that are scanned; default 3 epsilon + 3.
+        points: of the scan.
+
+    Source: spec data_market section 5.
+
+    Example:
+        >>> from confide.market import LinearCost, MajorityMarket
+        >>> market = MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0)
+        >>> for each in symmetric_equilibria(market):
+        ...     print(each.name, round(each.payment, 2))
+        always 0 20.39
+        always 1 12.32
+        level 1.48095 9.64
+        level 1 8.85
+        nobody takes part 0.0
+    """
+    reach = min(LARGEST_LEVEL, 3.0 * market.epsilon + 3.0) if largest is None else positive("largest", largest)
+
+    def reply(eta: float) -> float:
+        """The signed level of the best reply to everybody else at eta; 0 for an uninformative one."""
+        best = best_response(interim_matrix(market, Strategy.randomised(eta), nature), market.cost).replies[0]
+        return 0.0 if NONE in {best.on_one, best.on_zero} else best.level * (best.on_one - best.on_zero)
+
+    def away(eta: float) -> float:
+        return reply(eta) - eta
+
+    grid = np.linspace(-reach, reach, points + points % 2)  # 0 is not on it
+    values = [away(float(eta)) for eta in grid]
+    found = [market.epsilon]
+    for (left, low), (right, high) in zip(zip(grid, values, strict=True), zip(grid[1:], values[1:], strict=True),
+                                          strict=False):
+        if low * high < 0:
+            root = float(brentq(away, left, right, xtol=1e-13))
+            if all(abs(root - each) > 1e-6 * max(1.0, abs(each)) for each in found):
+                found.append(root)
+    tried = [(Strategy.randomised(eta), f"level {eta:.6g}" if eta > 0 else f"level {-eta:.6g}, labels exchanged")
+             for eta in found if abs(eta) > 1e-9]
+    tried += [(Strategy.always("0"), "always 0"), (Strategy.always("1"), "always 1"),
+              (Strategy.randomised(0.0), "fair coins"), (Strategy.always("none"), "nobody takes part")]
+    equilibria = []
+    for strategy, name in tried:
+        a = interim_matrix(market, strategy, nature)
+        best, earned = best_response(a, market.cost), utility(a, strategy, market.cost)
+        if best.utility - earned <= TIE * max(float(np.abs(a).max()), 1e-300):
+            paid = float(np.sum(a * strategy.channel))
+            equilibria.append(SymmetricEquilibrium(name, strategy, paid, earned, best.unique))
+    return tuple(sorted(equilibria, key=lambda each: -each.payment))
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How wrong the design's numbers may be, one at a time, before the best reply stops to depend on the bit.
+
+    Args:
+        prior_down: largest fall of P(W = 1), by which every smaller fall also keeps an informative reply.
+        prior_up: largest rise.
+        accuracy_down: largest fall of theta.
+        accuracy_up: largest rise.
+    """
+
+    prior_down: float
+    prior_up: float
+    accuracy_down: float
+    accuracy_up: float
+
+    @property
+    def prior(self) -> float:
+        """Largest |dP1| in both directions."""
+        return min(self.prior_down, self.prior_up)
+
+    @property
+    def accuracy(self) -> float:
+        """Largest |dtheta| in both directions."""
+        return min(self.accuracy_down, self.accuracy_up)
+
+
+def robustness(market: Any) -> Robustness:
+    """How far nature may be from the design prior while peers who play it still leave an informative best reply.
+
+    Args:
+        market: as in `symmetric_equilibria`.
+
+    Source: spec data_market section 5.
+
+    Example:
+        >>> from confide.market import LinearCost, MajorityMarket
+        >>> found = robustness(MajorityMarket(101, 0.8, 0.7, LinearCost(1.0), 2.0))
+        >>> round(found.prior, 4), round(found.accuracy, 4)
+        (0.0729, 0.1457)
+    """
+    design = market.nature
+
+    def informative(prior: float, accuracy: float) -> bool:
+        if not (0.0 < prior < 1.0 and 0.5 < accuracy < 1.0):
+            return False
+        a = interim_matrix(market, market.strategy, Nature(prior, accuracy))
+        return best_response(a, market.cost).replies[0].informative
+
+    def reach(moved: Callable[[float], bool], limit: float) -> float:
+        steps = np.linspace(0.0, limit, 65)[1:-1]  # the ends are no probabilities
+        bad = next((step for step in steps if not moved(float(step))), limit)
+        good = bad - limit / 64.0
+        for _ in range(50):
+            middle = (good + bad) / 2.0
+            good, bad = (middle, bad) if moved(middle) else (good, middle)
+        return float(good)
+
+    p, theta = design.prior_one, design.signal_accuracy
+    return Robustness(
+        prior_down=reach(lambda d: informative(p - d, theta), p),
+        prior_up=reach(lambda d: informative(p + d, theta), 1.0 - p),
+        accuracy_down=reach(lambda d: informative(p, theta - d), theta - 0.5),
+        accuracy_up=reach(lambda d: informative(p, theta + d), 1.0 - theta),
+    )

@@ -1,0 +1,72 @@
+"""The genie: a mechanism that knows the state. Nobody can run it; what it pays is the least that any mechanism can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.market.costs import Cost, as_cost
+from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
+from confide.market.nature import Nature, as_level
+from confide.market.quotes import Quote, quote_of
+
+__all__ = ["GenieMarket"]
+
+
+@dataclass(frozen=True)
+class GenieMarket:
+    """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
+
+    Args:
+        people: N >= 1; they do not influence each other.
+        signal_accuracy: theta in (0.5, 1).
+        prior_one: P(W = 1) in (0, 1).
+        cost: g.
+        epsilon: the level that is bought from each, in (0, 700].
+
+    Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> quote = GenieMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0).quote()
+        >>> round(quote.expected_payment, 9), round(quote.lower_bound, 9)
+        (5.413668918, 5.413668918)
+    """
+
+    people: int
+    signal_accuracy: float
+    prior_one: float
+    cost: Cost
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
+        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        as_cost("cost", self.cost)
+        _ = self.nature
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The law of the state and of one bit."""
+        return Nature(self.prior_one, self.signal_accuracy)
+
+    @cached_property
+    def payment(self) -> MatchingPayment:
+        """Section 0's payment with M = W."""
+        nature = self.nature
+        peers = PeerStatistic(nature.prior_one, nature.prior_zero, nature.edge * nature.prior_one * nature.prior_zero)
+        return MatchingPayment(self.cost, self.epsilon, peers, nature.signal_one)
+
+    def quote(self) -> Quote:
+        """What each person is paid, and why."""
+        return quote_of(self.payment, price_floor(self.cost, self.epsilon, self.nature.edge))
+
+    def interim_matrix(self, nature: Nature | None = None) -> NDArray[np.float64]:
+        """(3, 2) a[x, s] for any strategies of the others, under another law of nature where one is given."""
+        if nature is None:
+            return self.payment.interim
+        return np.vstack([self.payment.table @ nature.joint, np.zeros(2)])

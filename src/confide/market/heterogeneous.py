@@ -1,0 +1,217 @@
+"""Known costs that differ from person to person, and levels that may differ too.
+
+With one level for all, person i is paid the majority mechanism's table with her own g'. With different levels the
+majority of the others is a Poisson-binomial variable, whose law is computed for each person without cancellation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold
+from confide.market.costs import Cost, as_cost
+from confide.market.counts import binomial_pmf
+from confide.market.decision import chernoff_bound
+from confide.market.majority import excess, majority_statistic
+from confide.market.matching import MatchingPayment, price_floor
+from confide.market.nature import Nature, Reporting, as_level
+from confide.market.quotes import Quote, quote_of
+from confide.market.strategies import NONE, Strategy
+
+__all__ = ["HeterogeneousMarket", "mixed_majority_errors"]
+
+LARGEST = 5000
+"""Most people of different levels."""
+
+Matches = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""For the number X of m reports that match the state: P(X = k), and P(X = k) - P(X = m - k) without cancellation."""
+
+
+def _group(size: int, reporting: Reporting) -> Matches:
+    pmf = binomial_pmf(size, float(reporting.agree), 0, size)
+    surplus = 2 * np.arange(size + 1) - size
+    upper = pmf * -np.expm1(-np.maximum(surplus, 0) * float(reporting.log_odds))
+    return pmf, upper - upper[::-1]
+
+
+def _both(left: Matches, right: Matches) -> Matches:
+    (p, d), (q, e) = left, right
+    return np.convolve(p, q), (np.convolve(p + p[::-1], e) + np.convolve(d, q + q[::-1])) / 2.0
+
+
+def _majority(left: Matches, right: Matches) -> MajorityErrors:
+    """Of the sum of two independent numbers of matches, in O(m)."""
+    (p, d), (q, e) = left, right
+    size, m = q.size - 1, p.size + q.size - 2
+    t, i = int(majority_threshold(m)), np.arange(p.size)
+    below = np.concatenate([[0.0], np.cumsum(q)])  # of k < j
+    high, low = (float(p @ below[np.clip(top - i + 1, 0, size + 1)]) for top in (m - t, t - 1))
+
+    def above(values: NDArray[np.float64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+        sums = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
+        found: NDArray[np.float64] = sums[np.clip(j, 0, size + 1)]
+        return found
+
+    # Differences are antisymmetric: a sum from j on is that from size - j + 1 on, which has no cancellation.
+    kappa = ((p + p[::-1]) @ above(e, np.maximum(t - i, size + 1 - (t - i))) + d @ above(q + q[::-1], t - i)) / 2.0
+    return MajorityErrors(low=low, high=high, kappa=float(kappa))
+
+
+def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, float]]) -> list[MajorityErrors]:
+    """For each group of people of one level: the errors of the majority of everybody but one of that group.
+
+    Args:
+        signal_accuracy: theta.
+        levels: (number of people >= 1, level) of each group.
+    """
+    laws = [Reporting.of(signal_accuracy, level) for _, level in levels]
+    if len(levels) == 1:
+        return [majority_errors(levels[0][0] - 1, laws[0])]
+    nobody: Matches = (np.array([1.0]), np.array([0.0]))
+    groups = [_group(size, law) for (size, _), law in zip(levels, laws, strict=True)]
+    after = [nobody]
+    for group in reversed(groups[1:]):
+        after.append(_both(group, after[-1]))
+    before, found = nobody, []
+    for (size, _), law, group, rest in zip(levels, laws, groups, reversed(after), strict=True):
+        found.append(_majority(_both(before, _group(size - 1, law)), rest))
+        before = _both(before, group)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class HeterogeneousMarket:
+    """The majority market where everybody's own cost is known, and everybody may be asked for a level of her own.
+
+    Args:
+        signal_accuracy: theta in (0.5, 1).
+        prior_one: P(W = 1).
+        costs: g_i, one for each of N >= 2 people.
+        epsilon: one level for all, or N levels, in (0, 700]; different ones for at most 5000 people.
+
+    Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> market = HeterogeneousMarket(0.8, 0.7, [LinearCost(1.0)] * 9 + [LinearCost(3.0)], 1.0)
+        >>> round(market.quote(0).expected_payment, 6), round(market.quote(9).expected_payment, 6)
+        (8.854102, 26.562306)
+    """
+
+    signal_accuracy: float
+    prior_one: float
+    costs: Sequence[Cost]
+    epsilon: float | Sequence[float]
+
+    def __post_init__(self) -> None:
+        costs = tuple(as_cost("costs", cost) for cost in self.costs)
+        if len(costs) < 2:
+            raise InvalidInput("costs", f"are of {len(costs)} people", "at least 2 are needed")
+        object.__setattr__(self, "costs", costs)
+        levels = [self.epsilon] * len(costs) if np.ndim(self.epsilon) == 0 else list(self.epsilon)  # type: ignore[arg-type]
+        if len(levels) != len(costs):
+            raise InvalidInput("epsilon", f"are {len(levels)} levels", f"must be one, or {len(costs)}")
+        found = tuple(as_level("epsilon", level) for level in levels)
+        if len(set(found)) > 1 and len(found) > LARGEST:
+            raise InvalidInput("epsilon", f"are different levels of {len(found)} people", f"at most {LARGEST} people")
+        object.__setattr__(self, "epsilon", found)
+        _ = self.nature
+
+    @property
+    def people(self) -> int:
+        """N."""
+        return len(self.costs)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Everybody's level."""
+        found: tuple[float, ...] = self.epsilon  # type: ignore[assignment]
+        return found
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The law of the state and of one bit."""
+        return Nature(self.prior_one, self.signal_accuracy)
+
+    @cached_property
+    def _everybody(self) -> dict[float, MajorityErrors]:
+        return self._errors(self.levels)
+
+    def _errors(self, levels: Sequence[float]) -> dict[float, MajorityErrors]:
+        """By her level: the errors of the majority of all others, if people of these levels take part."""
+        values, sizes = np.unique(np.asarray(levels), return_counts=True)
+        groups = [(int(size), float(value)) for value, size in zip(values, sizes, strict=True)]
+        found = mixed_majority_errors(self.signal_accuracy, groups)
+        return {level: errors for (_, level), errors in zip(groups, found, strict=True)}
+
+    def _payment(self, person: int, errors: dict[float, MajorityErrors]) -> MatchingPayment:
+        level = self.levels[person]
+        return MatchingPayment(self.costs[person], level, majority_statistic(self.nature, errors[level]),
+                               self.nature.signal_one)
+
+    def payment(self, person: int) -> MatchingPayment:
+        """What one person is paid when all take part."""
+        if not 0 <= person < self.people:
+            raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
+        return self._payment(person, self._everybody)
+
+    def quote(self, person: int) -> Quote:
+        """What one person is offered when all take part."""
+        payment = self.payment(person)
+        floor = price_floor(payment.cost, payment.epsilon, self.nature.edge)
+        return quote_of(payment, floor, gap=payment.unit * float(excess(self.nature, self._everybody[payment.epsilon])))
+
+    @cached_property
+    def expected_payments(self) -> NDArray[np.float64]:
+        """(N,) E[R_i]."""
+        return np.array([self.quote(person).expected_payment for person in range(self.people)])
+
+    @property
+    def expected_total(self) -> float:
+        """Their sum."""
+        return float(self.expected_payments.sum())
+
+    def interim_matrix(self, person: int) -> NDArray[np.float64]:
+        """(3, 2) a[x, s] of one person in equilibrium."""
+        return self.payment(person).interim
+
+    def strategy(self, person: int) -> Strategy:
+        """What one person does in equilibrium."""
+        return Strategy.randomised(self.levels[person])
+
+    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part. The table is that of those who take part.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2.
+        """
+        found = np.asarray(reports)
+        if found.shape != (self.people,):
+            raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({self.people},)")
+        if not np.all((found == 0) | (found == 1) | (found == NONE)):
+            raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+        here = np.flatnonzero(found != NONE)
+        paid = np.zeros(self.people)
+        if here.size < 2:
+            return paid
+        errors = self._errors([self.levels[i] for i in here])
+        ones, t = int(np.sum(found == 1)), int(majority_threshold(here.size - 1))
+        for i in here:
+            says = int(found[i])
+            if says == (ones - says >= t):
+                payment = self._payment(int(i), errors)
+                paid[i] = payment.for_one if says else payment.for_zero
+        return paid
+
+    @property
+    def error_bound(self) -> float:
+        """The best guess of the state from all reports is wrong no more often: sqrt(P1 P0) e^(-sum of D)."""
+        information: Any = Reporting.of(self.signal_accuracy, np.array(self.levels)).chernoff
+        return chernoff_bound(self.nature, float(np.sum(information)))

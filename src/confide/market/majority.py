@@ -1,0 +1,299 @@
+"""Wang's mechanism for known costs: a report is paid if it equals the majority of the others.
+
+Everybody's payment is one of two numbers that the number of participants n and of ones n1 fix. The payments depend on
+the realised n; a tie counts as 0; who is alone is paid nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees
+from confide.market.binomials import (
+    UNDERFLOW,
+    MajorityErrors,
+    log_errors,
+    majority_errors,
+    majority_threshold,
+)
+from confide.market.costs import Cost, as_cost
+from confide.market.counts import binomial_weights
+from confide.market.decision import error_probability
+from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
+from confide.market.nature import Nature, Reporting, as_level
+from confide.market.quotes import Quote, quote_of
+from confide.market.strategies import NONE, Strategy
+from confide.market.totals import TotalPayment
+
+__all__ = ["MajorityMarket", "Paid", "excess", "majority_statistic"]
+
+
+class Paid(NamedTuple):
+    """What each participant with that report is paid, and all together."""
+
+    one: float
+    zero: float
+    total: float
+
+
+def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
+    """P(M = 1), P(M = 0) and Cov(M, S) of a majority with these errors; numbers or arrays."""
+    p1, p0 = nature.prior_one, nature.prior_zero
+    return PeerStatistic(one=p1 * (1.0 - errors.low) + p0 * errors.high,
+                         zero=p1 * errors.low + p0 * (1.0 - errors.high),
+                         covariance=nature.edge * errors.kappa * p1 * p0)
+
+
+def excess(nature: Nature, errors: MajorityErrors) -> Any:
+    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms; numbers or arrays."""
+    m = majority_statistic(nature, errors)
+    wrong = errors.low * m.one / nature.prior_zero + errors.high * m.zero / nature.prior_one
+    return wrong / (errors.kappa * nature.edge)
+
+
+@dataclass(frozen=True)
+class MajorityMarket:
+    """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
+
+    All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
+    It is not the only one: `symmetric_equilibria` lists the collusive ones beside it.
+
+    Args:
+        people: N >= 2, invited.
+        signal_accuracy: theta, P(bit = state), in (0.5, 1).
+        prior_one: P(state = 1), in (0, 1).
+        cost: g, everybody's cost of a privacy level.
+        epsilon: the level that is bought from each, in (0, 700].
+        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
+            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
+
+    Raises:
+        InvalidInput: names the parameter that is out of range.
+
+    Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> market = MajorityMarket(people=10, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
+        >>> round(market.quote().expected_payment, 6), round(market.quote().lower_bound, 6)
+        (8.854102, 5.413669)
+        >>> [round(each, 2) for each in market.liability()], market.pay(ones=7, zeros=3).zero
+        ([12.32, 20.39], 0.0)
+    """
+
+    people: int
+    signal_accuracy: float
+    prior_one: float
+    cost: Cost
+    epsilon: float
+    presence: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
+        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        as_cost("cost", self.cost)
+        if isinstance(self.presence, bool) or not 0 < self.presence <= 1:
+            raise InvalidInput("presence", f"{self.presence!r} is out of range", "must be in (0, 1]")
+        _ = self.nature
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The law of the state and of one bit that the payments are designed for."""
+        return Nature(self.prior_one, self.signal_accuracy)
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        """How a report by the epsilon-strategy depends on the state."""
+        return Reporting.of(self.signal_accuracy, self.epsilon)
+
+    @property
+    def strategy(self) -> Strategy:
+        """What everybody does in equilibrium: the epsilon-strategy, present with probability `presence`."""
+        return Strategy.randomised(self.epsilon, present=self.presence)
+
+    @property
+    def _company(self) -> float:
+        """P(at least one of the others takes part)."""
+        if self.presence == 1:
+            return 1.0
+        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
+
+    def payment_at(self, present: int | None = None) -> MatchingPayment:
+        """The payments when that many take part, at least 2; default all."""
+        n = self.people if present is None else self._present(present)
+        errors = majority_errors(n - 1, self.reporting)
+        m = majority_statistic(self.nature, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
+        # A larger table is that of a smaller covariance.
+        return MatchingPayment(self.cost, self.epsilon, PeerStatistic(m.one, m.zero, m.covariance * self._company),
+                               self.nature.signal_one)
+
+    def _present(self, present: int) -> int:
+        n = whole("present", present, at_least=2)
+        if n > self.people:
+            raise InvalidInput("present", f"{n} is more than are invited", f"must be at most {self.people}")
+        return n
+
+    @property
+    def gap(self) -> float:
+        """E[R] - V_LB > 0, of one person who takes part, of full relative accuracy."""
+        unit = self.payment_at().unit
+        if self.presence == 1:
+            return unit * float(excess(self.nature, majority_errors(self.people - 1, self.reporting)))
+        others, weights = binomial_weights(self.people - 1, self.presence)
+        others, weights = others[others > 0], weights[others > 0]
+        each = excess(self.nature, majority_errors(others, self.reporting))
+        return unit * float(weights @ each) / self._company
+
+    @property
+    def log_gap(self) -> float:
+        """ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
+        m = self.people - 1
+        if m * float(self.reporting.chernoff) <= UNDERFLOW:
+            gap = self.payment_at().unit * float(excess(self.nature, majority_errors(m, self.reporting)))
+            return math.log(gap)
+        low, high = log_errors(m, self.reporting)  # kappa is 1, and P(M = 1) the prior, to all digits
+        odds = math.log(self.nature.prior_one / self.nature.prior_zero)
+        unit = math.log(self.payment_at().unit / self.nature.edge)
+        return unit + float(np.logaddexp(low + odds, high - odds))
+
+    @property
+    def proof_bound(self) -> float | None:
+        """What the proof of Theorem 4 gives for E[R] at this N; None where its premise 2 e^(-(N-1) D) < gamma fails.
+
+        Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
+        """
+        m, nature = self.people - 1, self.nature
+        errors = majority_errors(m, self.reporting)
+        rate, gamma = math.exp(-m * float(self.reporting.chernoff)), 1.0 - float(errors.low) + float(errors.high)
+        if not 2.0 * rate < gamma:
+            return None
+        beta, theta = gamma - rate, nature.signal_accuracy
+        odds = nature.prior_one / nature.prior_zero
+        top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
+               + (gamma - beta) * (1 - gamma + beta) / odds)
+        bound = top / ((2 * beta - gamma) * nature.edge) - 2 * theta / nature.edge
+        return price_floor(self.cost, self.epsilon, nature.edge) + self.payment_at().unit * bound
+
+    def quote(self, present: int | None = None) -> Quote:
+        """What a person is offered.
+
+        Args:
+            present: number of participants n >= 2 whose payments are quoted; the expected payment is then that given n.
+                By default the payments of a full attendance, and the expectation over who comes.
+
+        Raises:
+            InvalidInput: not in 2..people.
+        """
+        floor = price_floor(self.cost, self.epsilon, self.nature.edge)
+        payment = self.payment_at(present)
+        if present is None:
+            found = quote_of(payment, floor, gap=self.gap)
+            return found if self.presence == 1 else Quote(**{**vars(found), "participation": self._utility})
+        if self.presence < 1:  # given n the table is 1/P(company) times the right one
+            expected = payment.unit / self._company * math.tanh(self.epsilon / 2.0) + payment.outside
+            return quote_of(payment, floor, gap=expected - floor, expected=expected)
+        return quote_of(payment, floor, gap=payment.unit * float(
+            excess(self.nature, majority_errors(self._present(present) - 1, self.reporting))))
+
+    @property
+    def _utility(self) -> float:
+        return (price_floor(self.cost, self.epsilon, self.nature.edge) + self.gap) - float(self.cost(self.epsilon))
+
+    def payments_at(self, present: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a matching 1 and a matching 0 are paid, by number of participants (an array); 0 where one is alone."""
+        n = np.asarray(present)
+        errors = majority_errors(np.maximum(n - 1, 1), self.reporting)
+        m = majority_statistic(self.nature, errors)
+        unit = np.where(n >= 2, self.payment_at().unit / self._company, 0.0)
+        return unit * m.zero / m.covariance, unit * m.one / m.covariance
+
+    def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
+        """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
+        heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
+        sizes, where = np.unique(others, return_inverse=True)
+        for_one, for_zero = (each[where].reshape(others.shape) for each in self.payments_at(sizes + 1))
+        majority = heads >= majority_threshold(others)
+        return np.array([np.where(majority, 0.0, for_zero), np.where(majority, for_one, 0.0), np.zeros(others.shape)])
+
+    def pay(self, ones: int, zeros: int) -> Paid:
+        """Everybody's payment from the two public counts.
+
+        Args:
+            ones: number of reports 1.
+            zeros: number of reports 0; everybody else took no part.
+
+        Raises:
+            InvalidInput: more reports than people.
+        """
+        heads, tails = whole("ones", ones), whole("zeros", zeros)
+        n = heads + tails
+        if n > self.people:
+            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        if n < 2:
+            return Paid(0.0, 0.0, 0.0)
+        payment, t = self.payment_at(n), int(majority_threshold(n - 1))
+        one = payment.for_one if heads - 1 >= t else 0.0
+        zero = payment.for_zero if heads < t else 0.0
+        return Paid(one, zero, one * heads + zero * tails)
+
+    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+        """
+        found = np.asarray(reports)
+        if found.shape != (self.people,):
+            raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({self.people},)")
+        if not np.all((found == 0) | (found == 1) | (found == NONE)):
+            raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
+        return np.choose(found.astype(np.int64), [paid.zero, paid.one, 0.0])
+
+    def liability(self) -> tuple[float, float]:
+        """The largest single payments: for a 1, and for a 0, when all take part."""
+        payment = self.payment_at()
+        return payment.for_one, payment.for_zero
+
+    def worst_payment(self) -> tuple[float, int]:
+        """The largest single payment over all numbers of participants, and the number at which it is paid."""
+        sizes = np.arange(2, min(self.people, 4096) + 1)
+        each = np.maximum(*self.payments_at(sizes))
+        best = int(np.argmax(each))
+        if self.people > sizes[-1]:  # beyond, kappa only grows: c/Cov bounds every payment
+            last = self.payment_at(int(sizes[-1]))
+            if last.unit / last.statistic.covariance > each[best]:
+                sizes = np.arange(2, self.people + 1)
+                each = np.maximum(*self.payments_at(sizes))
+                best = int(np.argmax(each))
+        return float(each[best]), int(sizes[best])
+
+    def total_payment(self, present: int | None = None) -> TotalPayment:
+        """The law of the sum of all payments in equilibrium, when that many take part; default all."""
+        n = self.people if present is None else self._present(present)
+        payment = self.payment_at(n)
+        return TotalPayment(n, self.nature, self.reporting, payment.for_one, payment.for_zero)
+
+    def error_probability(self) -> float:
+        """The least probability of a wrong guess of the state from all reports; exact."""
+        return error_probability(self.people, self.nature, self.reporting)
+
+    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+        """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""
+        from confide.market.equilibrium import interim_matrix
+
+        return interim_matrix(self, self.strategy if others is None else others, nature)
+
+    def guarantees(self) -> Guarantees:
+        """What is promised, from public parameters alone."""
+        from confide.market.guarantees import known_cost_guarantees
+
+        return known_cost_guarantees(self)

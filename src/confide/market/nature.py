@@ -1,0 +1,124 @@
+"""The state that a collector wants to know, and how people's private bits depend on it.
+
+W is 1 with probability `prior_one`; given W, bits are independent and equal to W with probability `signal_accuracy`.
+`Reporting` adds a symmetric randomised response: how a report depends on the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from confide.contract.checks import fraction, positive
+from confide.contract.errors import InvalidInput
+
+__all__ = ["LARGEST_LEVEL", "Nature", "Reporting", "as_level"]
+
+LARGEST_LEVEL = 700.0
+"""Levels above it overflow: cosh(epsilon) leaves the doubles."""
+
+
+def as_level(field: str, value: object) -> float:
+    """A privacy level in (0, 700]."""
+    return positive(field, value, at_most=LARGEST_LEVEL)
+
+
+@dataclass(frozen=True)
+class Nature:
+    """The joint law of the state and of one bit.
+
+    Args:
+        prior_one: P(W = 1), in (0, 1).
+        signal_accuracy: theta = P(S = W), in (0.5, 1).
+
+    Source: Wang 2016, section 3.2; spec data_market section 2.
+
+    Example:
+        >>> nature = Nature(prior_one=0.7, signal_accuracy=0.8)
+        >>> round(nature.signal_one, 12), round(nature.edge, 12)
+        (0.62, 0.6)
+    """
+
+    prior_one: float
+    signal_accuracy: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior_one", fraction("prior_one", self.prior_one))
+        accuracy = fraction("signal_accuracy", self.signal_accuracy)
+        if not accuracy > 0.5:
+            raise InvalidInput("signal_accuracy", f"{accuracy:g} says nothing about the state", "must be in (0.5, 1)")
+        object.__setattr__(self, "signal_accuracy", accuracy)
+
+    @property
+    def prior_zero(self) -> float:
+        """P(W = 0)."""
+        return 1.0 - self.prior_one
+
+    @property
+    def edge(self) -> float:
+        """2 theta - 1."""
+        return 2.0 * self.signal_accuracy - 1.0
+
+    @property
+    def signal_one(self) -> float:
+        """P(S = 1)."""
+        return self.prior_one * self.signal_accuracy + self.prior_zero * (1.0 - self.signal_accuracy)
+
+    @property
+    def joint(self) -> NDArray[np.float64]:
+        """(2, 2) P(W = w, S = s)."""
+        theta = self.signal_accuracy
+        priors = np.array([[self.prior_zero], [self.prior_one]])
+        found: NDArray[np.float64] = priors * np.array([[theta, 1.0 - theta], [1.0 - theta, theta]])
+        return found
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """How one report by the epsilon-strategy depends on the state. Fields are numbers or arrays of one shape.
+
+    Args:
+        edge: rho = 2 P(X = W) - 1 = (2 theta - 1) tanh(epsilon/2).
+        agree: alpha = P(X = W).
+        miss: 1 - alpha, of full relative accuracy where it is small.
+
+    Example:
+        >>> reporting = Reporting.of(0.8, 1.0)
+        >>> round(float(reporting.agree), 10), round(float(reporting.chernoff), 10)
+        (0.6386351472, 0.0399973798)
+    """
+
+    edge: Any
+    agree: Any
+    miss: Any
+
+    @classmethod
+    def of(cls, signal_accuracy: float, epsilon: ArrayLike) -> Reporting:
+        """Of bits with that accuracy, at level epsilon >= 0 (or below 0: the roles of the reports turn around)."""
+        theta, level = signal_accuracy, np.asarray(epsilon, dtype=np.float64)
+        keep, flip = expit(level), expit(-level)
+        return cls(edge=(2.0 * theta - 1.0) * np.tanh(level / 2.0), agree=theta * keep + (1.0 - theta) * flip,
+                   miss=(1.0 - theta) * keep + theta * flip)
+
+    @property
+    def log_rate(self) -> Any:
+        """ln(4 alpha (1 - alpha)) = ln(1 - rho^2), of full relative accuracy at both ends."""
+        with np.errstate(divide="ignore"):
+            return np.where(np.abs(self.edge) < 0.5, np.log1p(-np.square(self.edge)),
+                            np.log(4.0 * self.agree) + np.log(self.miss))
+
+    @property
+    def chernoff(self) -> Any:
+        """D, the Chernoff information of one report: -ln(1 - rho^2)/2 (Wang 2016, (3.16))."""
+        return -0.5 * self.log_rate
+
+    @property
+    def log_odds(self) -> Any:
+        """ln(alpha/(1 - alpha)): how much one report moves the odds of the state."""
+        with np.errstate(divide="ignore"):
+            return np.where(np.abs(self.edge) < 0.5, 2.0 * np.arctanh(self.edge),
+                            np.log(self.agree) - np.log(self.miss))

@@ -1,0 +1,253 @@
+"""The least payment that any nonnegative mechanism of N people needs, and the least under a cap on single payments.
+
+With everybody else at epsilon only the number k of others' ones matters. Without a cap the optimum has a closed form:
+it pays on unanimity alone, rarely and extremely. With a cap it is a linear program over R(x, k).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput, Refused, SolverFailed
+from confide.market.costs import Cost, as_cost
+from confide.market.counts import binomial_pmf
+from confide.market.matching import payment_unit, price_floor
+from confide.market.nature import Nature, Reporting, as_level
+
+__all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
+
+LARGEST_PROGRAM = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimum:
+    """The least expected payment per person.
+
+    Args:
+        payment: V_opt.
+        gap: V_opt - V_LB, of full relative accuracy.
+        for_one: what a report 1 is paid when all others report 1; 0 else.
+        for_zero: what a report 0 is paid when all others report 0; 0 else.
+    """
+
+    payment: float
+    gap: float
+    for_one: float
+    for_zero: float
+
+
+def _half_excess(argument: float) -> float:
+    """1 - tanh(argument), stable where it is small."""
+    return 2.0 / (1.0 + math.exp(min(2.0 * argument, 709.0)))
+
+
+def _checked_margin(cost: Cost, epsilon: float, margin: float | None) -> tuple[float, float]:
+    whole_margin = float(cost.margin(epsilon))
+    wanted = 0.0 if margin is None else float(margin)
+    if not 0 <= wanted <= whole_margin * (1 + 1e-12):
+        raise InvalidInput("margin", f"{margin!r} is out of range", f"must be in [0, {whole_margin:.6g}]")
+    return whole_margin, min(wanted, whole_margin)
+
+
+def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: Cost, epsilon: float, *,
+                  margin: float | None = None) -> Optimum:
+    """V_opt, the least expected payment of any nonnegative mechanism in which all play the epsilon-strategy.
+
+    Args:
+        people: N >= 2.
+        signal_accuracy: theta in (0.5, 1).
+        prior_one: P(W = 1).
+        cost: g.
+        epsilon: in (0, 700].
+        margin: by how much the epsilon-strategy must beat every report that ignores the bit, from 0 (default: a weak
+            equilibrium, in which a constant report is as good; not to be deployed) to g' sinh epsilon - g, which is the
+            majority mechanism's margin and the fair comparison with it.
+
+    Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
+    P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e)
+    (c + h (2 theta - 1)))/(delta1 + delta0), whose terms are all positive.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> round(least_payment(10, 0.8, 0.7, LinearCost(1.0), 1.0).payment, 12)
+        5.481594102932
+    """
+    n, level = whole("people", people, at_least=2), as_level("epsilon", epsilon)
+    nature, reporting = Nature(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
+    full, wanted = _checked_margin(as_cost("cost", cost), level, margin)
+    h, unit = full - wanted, payment_unit(cost, level)
+    lean, evidence = math.log(nature.prior_one / nature.prior_zero), (n - 1) * float(reporting.log_odds)
+    one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
+    # delta1 + delta0 = edge (tanh a + tanh b) = edge (-expm1(-2 evidence)) (1 + tanh a)(1 + tanh b)/2
+    both = nature.edge * -math.expm1(-2.0 * evidence) * (2.0 - one) * (2.0 - zero) / 2.0
+    most, least, share = max(one, zero), min(one, zero), h * nature.edge
+    gap = (most * (unit - share) + least * (unit + share)) / both
+    # r1 delta1 + r0 delta0 = 2 c with |r1 - r0| = 2 h: the report whose unanimity says less is worth less.
+    d1, d0 = nature.edge * (1.0 - one), nature.edge * (1.0 - zero)
+    more = 2.0 * h if d1 >= d0 else -2.0 * h
+    r0 = (2.0 * unit - more * d1) / both
+    r1 = r0 + more
+    with np.errstate(over="ignore"):
+        p_one, p_zero = (_unanimous(n - 1, nature, reporting, bit) for bit in (1, 0))
+        paid = [float(np.float64(r) * np.exp(-p)) for r, p in ((r1, p_one), (r0, p_zero))]
+    return Optimum(payment=price_floor(cost, level, nature.edge) + gap, gap=gap, for_one=paid[0], for_zero=paid[1])
+
+
+def _unanimous(m: int, nature: Nature, reporting: Reporting, bit: int) -> float:
+    """ln P(all m others report `bit`)."""
+    agree, miss = m * math.log(float(reporting.agree)), m * math.log(float(reporting.miss))
+    same, other = (nature.prior_one, nature.prior_zero) if bit else (nature.prior_zero, nature.prior_one)
+    return float(np.logaddexp(math.log(same) + agree, math.log(other) + miss))
+
+
+class CapTooLow(Refused):
+    """No mechanism buys this level with single payments up to the cap.
+
+    Args:
+        cap: what was asked for.
+        least: the smallest cap that is feasible.
+    """
+
+    def __init__(self, cap: float, least: float) -> None:
+        self.cap, self.least = cap, least
+        super().__init__(f"payments up to {cap:g} cannot buy this level",
+                         f"the smallest feasible cap is {least:.8g}")
+
+
+@dataclass(frozen=True)
+class OptimalCountMechanism:
+    """The cheapest mechanism whose single payments stay within a cap, paying by one's report and the others' ones.
+
+    Args:
+        people: N in 2..20000.
+        signal_accuracy: theta in (0.5, 1).
+        prior_one: P(W = 1).
+        cost: g.
+        epsilon: in (0, 700].
+        cap: largest single payment, > 0; None for no cap.
+        margin: as in `least_payment`.
+
+    Raises:
+        CapTooLow: on solving; names the smallest feasible cap.
+
+    Source: spec data_market section 2.3.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> capped = OptimalCountMechanism(20, 0.8, 0.7, LinearCost(1.0), 1.0, cap=30.0)
+        >>> round(capped.expected_payment, 4), round(float(capped.payments.max()), 4)
+        (5.5249, 30.0)
+    """
+
+    people: int
+    signal_accuracy: float
+    prior_one: float
+    cost: Cost
+    epsilon: float
+    cap: float | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        n = whole("people", self.people, at_least=2)
+        if n > LARGEST_PROGRAM:
+            raise InvalidInput("people", f"{n} is too large for a linear program", f"at most {LARGEST_PROGRAM:,}")
+        object.__setattr__(self, "people", n)
+        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        if self.cap is not None:
+            object.__setattr__(self, "cap", positive("cap", self.cap))
+        _checked_margin(as_cost("cost", self.cost), self.epsilon, self.margin)
+        _ = self.nature
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The law of the state and of one bit."""
+        return Nature(self.prior_one, self.signal_accuracy)
+
+    @cached_property
+    def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P(k), and P(S = s | k) as (2, N)."""
+        m, reporting = self.people - 1, Reporting.of(self.signal_accuracy, self.epsilon)
+        given = np.array([binomial_pmf(m, p, 0, m) for p in (float(reporting.miss), float(reporting.agree))])
+        k = np.arange(m + 1)
+        lean = math.log(self.nature.prior_one / self.nature.prior_zero)
+        believed = np.tanh((lean + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
+        bit = (1.0 + np.outer([-1.0, 1.0], believed) * self.nature.edge) / 2.0
+        return np.array([self.nature.prior_zero, self.nature.prior_one]) @ given, bit
+
+    def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
+        """In units of c, over y = R(x, k) P(k)/c: payment, K1 - K0 (must be 2), r1 - r0 and the slack that it has."""
+        _, bit = self._law
+        keep, flip = 1.0 / (1.0 + math.exp(-self.epsilon)), 1.0 / (1.0 + math.exp(self.epsilon))
+        match, miss = bit.ravel(), bit[::-1].ravel()
+        m = self.people
+        side = np.concatenate([-np.ones(m), np.ones(m)])
+        slack = 2.0 * (float(self.cost.margin(self.epsilon)) - self.margin) / payment_unit(self.cost, self.epsilon)
+        return keep * match + flip * miss, match - miss, side, slack
+
+    @cached_property
+    def _solution(self) -> NDArray[np.float64]:
+        objective, power, side, slack = self._program()
+        law = np.concatenate([self._law[0]] * 2)
+        unit = payment_unit(self.cost, self.epsilon)
+        bounds = np.column_stack([np.zeros_like(law),
+                                  np.full_like(law, np.inf) if self.cap is None else law * self.cap / unit])
+        found = _solve(objective, np.array([side, -side]), np.full(2, slack), power[None, :], bounds)
+        if found is None:
+            raise CapTooLow(self.cap if self.cap is not None else math.inf, self.smallest_cap())
+        return found
+
+    @cached_property
+    def expected_payment(self) -> float:
+        """The least expected payment per person."""
+        return float(self._program()[0] @ self._solution) * payment_unit(self.cost, self.epsilon)
+
+    @cached_property
+    def payments(self) -> NDArray[np.float64]:
+        """(2, N) what report x is paid when k = 0..N-1 of the others report 1; 0 where P(k) leaves the doubles."""
+        law = np.concatenate([self._law[0]] * 2)
+        money = self._solution * payment_unit(self.cost, self.epsilon)
+        paid = np.divide(money, law, out=np.zeros_like(money), where=law > 0)
+        found: NDArray[np.float64] = np.minimum(paid, self.cap if self.cap is not None else np.inf)
+        return found.reshape(2, self.people)
+
+    @cached_property
+    def interim(self) -> NDArray[np.float64]:
+        """(3, 2) a[x, s] in equilibrium."""
+        law, bit = self._law
+        found: NDArray[np.float64] = np.vstack([(self.payments * law) @ bit.T, np.zeros(2)])
+        return found
+
+    def smallest_cap(self) -> float:
+        """The least cap at which the level can be bought with this margin."""
+        _, power, side, slack = self._program()
+        law, size = np.concatenate([self._law[0]] * 2), 2 * self.people
+        last = np.zeros(size + 1)
+        last[-1] = 1.0
+        below = sparse.hstack([sparse.identity(size), -law[:, None]])
+        sides = sparse.csr_matrix(np.array([np.append(side, 0.0), np.append(-side, 0.0)]))
+        bounds = np.column_stack([np.zeros(size + 1), np.full(size + 1, np.inf)])
+        found = _solve(last, sparse.vstack([sides, below]), np.concatenate([np.full(2, slack), np.zeros(size)]),
+                       np.append(power, 0.0)[None, :], bounds)
+        if found is None:
+            raise SolverFailed("smallest cap", "no cap was found although the level can be bought")
+        return float(found[-1]) * payment_unit(self.cost, self.epsilon)
+
+
+def _solve(objective: Any, rows: Any, limits: Any, equal: Any, bounds: Any) -> NDArray[np.float64] | None:
+    """Minimise under rows y <= limits and equal y = 2; None where nothing is feasible."""
+    found = linprog(objective, A_ub=rows, b_ub=limits, A_eq=equal, b_eq=[2.0], bounds=bounds, method="highs")
+    if found.status == 2:
+        return None
+    if found.status != 0:
+        raise SolverFailed("linear program", str(found.message))
+    solution: NDArray[np.float64] = np.maximum(found.x, 0.0)
+    return solution

@@ -1,0 +1,408 @@
+"""The cheapest way to learn the state with a given error: how many people, at which level, for how much money.
+
+Three criteria: `thesis` takes Wang's choice, `chernoff` the cheapest market within Wang's target e^(-N D) <= error, and
+`exact` the cheapest whose best guess really errs no more often. What the first two cost more is the price of their
+looseness: `plan(...).compared` shows all three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.market.binomials import majority_errors
+from confide.market.costs import Cost, as_cost
+from confide.market.decision import errors_at
+from confide.market.majority import MajorityMarket, excess
+from confide.market.matching import price_floor
+from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
+
+__all__ = ["CRITERIA", "Infeasible", "MarketPlan", "ThesisBounds", "best_price_level", "plan", "thesis_bounds"]
+
+CRITERIA = ("exact", "chernoff", "thesis")
+
+LARGEST_PLAN = 10_000
+"""Default of the largest number of people that a plan may use."""
+
+_LOWEST, _HIGHEST = 1e-6, 60.0  # where levels are searched; tanh(x/2) is 1 above 40
+_GRID = np.geomspace(_LOWEST, _HIGHEST, 2000)
+_POINTS = 64  # of the grid over levels for one N
+
+
+class Infeasible(InvalidInput):
+    """A target that no market of so many people reaches.
+
+    Args:
+        error: the target.
+        max_people: how many people may be asked.
+        reachable: the least error that they can give, everybody telling her bit as it is.
+        people: how many people would do; None where 2^40 do not.
+    """
+
+    def __init__(self, error: float, max_people: int, reachable: float, people: int | None) -> None:
+        self.error, self.max_people, self.reachable, self.people = error, max_people, reachable, people
+        need = f"need people >= {people}" if people is not None else "no number of people will do"
+        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})", need)
+
+
+def _floors(cost: Cost, levels: Any, edge: float) -> Any:
+    """V_LB over an array of levels."""
+    x = np.asarray(levels, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return cost.slope(x) * (np.sinh(x) + (1.0 + np.cosh(x)) / edge)
+
+
+def _ratios(cost: Cost, levels: Any, signal_accuracy: float, edge: float) -> Any:
+    """r = D/V_LB: how much quality a unit of money buys."""
+    return Reporting.of(signal_accuracy, levels).chernoff / _floors(cost, levels, edge)
+
+
+def best_price_level(cost: Cost, signal_accuracy: float) -> float:
+    """The smallest level with the best ratio of Chernoff information to least payment (Wang's epsilon tilde).
+
+    Args:
+        cost: g, with x^2/g'(x) -> 0 at 0.
+        signal_accuracy: theta.
+
+    Raises:
+        Refused: a cost that is flatter at 0: more people at smaller levels are ever cheaper (erratum E1).
+
+    Source: Wang 2016, (3.21); spec data_market section 2.5.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> round(best_price_level(LinearCost(1.0), 0.8), 7)
+        1.7307777
+    """
+    if not cost.has_finite_optimum:
+        raise Refused("a cost this flat at 0 has no best level: more people at smaller levels are ever cheaper",
+                      "choose criterion 'chernoff' or 'exact' with max_people")
+    edge = 2.0 * signal_accuracy - 1.0
+    values = _ratios(cost, _GRID, signal_accuracy, edge)
+    best = int(np.argmax(values))
+    low, high = _GRID[max(best - 1, 0)], _GRID[min(best + 1, _GRID.size - 1)]
+
+    def loss(log_level: float) -> float:
+        return -math.log(float(_ratios(cost, math.exp(log_level), signal_accuracy, edge)))
+
+    found = minimize_scalar(loss, bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-12})
+    return math.exp(float(found.x))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThesisBounds:
+    """What Theorem 5 says of the least total F(tau) that reaches e^(-sum of D) <= tau.
+
+    Args:
+        epsilon: epsilon tilde.
+        people: N tilde = ceil(ln(1/tau)/D); where it is 1 a market needs 2.
+        lower: (N tilde - 1) V_LB, the printed lower bound.
+        tighter: ln(1/tau) V_LB/D, which its proof gives.
+        total: what the majority market of max(N tilde, 2) people at epsilon tilde pays, an upper bound.
+    """
+
+    epsilon: float
+    people: int
+    lower: float
+    tighter: float
+    total: float
+
+
+def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: Cost) -> ThesisBounds:
+    """The bounds of Theorem 5 at the target tau = error.
+
+    Raises:
+        Refused: as `best_price_level`.
+
+    Source: Wang 2016, Theorem 5 and [2334]; spec data_market section 2.5.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> found = thesis_bounds(0.1, 0.8, 0.7, LinearCost(1.0))
+        >>> found.people, round(found.lower, 3), round(found.total, 3)
+        (24, 212.806, 229.382)
+    """
+    tau, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
+    level = best_price_level(as_cost("cost", cost), signal_accuracy)
+    information = float(Reporting.of(signal_accuracy, level).chernoff)
+    floor, needed = price_floor(cost, level, nature.edge), -math.log(tau)
+    people = math.ceil(needed / information)
+    market = MajorityMarket(max(people, 2), signal_accuracy, prior_one, cost, level)
+    return ThesisBounds(epsilon=level, people=people, lower=(people - 1) * floor,
+                        tighter=needed * floor / information, total=market.people * market.quote().expected_payment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarketPlan:
+    """A market that reaches a target.
+
+    Args:
+        target: the error that was asked for.
+        criterion: exact, chernoff or thesis.
+        people: N; 0 where the prior alone is good enough and nothing is bought.
+        epsilon: the level that is bought from each.
+        total: expected sum of all payments.
+        error: exact probability that the best guess is wrong.
+        lower_bound: no market of any size that meets the criterion pays less in all.
+        searched: the largest N that was looked at.
+        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found.
+        market: None where nothing is bought.
+        max_payment: the user's cap on single payments, if any.
+    """
+
+    target: float
+    criterion: str
+    people: int
+    epsilon: float
+    total: float
+    error: float
+    lower_bound: float
+    searched: int
+    complete: bool
+    market: MajorityMarket | None
+    max_payment: float | None = None
+    _inputs: tuple[float, float, Cost, int] | None = field(default=None, repr=False, compare=False)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What its reader should know."""
+        found = []
+        if self.market is not None:
+            largest, present = self.market.worst_payment()
+            if self.max_payment is not None and largest > self.max_payment:
+                found.append(f"a single payment can be {largest:.6g}, above the cap of {self.max_payment:g}, "
+                             f"if {present} of {self.people} take part")
+            if not self.complete:
+                found.append(f"markets of more than {self.searched} people were not looked at: they may be cheaper")
+        return tuple(found)
+
+    @cached_property
+    def compared(self) -> dict[str, MarketPlan | str]:
+        """The plan by each criterion, or why there is none."""
+        found: dict[str, MarketPlan | str] = {}
+        for criterion in CRITERIA:
+            if criterion == self.criterion:
+                found[criterion] = self
+            elif self._inputs is not None:
+                theta, prior, cost, limit = self._inputs
+                try:
+                    found[criterion] = plan(self.target, theta, prior, cost, criterion, max_people=limit,
+                                            max_payment=self.max_payment)
+                except (Infeasible, Refused) as refusal:
+                    found[criterion] = str(refusal)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, with the law of the budget and the quote."""
+        out: dict[str, Any] = {key: getattr(self, key) for key in (
+            "target", "criterion", "people", "epsilon", "total", "error", "lower_bound", "searched", "complete")}
+        out["warnings"] = list(self.warnings())
+        if self.market is not None:
+            budget = self.market.total_payment()
+            out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95), "max": budget.largest}
+            out["liability"] = list(self.market.liability())
+            out["quote"] = self.market.quote().to_dict()
+        return out
+
+
+def _exact_levels(people: NDArray[np.int64], error: float, nature: Nature, low: NDArray[np.float64],
+                  high: NDArray[np.float64], steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Halve the logarithmic brackets of the least levels at which the best guess errs no more often than `error`."""
+    a, b = np.log(low), np.log(high)
+    for _ in range(steps):
+        middle = (a + b) / 2.0
+        good = errors_at(people, nature, Reporting.of(nature.signal_accuracy, np.exp(middle))) <= error
+        a, b = np.where(good, a, middle), np.where(good, middle, b)
+    return np.exp(a), np.exp(b)
+
+
+class _Search:
+    """The cheapest (N, epsilon), N by N, until no larger N can be cheaper."""
+
+    def __init__(self, error: float, nature: Nature, cost: Cost, criterion: str, limit: int) -> None:
+        self.error, self.nature, self.cost, self.criterion, self.limit = error, nature, cost, criterion, limit
+        self.best: tuple[float, int, float] = (math.inf, 0, math.nan)
+        self.searched, self.complete = 1, False
+        odds = nature.prior_one * nature.prior_zero
+        # Every feasible market has N D >= quality (exact: p (1 - p) >= P1 P0 e^(-2 N D)).
+        self.quality = -math.log(error) if criterion == "chernoff" else 0.5 * math.log(odds / (error * (1 - error)))
+        informations = Reporting.of(nature.signal_accuracy, _GRID).chernoff
+        floors = _floors(cost, _GRID, nature.edge)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cells = np.append(informations[1:] / floors[:-1], informations[-1] / floors[-1])
+        # Below the grid D <= edge^2 e^2/8 (1 + tiny) and V_LB >= 2 g'(e)/edge, whose ratio falls with e (named costs).
+        first = informations[0] / floors[0] * 1.001 if cost.has_finite_optimum else math.inf
+        self.informations, self.ratios = informations, np.maximum.accumulate(np.append(first, cells))
+
+    def floor_from(self, people: int) -> float:
+        """No market of so many people or more pays less."""
+        where = int(np.searchsorted(self.informations, self.quality / people, side="left"))
+        most = float(self.ratios[min(where, self.ratios.size - 1)])
+        return self.quality / most if most > 0 else math.inf
+
+    def cost_of(self, people: Any, levels: Any) -> Any:
+        """N E[R^(N, level)]."""
+        x = np.asarray(levels, dtype=np.float64)
+        errors = majority_errors(people - 1, Reporting.of(self.nature.signal_accuracy, x))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            unit = self.cost.slope(x) * (1.0 + np.cosh(x))
+            total = people * (_floors(self.cost, x, self.nature.edge) + unit * excess(self.nature, errors))
+        return np.where(np.isfinite(total), total, np.inf)
+
+    def brackets(self, people: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none."""
+        nature = self.nature
+        if self.criterion == "chernoff":
+            ratio = np.sqrt(-np.expm1(2.0 * math.log(self.error) / people)) / nature.edge
+            least = np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
+            return least, least
+        low, high = np.full(people.size, np.inf), np.full(people.size, np.inf)
+        at_best = errors_at(people, nature, Reporting.of(nature.signal_accuracy, LARGEST_LEVEL))
+        reached = at_best <= self.error
+        n = people[reached]
+        low[reached], high[reached] = _exact_levels(n, self.error, nature, np.full(n.size, 1e-9),
+                                                    np.full(n.size, _HIGHEST), 20)
+        return low, high
+
+    def refined(self, people: int, levels: NDArray[np.float64], totals: NDArray[np.float64]) -> tuple[float, float]:
+        """The best total of one N and its level: the best point of its grid, and Brent's around it."""
+        best = int(np.argmin(totals))
+        found = (float(totals[best]), float(levels[best]))
+        if best == 0 and float(self.cost_of(people, levels[0] * (1 + 1e-6))) >= found[0]:
+            return found  # it rises from the least level on
+        low, high = levels[max(best - 1, 0)], levels[min(best + 1, _POINTS - 1)]
+        brent = minimize_scalar(lambda log_level: float(self.cost_of(people, math.exp(log_level))),
+                                bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-10})
+        return min(found, (float(brent.fun), math.exp(float(brent.x))))
+
+    def look(self, people: NDArray[np.int64]) -> None:
+        """Improve the best market by those of these sizes; V_LB at the least level prunes most of them."""
+        low, high = self.brackets(people)
+        possible = np.isfinite(high)
+        people, low, high = people[possible], low[possible], high[possible]
+        with np.errstate(over="ignore"):
+            floors = people * _floors(self.cost, low, self.nature.edge)
+        known = min(self.best[0], float(np.min(self.cost_of(people, high), initial=math.inf)))
+        keep = floors <= known
+        people, low, high = people[keep], low[keep], high[keep]
+        if self.criterion == "exact":
+            low, high = _exact_levels(people, self.error, self.nature, low, high, 40)
+        levels = np.exp(np.log(high)[:, None] + np.linspace(0.0, 1.0, _POINTS)
+                        * np.log(np.maximum(_HIGHEST / high, 2.0))[:, None])
+        levels[:, 0] = high
+        totals = self.cost_of(people[:, None], levels)
+        rough = totals.min(axis=1)
+        for index in np.argsort(rough, kind="stable"):
+            # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
+            if rough[index] > 1.05 * self.best[0]:
+                break
+            total, level = self.refined(int(people[index]), levels[index], totals[index])
+            self.best = min(self.best, (total, int(people[index]), level))
+
+    def run(self) -> None:
+        """Look at ever larger markets until the floor of all larger ones is above the best."""
+        start, size = 2, 64 if self.cost.has_finite_optimum else self.limit
+        while start <= self.limit and not self.complete:
+            people = np.arange(start, min(start + size, self.limit + 1))
+            self.look(people)
+            self.searched = int(people[-1])
+            self.complete = self.floor_from(self.searched + 1) >= self.best[0]
+            start, size = self.searched + 1, min(2 * size, 1024)
+
+
+def _needed(reaches: Callable[[int], bool]) -> int | None:
+    """The least number of people that do, by doubling and halving."""
+    high = 2
+    while not reaches(high):
+        high *= 2
+        if high > 2**40:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int) -> None:
+    """Raise where even bits as they are, from everybody, do not reach the target."""
+    bits = Reporting.of(nature.signal_accuracy, LARGEST_LEVEL)
+    if criterion == "exact":
+        def reach(people: int) -> float:
+            return float(errors_at(people, nature, bits))
+    else:
+        def reach(people: int) -> float:
+            return math.exp(-people * float(bits.chernoff))
+    if not (reach(limit) <= error if criterion == "exact" else reach(limit) < error):
+        raise Infeasible(error, limit, reach(limit), _needed(lambda n: reach(n) <= error))
+
+
+def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,
+         max_people: int = LARGEST_PLAN, max_payment: float | None = None) -> MarketPlan:
+    """The cheapest majority market that reaches an error target.
+
+    Args:
+        error: the target in (0, 1): for `exact` the probability of a wrong guess, for the others tau in
+            e^(-N D) <= tau, which bounds it.
+        signal_accuracy: theta in (0.5, 1).
+        prior_one: P(W = 1).
+        cost: everybody's g.
+        criterion: "exact", "chernoff" or "thesis".
+        max_people: most people that can be asked, >= 2.
+        max_payment: a warning is given where a single payment can be larger.
+
+    Returns:
+        The plan; 0 people where guessing by the prior alone meets an exact target.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        Infeasible: a target that max_people cannot reach; says how many could.
+        Refused: criterion thesis with a cost that has no best level (erratum E1).
+
+    Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> found = plan(0.01, 0.8, 0.7, LinearCost(1.0))
+        >>> found.people, round(found.total, 2), found.complete
+        (26, 251.8, True)
+        >>> round(plan(0.01, 0.8, 0.7, LinearCost(1.0), "thesis").total, 2)
+        445.17
+    """
+    target, nature = fraction("error", error), Nature(prior_one, signal_accuracy)
+    chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
+    as_cost("cost", cost)
+    cap = None if max_payment is None else positive("max_payment", max_payment)
+    inputs = (nature.signal_accuracy, nature.prior_one, cost, limit)
+    blind = min(nature.prior_one, nature.prior_zero)
+    if chosen == "exact" and blind <= target:
+        return MarketPlan(target=target, criterion=chosen, people=0, epsilon=0.0, total=0.0, error=blind,
+                          lower_bound=0.0, searched=0, complete=True, market=None, max_payment=cap, _inputs=inputs)
+    if chosen == "thesis":
+        bounds = thesis_bounds(target, signal_accuracy, prior_one, cost)
+        people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
+        if people > limit:
+            raise Infeasible(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
+                             people)
+    else:
+        _refuse_infeasible(target, nature, chosen, limit)
+        search = _Search(target, nature, cost, chosen, limit)
+        search.run()
+        _, people, level = search.best
+        lower, searched, complete = search.floor_from(2), search.searched, search.complete
+        if cost.has_finite_optimum:
+            best = best_price_level(cost, nature.signal_accuracy)
+            lower = search.quality / float(_ratios(cost, best, nature.signal_accuracy, nature.edge))
+    market = MajorityMarket(people, signal_accuracy, prior_one, cost, level)
+    return MarketPlan(target=target, criterion=chosen, people=people, epsilon=level,
+                      total=people * market.quote().expected_payment, error=market.error_probability(),
+                      lower_bound=lower, searched=searched, complete=complete, market=market, max_payment=cap,
+                      _inputs=inputs)

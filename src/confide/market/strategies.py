@@ -1,0 +1,137 @@
+"""What a person can do with her bit: every 3x2 channel from the bit to a report 0, 1 or none, and how private it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from confide.contract.checks import one_of
+from confide.contract.errors import InvalidInput
+from confide.market.nature import LARGEST_LEVEL
+
+__all__ = ["NONE", "REPORTS", "Strategy", "privacy_level"]
+
+NONE = 2
+"""The row, and the code in arrays of reports, of taking no part."""
+
+REPORTS = ("0", "1", "none")
+
+
+def privacy_level(channel: ArrayLike) -> float:
+    """The local privacy level of a channel: the largest |ln P(x|S=1)/P(x|S=0)| over its reports.
+
+    Args:
+        channel: (k, 2) P(X = x | S = s); 0/0 counts as 1. A report that is possible for one bit only makes it infinite.
+
+    Source: Wang 2016, Definition 5; spec data_market section 1 (three single reports decide all events).
+
+    Example:
+        >>> privacy_level([[0.75, 0.25], [0.25, 0.75], [0, 0]]) == math.log(3)
+        True
+    """
+    table = np.asarray(channel, dtype=np.float64)
+    zero, one = table[:, 0], table[:, 1]
+    if np.any((zero > 0) != (one > 0)):
+        return math.inf
+    used = zero > 0
+    return float(np.max(np.abs(np.log(one[used] / zero[used]))))
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """A person's channel, public like all of game theory: what others believe that she does.
+
+    Args:
+        channel: (3, 2) probabilities of the reports 0, 1, none (rows) given her bit 0, 1 (columns).
+        name: how reports call it.
+
+    Example:
+        >>> round(Strategy.randomised(1.0).level, 12)
+        1.0
+        >>> Strategy.always("none").channel.tolist()
+        [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+    """
+
+    channel: NDArray[np.float64]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            table = np.array(self.channel, dtype=np.float64)
+        except (TypeError, ValueError):
+            table = np.empty(0)
+        if table.shape != (3, 2) or not np.all(np.isfinite(table)):
+            raise InvalidInput("channel", "is not a table of 3 reports by 2 bits", "rows are the reports 0, 1, none")
+        if np.any(table < 0) or np.any(np.abs(table.sum(axis=0) - 1.0) > 1e-12):
+            raise InvalidInput("channel", "has columns that are no probabilities", "each must sum to 1")
+        table.setflags(write=False)
+        object.__setattr__(self, "channel", table)
+
+    @classmethod
+    def randomised(cls, epsilon: float, *, present: float = 1.0) -> Strategy:
+        """The epsilon-strategy: the bit with probability e^epsilon/(1 + e^epsilon), the other one otherwise.
+
+        Args:
+            epsilon: in [-700, 700]; below 0 the reports turn around, 0 is a fair coin.
+            present: probability of taking part at all, whatever the bit.
+        """
+        return cls.on_pair(1, 0, epsilon, present=present)
+
+    @classmethod
+    def on_pair(cls, on_one: int, on_zero: int, level: float, *, present: float = 1.0) -> Strategy:
+        """Randomised response on two labels: mostly `on_one` where her bit is 1, mostly `on_zero` where it is 0.
+
+        Args:
+            on_one: 0, 1 or 2 (none).
+            on_zero: likewise; equal to `on_one` it is a constant report.
+            level: in [-700, 700].
+            present: probability of taking part at all.
+        """
+        if not abs(level) <= LARGEST_LEVEL:
+            raise InvalidInput("epsilon", f"{level!r} is out of range", f"must be in [-{LARGEST_LEVEL:g}, 700]")
+        if not 0 <= present <= 1:
+            raise InvalidInput("present", f"{present!r} is out of range", "must be in [0, 1]")
+        table = np.zeros((3, 2))
+        keep, flip = present * float(expit(level)), present * float(expit(-level))
+        for bit, (mostly, seldom) in enumerate(((on_zero, on_one), (on_one, on_zero))):
+            table[mostly, bit] += keep
+            table[seldom, bit] += flip
+        table[NONE] += 1.0 - present
+        return cls(table)
+
+    @classmethod
+    def always(cls, report: str) -> Strategy:
+        """The same report whatever the bit: "0", "1" or "none"."""
+        table = np.zeros((3, 2))
+        table[REPORTS.index(one_of("report", report, REPORTS))] = 1.0
+        return cls(table, name=f"always {report}")
+
+    @property
+    def level(self) -> float:
+        """The privacy level, in nats."""
+        return privacy_level(self.channel)
+
+    @property
+    def informative(self) -> bool:
+        """Whether the report depends on the bit."""
+        return self.level > 0
+
+    @property
+    def participation(self) -> NDArray[np.float64]:
+        """(2,) probability of taking part, by bit."""
+        found: NDArray[np.float64] = 1.0 - self.channel[NONE]
+        return found
+
+    def relabelled(self) -> Strategy:
+        """The reports 0 and 1 exchanged (Lemma 2)."""
+        return Strategy(self.channel[[1, 0, NONE]])
+
+    def given_state(self, signal_accuracy: float) -> NDArray[np.float64]:
+        """(3, 2) P(X = x | W = w)."""
+        theta = signal_accuracy
+        found: NDArray[np.float64] = self.channel @ np.array([[theta, 1.0 - theta], [1.0 - theta, theta]])
+        return found
