@@ -56,6 +56,9 @@ class CountMarket(Protocol):
     def nature(self) -> Nature: ...
 
     @property
+    def presence(self) -> float: ...
+
+    @property
     def strategy(self) -> Strategy: ...
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]: ...
@@ -191,7 +194,8 @@ def check_equilibrium(market: CountMarket, profile: Others | None = None, nature
 
     Args:
         market: a market that pays by counts.
-        profile: what all N people do, as in `interim_matrix`; default the market's equilibrium.
+        profile: what all N people do, as in `interim_matrix`; default the market's equilibrium, in which each of the
+            others takes part with the market's `presence`, and who takes part plays its strategy.
         nature: the law that holds; default the design's.
         tolerance: delta, in money, >= 0.
 
@@ -205,8 +209,11 @@ def check_equilibrium(market: CountMarket, profile: Others | None = None, nature
         (True, False)
     """
     delta = non_negative("tolerance", tolerance)
-    groups = _groups(market.strategy if profile is None else profile, market.people, "profile")
     rows = []
+    if profile is None:
+        a, own = interim_matrix(market, market.strategy.thinned(market.presence), nature), market.strategy
+        rows.append(PersonReport(market.people, own, a, utility(a, own, market.cost), best_response(a, market.cost)))
+    groups = [] if profile is None else _groups(profile, market.people, "profile")
     for index, (count, strategy) in enumerate(groups):
         if not count:
             continue
@@ -223,7 +230,7 @@ class SymmetricEquilibrium:
     Args:
         name: in words.
         strategy: what everybody does.
-        payment: expected payment of one person.
+        payment: expected payment of one person who takes part.
         utility: payment less the cost of the level.
         strict: whether no other strategy is as good.
     """
@@ -271,7 +278,8 @@ def symmetric_equilibria(market: Any, nature: Nature | None = None, *, largest: 
 
     def reply(eta: float) -> float:
         """The signed level of the best reply to everybody else at eta; 0 for an uninformative one."""
-        best = best_response(interim_matrix(market, Strategy.randomised(eta), nature), market.cost).replies[0]
+        peers = Strategy.randomised(eta).thinned(market.presence)
+        best = best_response(interim_matrix(market, peers, nature), market.cost).replies[0]
         return 0.0 if NONE in {best.on_one, best.on_zero} else best.level * (best.on_one - best.on_zero)
 
     def away(eta: float) -> float:
@@ -292,7 +300,7 @@ def symmetric_equilibria(market: Any, nature: Nature | None = None, *, largest: 
               (Strategy.randomised(0.0), "fair coins"), (Strategy.always("none"), "nobody takes part")]
     equilibria = []
     for strategy, name in tried:
-        a = interim_matrix(market, strategy, nature)
+        a = interim_matrix(market, strategy.thinned(market.presence), nature)
         best, earned = best_response(a, market.cost), utility(a, strategy, market.cost)
         if best.utility - earned <= TIE * max(float(np.abs(a).max()), 1e-300):
             paid = float(np.sum(a * strategy.channel))
@@ -346,7 +354,7 @@ def robustness(market: Any) -> Robustness:
     def informative(prior: float, accuracy: float) -> bool:
         if not (0.0 < prior < 1.0 and 0.5 < accuracy < 1.0):
             return False
-        a = interim_matrix(market, market.strategy, Nature(prior, accuracy))
+        a = interim_matrix(market, market.strategy.thinned(market.presence), Nature(prior, accuracy))
         return best_response(a, market.cost).replies[0].informative
 
     def reach(moved: Callable[[float], bool], limit: float) -> float:

@@ -116,8 +116,13 @@ class MajorityMarket:
 
     @property
     def strategy(self) -> Strategy:
-        """What everybody does in equilibrium: the epsilon-strategy, present with probability `presence`."""
-        return Strategy.randomised(self.epsilon, present=self.presence)
+        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
+        return Strategy.randomised(self.epsilon)
+
+    @property
+    def peers(self) -> Strategy:
+        """What each of the others is expected to do: the same, if she takes part."""
+        return self.strategy.thinned(self.presence)
 
     @property
     def _company(self) -> float:
@@ -290,7 +295,7 @@ class MajorityMarket:
         """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""
         from confide.market.equilibrium import interim_matrix
 
-        return interim_matrix(self, self.strategy if others is None else others, nature)
+        return interim_matrix(self, self.peers if others is None else others, nature)
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""

@@ -383,7 +383,7 @@ def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, cri
     cap = None if max_payment is None else positive("max_payment", max_payment)
     inputs = (nature.signal_accuracy, nature.prior_one, cost, limit)
     blind = min(nature.prior_one, nature.prior_zero)
-    if chosen == "exact" and blind <= target:
+    if chosen == "exact" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return MarketPlan(target=target, criterion=chosen, people=0, epsilon=0.0, total=0.0, error=blind,
                           lower_bound=0.0, searched=0, complete=True, market=None, max_payment=cap, _inputs=inputs)
     if chosen == "thesis":

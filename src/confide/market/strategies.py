@@ -72,35 +72,30 @@ class Strategy:
         object.__setattr__(self, "channel", table)
 
     @classmethod
-    def randomised(cls, epsilon: float, *, present: float = 1.0) -> Strategy:
+    def randomised(cls, epsilon: float) -> Strategy:
         """The epsilon-strategy: the bit with probability e^epsilon/(1 + e^epsilon), the other one otherwise.
 
         Args:
             epsilon: in [-700, 700]; below 0 the reports turn around, 0 is a fair coin.
-            present: probability of taking part at all, whatever the bit.
         """
-        return cls.on_pair(1, 0, epsilon, present=present)
+        return cls.on_pair(1, 0, epsilon)
 
     @classmethod
-    def on_pair(cls, on_one: int, on_zero: int, level: float, *, present: float = 1.0) -> Strategy:
+    def on_pair(cls, on_one: int, on_zero: int, level: float) -> Strategy:
         """Randomised response on two labels: mostly `on_one` where her bit is 1, mostly `on_zero` where it is 0.
 
         Args:
             on_one: 0, 1 or 2 (none).
             on_zero: likewise; equal to `on_one` it is a constant report.
             level: in [-700, 700].
-            present: probability of taking part at all.
         """
         if not abs(level) <= LARGEST_LEVEL:
             raise InvalidInput("epsilon", f"{level!r} is out of range", f"must be in [-{LARGEST_LEVEL:g}, 700]")
-        if not 0 <= present <= 1:
-            raise InvalidInput("present", f"{present!r} is out of range", "must be in [0, 1]")
         table = np.zeros((3, 2))
-        keep, flip = present * float(expit(level)), present * float(expit(-level))
+        keep, flip = float(expit(level)), float(expit(-level))
         for bit, (mostly, seldom) in enumerate(((on_zero, on_one), (on_one, on_zero))):
             table[mostly, bit] += keep
             table[seldom, bit] += flip
-        table[NONE] += 1.0 - present
         return cls(table)
 
     @classmethod
@@ -125,6 +120,14 @@ class Strategy:
         """(2,) probability of taking part, by bit."""
         found: NDArray[np.float64] = 1.0 - self.channel[NONE]
         return found
+
+    def thinned(self, presence: float) -> Strategy:
+        """The same by somebody who can take part with that probability only, whatever her bit."""
+        if not 0 <= presence <= 1:
+            raise InvalidInput("presence", f"{presence!r} is out of range", "must be in [0, 1]")
+        table = presence * self.channel
+        table[NONE] += 1.0 - presence
+        return Strategy(table, name=self.name)
 
     def relabelled(self) -> Strategy:
         """The reports 0 and 1 exchanged (Lemma 2)."""
