@@ -73,6 +73,14 @@ def test_gaps() -> None:
     assert bound > market(62, epsilon=2.0, signal_accuracy=0.6).quote().expected_payment
 
 
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-100, 1e-12])
+def test_payments_grow_like_one_over_epsilon(epsilon: float) -> None:
+    """Spec 2.5: with g'(0) > 0 the expected payment blows up as 1/epsilon, and keeps its digits on the way."""
+    for people in (10, 11, 10**9):
+        near = market(people, epsilon=1e-10).quote().gap * 1e-10
+        assert market(people, epsilon=epsilon).quote().gap * epsilon == pytest.approx(near, rel=1e-5)
+
+
 @pytest.mark.parametrize("people", [199, 200])
 def test_both_forms_of_the_gap_agree(people: int) -> None:
     """Around the switch to logarithms at (N-1) D = 600, and the sharp tails of spec 2.2."""
@@ -120,6 +128,9 @@ def test_the_table_is_the_single_values(largest: int) -> None:
         table, single = table_of_errors(largest, reporting), majority_errors(np.arange(largest + 1), reporting)
         for name in ("low", "high", "kappa"):
             assert getattr(table, name) == pytest.approx(getattr(single, name), rel=1e-11, abs=1e-290)
+            for least in range(max(0, largest - 3), largest + 1):
+                part = table_of_errors(largest, reporting, least)
+                assert getattr(part, name) == pytest.approx(getattr(single, name)[least:], rel=1e-11, abs=1e-290)
 
 
 def test_payments_from_counts() -> None:
@@ -207,6 +218,10 @@ def test_worst_payments_are_at_small_attendance() -> None:
     assert amount == max(each)
     assert present == 2 + int(np.argmax(each))
     assert market(10**9).worst_payment() == (amount, present)
+    for one, matched in zip(market(500, presence=0.3).tariff(), ("for_one", "for_zero"), strict=True):
+        single = [getattr(market(500, presence=0.3).payment_at(n), matched) for n in range(2, 501)]
+        assert one == pytest.approx(single, rel=1e-12)
+    assert GOLDEN.tariff(1, 1)[0].tolist() == [0.0]
 
 
 def test_guarantees() -> None:

@@ -21,10 +21,20 @@ from scipy.special import betainc, gammaln
 
 from confide.market.nature import Reporting
 
-__all__ = ["MajorityErrors", "log_errors", "majority_errors", "majority_threshold", "table_of_errors"]
+__all__ = [
+    "MajorityErrors",
+    "log_errors",
+    "majority_errors",
+    "majority_odds",
+    "majority_threshold",
+    "table_of_errors",
+]
 
 UNDERFLOW = 600.0
 """m D(epsilon) above which error probabilities are kept as logarithms."""
+
+TINY = 1e-30
+"""Below this rho, kappa is proportional to it for every m; its square would leave the doubles."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +72,8 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
     size, rho, miss = np.broadcast_arrays(np.asarray(m, dtype=np.float64), reporting.edge, reporting.miss)
     half = np.floor(size / 2.0)
     odd = size > 2.0 * half
-    kappa = betainc(0.5, np.maximum(half + odd, 0.5), rho**2)
-    kappa = np.where(size == 0, 0.0, np.where(rho < 0, -kappa, kappa))
+    near = np.maximum(np.abs(rho), TINY)
+    kappa = np.where(size == 0, 0.0, betainc(0.5, np.maximum(half + odd, 0.5), near**2) * (rho / near))
     square = 4.0 * miss * np.asarray(reporting.agree)
     # Two regularised beta functions each; betainc wants positive parameters also where its value is not used.
     up = np.maximum(half, 0.5)
@@ -86,35 +96,53 @@ def _central(k: ArrayLike) -> NDArray[np.float64]:
     return np.where(index < 32, near, series / np.sqrt(math.pi * far))
 
 
-def table_of_errors(largest: int, reporting: Reporting) -> MajorityErrors:
-    """The errors for every m = 0..largest at once, each from its neighbour by a positive term: O(largest).
+def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> MajorityErrors:
+    """The errors for every m = least..largest at once, each from its neighbour by a positive term.
 
-    With u_k = C(2k, k) (alpha (1-alpha))^k, k = 0, 1, ...: kappa of 2k-1 and of 2k reports is rho sum_{j<k} u_j; the
-    error of 2k-1 reports is half of what is left of that sum; of 2k reports it is that of 2k+1 less (1-alpha) u_k in
-    state 0, and u_k more in state 1.
+    With u_k = C(2k, k) (alpha (1-alpha))^k: from 2k-1 to 2k+1 reports kappa rises by rho u_k and the error falls by
+    half of that; of 2k reports kappa is that of 2k-1, and the error that of 2k+1 less (1-alpha) u_k in state 0, and u_k
+    more than this in state 1.
 
     Args:
-        largest: m of the last entry, >= 0.
-        reporting: of one report, numbers.
+        largest: m of the last entry.
+        reporting: of one report, numbers; rho > 0.
+        least: m of the first entry, >= 0.
     """
-    top = largest // 2 + 1  # errors of 1, 3, ..., 2 top - 1 >= largest
-    rho, miss = float(reporting.edge), float(reporting.miss)
-    k = np.arange(top + 1)
+    first, top = least // 2, largest // 2
+    rho, miss, k = float(reporting.edge), float(reporting.miss), np.arange(first, top + 1)
     with np.errstate(under="ignore"):
         u = _central(k) * np.exp(k * float(reporting.log_rate))
-    sums = np.concatenate([[0.0], np.cumsum(u[:top])])  # of j < k
-    kappa = rho * sums
-    last = float(majority_errors(2 * top - 1, reporting).low)
-    odd = np.empty(top + 1)  # odd[k]: of 2k - 1 reports
-    odd[1:] = last + rho / 2.0 * np.concatenate([np.cumsum(u[1:top][::-1])[::-1], [0.0]])
-    low, high, power = (np.empty(2 * top + 1) for _ in range(3))
-    low[1::2] = high[1::2] = odd[1:]
-    power[1::2] = power[2::2] = kappa[1:]
-    following = np.append(odd[1:], last - rho / 2.0 * u[top])
-    high[0::2] = following - miss * u
-    low[0::2] = high[0::2] + u
-    low[0], high[0], power[0] = 1.0, 0.0, 0.0
-    return MajorityErrors(low=low[:largest + 1], high=high[:largest + 1], kappa=power[:largest + 1])
+    # Rows: 2k and 2k + 1 reports.
+    low, high, kappa = (np.empty((k.size, 2)) for _ in range(3))
+    rest = np.append(np.cumsum(u[:0:-1])[::-1], 0.0)
+    low[:, 1] = high[:, 1] = float(majority_errors(2 * top + 1, reporting).low) + rho / 2.0 * rest
+    high[:, 0] = high[:, 1] - miss * u
+    low[:, 0] = high[:, 0] + u
+    kappa[:, 1] = float(majority_errors(2 * first + 1, reporting).kappa) + rho * np.append(0.0, np.cumsum(u[1:]))
+    kappa[1:, 0] = kappa[:-1, 1]
+    kappa[0, 0] = float(majority_errors(2 * first, reporting).kappa)
+    if first == 0:
+        low[0, 0], high[0, 0] = 1.0, 0.0
+    part = slice(least - 2 * first, largest - 2 * first + 1)
+    return MajorityErrors(low=low.ravel()[part], high=high.ravel()[part], kappa=kappa.ravel()[part])
+
+
+def majority_odds(least: int, largest: int, rate: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """P(no majority of ones) and P(a majority of ones) among m = least..largest reports that are 1 with some rate.
+
+    Args:
+        least: first m >= 0.
+        largest: last m.
+        rate: P(a report is 1), in [0, 1].
+    """
+    m = np.arange(least, largest + 1)
+    if rate <= 0.0 or rate >= 1.0:
+        ones = ((m > 0) & (rate >= 1.0)).astype(np.float64)
+        return 1.0 - ones, ones
+    more = max(rate, 1.0 - rate)
+    reporting = Reporting(edge=2.0 * more - 1.0, agree=more, miss=min(rate, 1.0 - rate))
+    errors = table_of_errors(largest, reporting, least)
+    return (errors.low, 1.0 - errors.low) if rate >= 0.5 else (1.0 - errors.high, errors.high)
 
 
 def _log_tail(m: int, top: int, ratio: float) -> float:

@@ -16,10 +16,9 @@ from scipy.optimize import brentq
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
-from confide.market.binomials import majority_threshold
+from confide.market.binomials import majority_odds
 from confide.market.costs import Cost
 from confide.market.counts import binomial_weights, joint_counts
-from confide.market.decision import at_least
 from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.replies import TIE, BestResponse, best_response, utility
 from confide.market.strategies import NONE, Strategy
@@ -36,8 +35,8 @@ __all__ = [
     "symmetric_equilibria",
 ]
 
-PaymentsAt = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""What a 1 and a 0 that match the majority of the others are paid, by the number of participants."""
+Tariff = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""What a 1 and a 0 that match the majority of the others are paid, for a range of numbers of participants."""
 
 Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
 """One common strategy, one for each person, or groups (number, strategy)."""
@@ -82,17 +81,15 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
     return found
 
 
-def _alike(others: int, payments_at: PaymentsAt, law: NDArray[np.float64]) -> NDArray[np.float64]:
+def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.float64]:
     """(3,) E[R | x] by matching a majority, when all others report by one law of 0, 1, none: O(sqrt N)."""
     zero, one, none = (float(each) for each in law)
     if none >= 1.0:
         return np.zeros(3)
     n, weights = binomial_weights(others, zero + one) if none > 0 else (np.array([others]), np.ones(1))
-    for_one, for_zero = payments_at(n + 1)
-    t, rate = majority_threshold(n), one / (zero + one)
-    ones = at_least(n, rate, t)
-    # P(Bin(n, 1 - rate) >= n - t + 1): the complement without 1 - P.
-    zeros = at_least(n, zero / (zero + one), n - t + 1)
+    least, largest = int(n[0]), int(n[-1])
+    for_one, for_zero = tariff(least + 1, largest + 1)
+    zeros, ones = majority_odds(least, largest, one / (zero + one))
     return np.array([weights @ (for_zero * zeros), weights @ (for_one * ones), 0.0])
 
 
@@ -129,7 +126,7 @@ def interim_matrix(market: CountMarket, others: Others, nature: Nature | None = 
     law = market.nature if nature is None else nature
     groups = _groups(others, market.people - 1, "others")
     given = [strategy.given_state(law.signal_accuracy) for _, strategy in groups]
-    by_majority: PaymentsAt | None = getattr(market, "payments_at", None)
+    by_majority: Tariff | None = getattr(market, "tariff", None)
     rows = []
     for w in (0, 1):
         if len(groups) == 1 and by_majority is not None:

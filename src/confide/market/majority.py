@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import whole
+from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.market.binomials import (
@@ -23,6 +23,7 @@ from confide.market.binomials import (
     log_errors,
     majority_errors,
     majority_threshold,
+    table_of_errors,
 )
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_weights
@@ -100,8 +101,7 @@ class MajorityMarket:
         object.__setattr__(self, "people", whole("people", self.people, at_least=2))
         object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
         as_cost("cost", self.cost)
-        if isinstance(self.presence, bool) or not 0 < self.presence <= 1:
-            raise InvalidInput("presence", f"{self.presence!r} is out of range", "must be in (0, 1]")
+        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
         _ = self.nature
 
     @cached_property
@@ -212,19 +212,27 @@ class MajorityMarket:
     def _utility(self) -> float:
         return (price_floor(self.cost, self.epsilon, self.nature.edge) + self.gap) - float(self.cost(self.epsilon))
 
-    def payments_at(self, present: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a matching 1 and a matching 0 are paid, by number of participants (an array); 0 where one is alone."""
-        n = np.asarray(present)
-        errors = majority_errors(np.maximum(n - 1, 1), self.reporting)
-        m = majority_statistic(self.nature, errors)
-        unit = np.where(n >= 2, self.payment_at().unit / self._company, 0.0)
-        return unit * m.zero / m.covariance, unit * m.one / m.covariance
+    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a matching 1 and a matching 0 are paid for every number of participants in least..largest, at once.
+
+        Args:
+            least: at least 1; who is alone is paid nothing.
+            largest: default all people.
+        """
+        first, most = max(whole("least", least, at_least=1), 2), self.people if largest is None else int(largest)
+        alone = np.zeros(first - least)
+        if most < first:
+            return alone, alone
+        errors = table_of_errors(most - 1, self.reporting, first - 1)
+        m, unit = majority_statistic(self.nature, errors), self.payment_at().unit
+        each = unit / (m.covariance * self._company)
+        return np.append(alone, each * m.zero), np.append(alone, each * m.one)
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
         """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
-        sizes, where = np.unique(others, return_inverse=True)
-        for_one, for_zero = (each[where].reshape(others.shape) for each in self.payments_at(sizes + 1))
+        least = int(others.min())
+        for_one, for_zero = (each[others - least] for each in self.tariff(least + 1, int(others.max()) + 1))
         majority = heads >= majority_threshold(others)
         return np.array([np.where(majority, 0.0, for_zero), np.where(majority, for_one, 0.0), np.zeros(others.shape)])
 
@@ -270,16 +278,13 @@ class MajorityMarket:
 
     def worst_payment(self) -> tuple[float, int]:
         """The largest single payment over all numbers of participants, and the number at which it is paid."""
-        sizes = np.arange(2, min(self.people, 4096) + 1)
-        each = np.maximum(*self.payments_at(sizes))
+        few = min(self.people, 4096)
+        each = np.maximum(*self.tariff(2, few))
+        last = self.payment_at(few)
+        if few < self.people and last.unit / last.statistic.covariance > each.max():
+            each = np.maximum(*self.tariff())  # otherwise c/Cov, which falls with n, bounds what is beyond
         best = int(np.argmax(each))
-        if self.people > sizes[-1]:  # beyond, kappa only grows: c/Cov bounds every payment
-            last = self.payment_at(int(sizes[-1]))
-            if last.unit / last.statistic.covariance > each[best]:
-                sizes = np.arange(2, self.people + 1)
-                each = np.maximum(*self.payments_at(sizes))
-                best = int(np.argmax(each))
-        return float(each[best]), int(sizes[best])
+        return float(each[best]), best + 2
 
     def total_payment(self, present: int | None = None) -> TotalPayment:
         """The law of the sum of all payments in equilibrium, when that many take part; default all."""

@@ -276,8 +276,8 @@ class _Search:
         """The best total of one N and its level: the best point of its grid, and Brent's around it."""
         best = int(np.argmin(totals))
         found = (float(totals[best]), float(levels[best]))
-        if best == 0 and float(self.cost_of(people, levels[0] * (1 + 1e-6))) >= found[0]:
-            return found  # it rises from the least level on
+        if best == 0:
+            return found
         low, high = levels[max(best - 1, 0)], levels[min(best + 1, _POINTS - 1)]
         brent = minimize_scalar(lambda log_level: float(self.cost_of(people, math.exp(log_level))),
                                 bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-10})
@@ -297,7 +297,7 @@ class _Search:
             low, high = _exact_levels(people, self.error, self.nature, low, high, 40)
         levels = np.exp(np.log(high)[:, None] + np.linspace(0.0, 1.0, _POINTS)
                         * np.log(np.maximum(_HIGHEST / high, 2.0))[:, None])
-        levels[:, 0] = high
+        levels[:, 0], levels[:, 1] = high, high * (1 + 1e-6)  # the second says whether totals rise from the first on
         totals = self.cost_of(people[:, None], levels)
         rough = totals.min(axis=1)
         for index in np.argsort(rough, kind="stable"):
