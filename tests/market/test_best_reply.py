@@ -25,6 +25,7 @@ from confide.market import (
     regret,
 )
 from confide.market.costs import Cost
+from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.replies import utility
 
 COSTS = [LinearCost(0.3), PowerCost(0.2, 2.0), ExponentialCost(0.3, 0.5),
@@ -105,6 +106,22 @@ def test_small_levels(epsilon: float) -> None:
     half = math.cosh(epsilon / 2) ** 2 * 2.0  # h/(1 + cosh) = 1
     assert best_response([[half, 0.0], [0.0, half]], LinearCost(1.0)).replies[0].level == pytest.approx(
         epsilon, rel=1e-15 / epsilon**2 + 1e-12)
+
+
+@given(st.floats(0.02, 0.98), st.floats(0.02, 0.98), st.floats(0.02, 0.98), st.floats(0.01, 5.0), st.integers(0, 3))
+def test_any_peer_statistic_buys_the_level(one: float, low: float, share: float, epsilon: float, index: int) -> None:
+    """Spec 0: whatever binary M is, if it rises with the bit: one best reply, E[R] = c (t + Var/Cov), that margin."""
+    high = low + share * (1.0 - low)  # P(M = 1 | S = 1) > P(M = 1 | S = 0) = low
+    m, bit = one * high + (1 - one) * low, np.array([1 - one, one])
+    pay = MatchingPayment(COSTS[index], epsilon, PeerStatistic(m, 1 - m, one * (1 - one) * (high - low)), one)
+    given_bit = np.array([[1 - low, 1 - high], [low, high]])  # P(M = m | S = s)
+    a = np.vstack([pay.table @ given_bit * bit, np.zeros(2)])
+    assert pay.interim == pytest.approx(a, rel=1e-9, abs=1e-12 * np.abs(a).max())
+    best, strategy = best_response(pay.interim, COSTS[index]), Strategy.randomised(epsilon)
+    noise = 1e-14 * np.abs(a).max()
+    assert best.utility == pytest.approx(pay.utility, abs=noise * 100)
+    assert best.margin == pytest.approx(pay.margin, rel=1e-6, abs=noise * 100)
+    assert np.sum(a * strategy.channel) == pytest.approx(pay.expected_payment, rel=1e-9)
 
 
 def test_ties_are_all_reported() -> None:

@@ -27,7 +27,7 @@ from confide.market import (
 )
 from confide.market.binomials import log_errors, majority_errors, table_of_errors
 from confide.market.decision import decision_threshold
-from confide.market.majority import majority_statistic
+from confide.market.majority import majority_statistic, proof_function
 from confide.market.matching import price_floor
 from confide.market.nature import Reporting
 
@@ -67,7 +67,12 @@ def test_gaps() -> None:
     assert market(10**6).log_gap == pytest.approx(-40001.46364, abs=1e-3)
     assert market(400, epsilon=12.0, signal_accuracy=0.999).log_gap == pytest.approx(-1094.85938, abs=1e-3)
     assert float(majority_errors(39, Reporting.of(0.8, 1e-4)).kappa) == pytest.approx(1.5044482416e-4, rel=1e-10)
-    assert market(61, epsilon=2.0, signal_accuracy=0.6).proof_bound is None
+    assert all(market(n, epsilon=2.0, signal_accuracy=0.6).proof_bound is None for n in (2, 30, 61, 63))
+    for people in (10, 11):
+        errors = majority_errors(people - 1, GOLDEN.reporting)
+        h = proof_function(GOLDEN.nature, 1 - float(errors.low), 1 - float(errors.low) + float(errors.high))
+        quote = market(people).quote()
+        assert quote.lower_bound + quote.unit * (h - 1.6 / 0.6) == pytest.approx(quote.expected_payment, rel=1e-12)
     bound = market(62, epsilon=2.0, signal_accuracy=0.6).proof_bound
     assert bound is not None
     assert bound > market(62, epsilon=2.0, signal_accuracy=0.6).quote().expected_payment

@@ -18,7 +18,7 @@ from confide.market.enumeration import PaymentRule, enumerated_interim, genie_re
 from confide.market.equilibrium import check_equilibrium, symmetric_equilibria
 from confide.market.genie import GenieMarket
 from confide.market.heterogeneous import HeterogeneousMarket
-from confide.market.majority import MajorityMarket
+from confide.market.majority import MajorityMarket, proof_function
 from confide.market.matching import payment_unit, price_floor
 from confide.market.nature import Nature, Reporting
 from confide.market.optimum import least_payment
@@ -159,26 +159,22 @@ def premise_of_the_rate() -> Finding:
     return Finding("holds-with-correction" if least > 2 else "holds", 2.0, float(least))
 
 
-def concavity_of_h() -> Finding:
-    """The least second difference of h(beta), which the proof calls concave and means f."""
+def _proofs_h() -> np.ndarray:
+    """h(beta) on its range, for eleven people."""
     errors = majority_errors(10, Reporting.of(0.8, 1.0))
     gamma = 1.0 - float(errors.low) + float(errors.high)
-    beta = np.linspace(gamma / 2 + 0.05, gamma, 50)
-    odds, theta = 0.7 / 0.3, 0.8
-    h = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
-         + (gamma - beta) * (1 - gamma + beta) / odds) / ((2 * beta - gamma) * (2 * theta - 1))
-    least = float(np.diff(h, 2).min() / (beta[1] - beta[0]) ** 2)
+    return np.asarray(proof_function(NATURE, np.linspace(gamma / 2 + 0.05, gamma, 200), gamma))
+
+
+def concavity_of_h() -> Finding:
+    """The least second difference of h(beta), which the proof calls concave and means f."""
+    least = float(np.diff(_proofs_h(), 2).min())
     return Finding("holds-with-correction" if least > 0 else "holds", 0.0, least)
 
 
 def payment_falls_with_beta() -> Finding:
-    """The largest slope of h(beta) on its range: not positive."""
-    errors = majority_errors(10, Reporting.of(0.8, 1.0))
-    gamma, theta, odds = 1.0 - float(errors.low) + float(errors.high), 0.8, 0.7 / 0.3
-    beta = np.linspace(gamma / 2 + 0.01, gamma, 200)
-    h = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
-         + (gamma - beta) * (1 - gamma + beta) / odds) / ((2 * beta - gamma) * (2 * theta - 1))
-    most = float(np.diff(h).max())
+    """The largest difference of h(beta) on its range: not positive."""
+    most = float(np.diff(_proofs_h()).max())
     return Finding("holds" if most <= 0 else "false", 0.0, most)
 
 

@@ -23,11 +23,11 @@ from confide.market.majority import excess, majority_statistic
 from confide.market.matching import MatchingPayment, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.quotes import Quote, quote_of
-from confide.market.strategies import NONE, Strategy
+from confide.market.strategies import NONE, Strategy, as_reports
 
 __all__ = ["HeterogeneousMarket", "mixed_majority_errors"]
 
-LARGEST = 5000
+LARGEST = 2000
 """Most people of different levels."""
 
 Matches = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -94,7 +94,7 @@ class HeterogeneousMarket:
         signal_accuracy: theta in (0.5, 1).
         prior_one: P(W = 1).
         costs: g_i, one for each of N >= 2 people.
-        epsilon: one level for all, or N levels, in (0, 700]; different ones for at most 5000 people.
+        epsilon: one level for all, or N levels, in (0, 700]; different ones for at most 2000 people.
 
     Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
 
@@ -192,11 +192,7 @@ class HeterogeneousMarket:
         Raises:
             InvalidInput: not N reports, or one that is not 0, 1 or 2.
         """
-        found = np.asarray(reports)
-        if found.shape != (self.people,):
-            raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({self.people},)")
-        if not np.all((found == 0) | (found == 1) | (found == NONE)):
-            raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+        found = as_reports(reports, self.people)
         here = np.flatnonzero(found != NONE)
         paid = np.zeros(self.people)
         if here.size < 2:

@@ -31,10 +31,10 @@ from confide.market.decision import error_probability
 from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.quotes import Quote, quote_of
-from confide.market.strategies import NONE, Strategy
+from confide.market.strategies import Strategy, as_reports
 from confide.market.totals import TotalPayment
 
-__all__ = ["MajorityMarket", "Paid", "excess", "majority_statistic"]
+__all__ = ["MajorityMarket", "Paid", "excess", "majority_statistic", "proof_function"]
 
 
 class Paid(NamedTuple):
@@ -58,6 +58,14 @@ def excess(nature: Nature, errors: MajorityErrors) -> Any:
     m = majority_statistic(nature, errors)
     wrong = errors.low * m.one / nature.prior_zero + errors.high * m.zero / nature.prior_one
     return wrong / (errors.kappa * nature.edge)
+
+
+def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
+    """h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers or arrays."""
+    theta, odds = nature.signal_accuracy, nature.prior_one / nature.prior_zero
+    top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
+           + (gamma - beta) * (1 - gamma + beta) / odds)
+    return top / ((2 * beta - gamma) * nature.edge)
 
 
 @dataclass(frozen=True)
@@ -180,12 +188,8 @@ class MajorityMarket:
         rate, gamma = math.exp(-m * float(self.reporting.chernoff)), 1.0 - float(errors.low) + float(errors.high)
         if not 2.0 * rate < gamma:
             return None
-        beta, theta = gamma - rate, nature.signal_accuracy
-        odds = nature.prior_one / nature.prior_zero
-        top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
-               + (gamma - beta) * (1 - gamma + beta) / odds)
-        bound = top / ((2 * beta - gamma) * nature.edge) - 2 * theta / nature.edge
-        return price_floor(self.cost, self.epsilon, nature.edge) + self.payment_at().unit * bound
+        bound = proof_function(nature, gamma - rate, gamma) - 2.0 * nature.signal_accuracy / nature.edge
+        return float(price_floor(self.cost, self.epsilon, nature.edge) + self.payment_at().unit * bound)
 
     def quote(self, present: int | None = None) -> Quote:
         """What a person is offered.
@@ -263,13 +267,9 @@ class MajorityMarket:
         Raises:
             InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
         """
-        found = np.asarray(reports)
-        if found.shape != (self.people,):
-            raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({self.people},)")
-        if not np.all((found == 0) | (found == 1) | (found == NONE)):
-            raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+        found = as_reports(reports, self.people)
         paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
-        return np.choose(found.astype(np.int64), [paid.zero, paid.one, 0.0])
+        return np.choose(found, [paid.zero, paid.one, 0.0])
 
     def liability(self) -> tuple[float, float]:
         """The largest single payments: for a 1, and for a 0, when all take part."""

@@ -13,12 +13,26 @@ from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
 from confide.market.nature import LARGEST_LEVEL
 
-__all__ = ["NONE", "REPORTS", "Strategy", "privacy_level"]
+__all__ = ["NONE", "REPORTS", "Strategy", "as_reports", "privacy_level"]
 
 NONE = 2
 """The row, and the code in arrays of reports, of taking no part."""
 
 REPORTS = ("0", "1", "none")
+
+
+def as_reports(reports: ArrayLike, people: int) -> NDArray[np.int64]:
+    """(N,) reports 0, 1, or 2 for none.
+
+    Raises:
+        InvalidInput: not N reports, or one that is something else (which one is not said).
+    """
+    found = np.asarray(reports)
+    if found.shape != (people,):
+        raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({people},)")
+    if not np.all((found == 0) | (found == 1) | (found == NONE)):
+        raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+    return found.astype(np.int64)
 
 
 def privacy_level(channel: ArrayLike) -> float:
