@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from confide.contract import InvalidInput
@@ -62,6 +64,9 @@ def test_the_informative_equilibrium_is_not_unique() -> None:
     assert report.rows[0].best.level == pytest.approx(1.480945, abs=1e-6)
     assert report.rows[0].best.margin > 0.09
     assert second.payment == pytest.approx(9.63717, abs=1e-5)
+    # At N = 30 it is just below epsilon: a scan that does not stop at epsilon steps over both.
+    near = [each for each in symmetric_equilibria(replace(GOLDEN, people=30)) if each.informative]
+    assert [each.strategy.level for each in near] == pytest.approx([1.0, 0.99018], abs=1e-5)
 
 
 def test_large_markets() -> None:

@@ -282,7 +282,9 @@ def symmetric_equilibria(market: Any, nature: Nature | None = None, *, largest: 
     def away(eta: float) -> float:
         return reply(eta) - eta
 
-    grid = np.linspace(-reach, reach, points + points % 2)  # 0 is not on it
+    # 0 is not on it; epsilon is between two close points, so that roots on either side of it are seen.
+    around = market.epsilon * np.array([0.999, 1.001])
+    grid = np.sort(np.append(np.linspace(-reach, reach, points + points % 2), around))
     values = [away(float(eta)) for eta in grid]
     found = [market.epsilon]
     for (left, low), (right, high) in zip(zip(grid, values, strict=True), zip(grid[1:], values[1:], strict=True),
