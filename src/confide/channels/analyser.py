@@ -19,7 +19,7 @@ from confide.channels.kernels import axes, distances_sum, h, ratio
 from confide.channels.priors import IndependentRows, Prior, as_prior, entropy
 from confide.contract.errors import SolverFailed, Unsupported
 
-__all__ = ["ChannelReport", "analyse"]
+__all__ = ["ChannelReport", "analyse", "row_pairs"]
 
 _SLACK = 1e-9
 _Vector = NDArray[np.float64]
@@ -146,7 +146,7 @@ def _spread(view: _Vector) -> float:
 def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
     if not isinstance(prior, IndependentRows):
         return _of_rows_correlated(channel, prior)
-    pairs, counts = np.unique(np.stack([prior.law_of_row(), channel.which]), axis=1, return_counts=True)
+    pairs, counts = row_pairs(prior, channel)
     parts = [(_of_table(channel.tables[k], IndependentRows([prior.laws[j]])), int(count))
              for (j, k), count in zip(pairs.T.tolist(), counts, strict=True)]
     reports = [part for part, _ in parts]
@@ -159,6 +159,14 @@ def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
         # Extremes of a sum of independent terms are sums of extremes; of both signs.
         information_privacy=_information_privacy(channel, prior, pairs, counts), prior_level=prior_level(prior),
     )
+
+
+def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(2, u) which pairs of a law and a table the rows have, and (u,) how often."""
+    many = len(channel.tables)
+    counts = np.bincount(prior.law_of_row() * many + channel.which)
+    codes = np.flatnonzero(counts)
+    return np.stack([codes // many, codes % many]), counts[codes]
 
 
 def _information_privacy(
@@ -210,7 +218,7 @@ def _of_rows_correlated(channel: RowProduct, prior: Prior) -> ChannelReport:
 
 
 def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector, letters: int) -> float:
-    table = np.ones((1, 1))
+    table: _Vector = np.ones((1, 1))
     for each in tables:
         table = np.kron(table, each)
     used = outputs > 0

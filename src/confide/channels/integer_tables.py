@@ -1,17 +1,25 @@
-"""Channels in whole numbers: what is drawn for a release has exactly these odds, and its level is certified in integers.
+"""Channels in whole numbers: what is drawn has exactly these odds, and its level is certified in integers.
+
+A table of doubles has the level that it was computed for only up to rounding, and a small entry that a solver or a
+rounding sets to 0 beside a positive one has none at all. Here every row is 2^62 units, no positive entry is lost, and
+the level is read off the units themselves. Where it must not exceed a number, every row is mixed with one constant row,
+by as little as it takes: that lowers all ratios, and never raises one.
 
 Source: spec privacy_notions 4 ("exact coding for releases").
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.channels.kernels import axes
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.losses import up
 from confide.privacy.noise.balls import precision
@@ -20,72 +28,139 @@ __all__ = ["IntegerTable", "integer_table"]
 
 _TOTAL = 2**62
 _BITS = 192
+_LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant row that a table is mixed with
+_ROUNDING = 1e-9  # how far above the asked level a table of doubles may be
+_CLOSE = 1.0 - 2.0**-48  # ratios of doubles that may be the largest one
+_ROOM = 1.0 + 2.0**-49  # for four roundings of a ratio of doubles
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerTable:
-    """A channel of one row in whole numbers.
+    """A channel in whole numbers.
 
     Args:
-        weights: (m, k) int64, every row with the same sum 2^62; a positive probability is never 0.
-        level: its exact differential privacy in nats, rounded up; infinite where 0 stands beside a positive weight.
+        weights: (m^n, k) int64, every row with the same sum, at most 2^62.
+        letters: m.
+        rows: n.
     """
 
     weights: NDArray[np.int64]
-    level: float
+    letters: int
+    rows: int = 1
+
+    @property
+    def total(self) -> int:
+        """The sum of a row."""
+        return int(self.weights[0].sum())
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(m^n, k) the weights as probabilities, to the nearest double."""
+        return self.weights / self.total
+
+    def dp(self) -> float:
+        """Differential privacy in nats: the exact one, rounded up to a double; infinite where 0 stands beside a
+        positive weight.
+        """
+        worst = Fraction(1)
+        for view in axes(self.weights, self.letters, self.rows):  # type: ignore[arg-type]
+            top, bottom = view.max(axis=1), view.min(axis=1)
+            if (top[bottom == 0] > 0).any():
+                return math.inf
+            top, bottom = top[bottom > 0], bottom[bottom > 0]
+            ratios = top / bottom
+            near = ratios >= _CLOSE * max(float(ratios.max(initial=0.0)), float(worst))
+            pairs = np.unique(np.stack([top[near], bottom[near]]), axis=1)
+            worst = max([worst, *(Fraction(a, b) for a, b in pairs.T.tolist())])
+        return _log_up(worst)
+
+    def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
+        """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
+
+        Args:
+            law: (m^n,) the prior.
+            enough: a level above which any other one will do as an answer.
+        """
+        return _upper(_worst_ratio(self.weights * law[:, None], self.letters, self.rows, math.exp(min(enough, 700.0))))
 
 
-def integer_table(table: NDArray[np.float64], level: float | None = None) -> IntegerTable:
+class _Limit(NamedTuple):
+    name: str
+    limit: float
+    numbers: NDArray[np.float64]
+    measure: Callable[[IntegerTable], float]
+
+
+def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: float = math.inf) -> float:
+    """The largest ratio of two entries of a column whose inputs are neighbours, in doubles; or one above `enough`."""
+    worst = 1.0
+    for view in axes(table, letters, rows):
+        top, bottom = view.max(axis=1), view.min(axis=1)
+        if (top[bottom == 0] > 0).any():
+            return math.inf
+        worst = max(worst, float((top[bottom > 0] / bottom[bottom > 0]).max(initial=1.0)))
+        if worst > enough:
+            break
+    return worst
+
+
+def _upper(ratio: float) -> float:
+    """ln of a ratio of doubles that was rounded four times, rounded up."""
+    return _log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
+
+
+def _log_up(ratio: Fraction) -> float:
+    from flint import arb
+
+    with precision(_BITS):
+        return up((arb(ratio.numerator) / ratio.denominator).log())
+
+
+def integer_table(
+    table: NDArray[np.float64], letters: int, rows: int = 1, *, dp: float | None = None,
+    identifiability: float | None = None, law: NDArray[np.float64] | None = None,
+) -> IntegerTable:
     """A table of probabilities in whole numbers.
 
     Args:
-        table: (m, k) rows that sum to 1.
-        level: what its differential privacy must not exceed; then weights are moved by single units until it does not.
+        table: (m^n, k) rows that sum to 1.
+        letters: m.
+        rows: n.
+        dp: what its differential privacy must not exceed, in nats.
+        identifiability: what its identifiability must not exceed; at the prior's own level, which no channel is below,
+            this level as it is rounded up here.
+        law: (m^n,) the prior; needed for `identifiability`.
 
     Raises:
         NotGuaranteed: the table's own level is above what is asked for by more than rounding.
     """
-    weights = np.stack([_row(row) for row in table])
-    found = exact_level(weights)
-    if level is not None and found > level:
-        weights = _lowered(weights, table, level)
-        found = exact_level(weights)
-        if found > level:
-            raise NotGuaranteed(f"a level of {level:g}", f"the table has {found:.12g}", "ask for a slightly larger level")
-    return IntegerTable(weights, found)
+    exact = table / table.sum(axis=1, keepdims=True)
+    limits: list[_Limit] = []
+    if dp is not None:
+        limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
+    if identifiability is not None and law is not None:
+        wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
+        limits.append(_Limit("identifiability", wanted, exact * law[:, None], lambda found: found.identifiability(law, wanted)))
+    for each in limits:
+        level = math.log(_worst_ratio(each.numbers, letters, rows))
+        if level > each.limit + _ROUNDING * (1.0 + each.limit):
+            raise NotGuaranteed(f"{each.name} of {each.limit:g}", f"the table has {level:.12g}", "ask for what it has")
+    used = (exact > 0).any(axis=0)
+    # Half a uniform row: it keeps columns away from single units, whose rounding would be coarse.
+    constant = 0.5 * (exact.mean(axis=0) if law is None else law @ exact) + 0.5 * used / used.sum()
+    found, share = IntegerTable(_units(exact), letters, rows), _LEAST_SHARE
+    while any(each.measure(found) > each.limit for each in limits):
+        if share > _MOST_SHARE:
+            raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
+                                "ask for a slightly larger one")
+        found = IntegerTable(_units((1.0 - share) * exact + share * constant), letters, rows)
+        share *= 16.0
+    return found
 
 
-def _row(row: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Counts of one row: rounded down, at least 1 where positive, the remainder to the largest entry."""
-    exact = [Fraction(float(value)) for value in row]
-    total = sum(exact)
-    counts = [max(1, int(value * _TOTAL / total)) if value > 0 else 0 for value in exact]
-    counts[int(np.argmax(row))] += _TOTAL - sum(counts)
-    return np.array(counts, dtype=np.int64)
-
-
-def exact_level(weights: NDArray[np.int64]) -> float:
-    """The differential privacy of a table of one row, in nats, rounded up."""
-    from flint import arb
-
-    worst = Fraction(1)
-    for first, second in permutations(weights.tolist(), 2):
-        for a, b in zip(first, second, strict=True):
-            if a and not b:
-                return float("inf")
-            if a:
-                worst = max(worst, Fraction(a, b))
-    with precision(_BITS):
-        return up((arb(worst.numerator) / worst.denominator).log())
-
-
-def _lowered(weights: NDArray[np.int64], table: NDArray[np.float64], level: float) -> NDArray[np.int64]:
-    """Mix with the average row: as little as brings the level down. Mixing never raises a level."""
-    average = table.mean(axis=0)
-    share = 2.0**-60
-    while share < 1e-6:
-        mixed = np.stack([_row((1.0 - share) * row + share * average) for row in table])
-        if exact_level(mixed) <= level:
-            return mixed
-        share *= 4.0
-    return weights
+def _units(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Every row in units of 2^-62: rounded down, at least 1 where positive, what is left to the largest entry."""
+    counts = np.floor(table * float(_TOTAL)).astype(np.int64)
+    counts[(table > 0) & (counts == 0)] = 1
+    counts[np.arange(len(table)), table.argmax(axis=1)] += _TOTAL - counts.sum(axis=1)
+    return counts

@@ -307,8 +307,8 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
         raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law a row")
     n = 1 if rows is None else whole("rows", rows, at_least=1)
     m = array.size if letters is None else whole("letters", letters, at_least=2)
-    if array.size == m**n:
-        return IndependentRows([array]) if n == 1 else FullPrior(array, m, n)
     if array.size == m:
         return IndependentRows([array], [n])
-    raise InvalidInput("prior", f"{array.size} entries", f"must be m = {m} (each row's law) or m^n = {m**n}")
+    if n < 64 and array.size == m**n:
+        return FullPrior(array, m, n)
+    raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (each row's law) or {m}^{n}")
