@@ -18,18 +18,26 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.channels.analyser import ChannelReport, analyse
+    from confide.channels.answer import ChannelAnswer, how_private
     from confide.channels.channel import Channel, ExponentialForm, RowProduct
+    from confide.channels.channel_file import read_channel, read_channel_file
+    from confide.channels.closed_forms import closed_form
     from confide.channels.constants import PriorConstants
     from confide.channels.infeasible import Infeasible
     from confide.channels.kernel_mechanism import KernelMechanism
+    from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
     from confide.channels.response import RandomizedResponse
+    from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
     from confide.channels.row_mechanisms import TopK, WaterFilling
     from confide.channels.table_mechanism import TableMechanism
+    from confide.channels.translation import Step, composed_level, translate
 
 
 __all__ = [
+    "AttackRisk",
     "Channel",
+    "ChannelAnswer",
     "ChannelReport",
     "Exchangeable",
     "ExponentialForm",
@@ -37,27 +45,45 @@ __all__ = [
     "IndependentRows",
     "Infeasible",
     "KernelMechanism",
+    "PrintedBounds",
     "Prior",
     "PriorConstants",
     "RandomizedResponse",
     "RowProduct",
+    "Step",
     "TableMechanism",
     "TopK",
     "WaterFilling",
     "analyse",
+    "attack_risk",
+    "best_advantage",
+    "best_hits",
+    "closed_form",
+    "composed_level",
+    "how_private",
+    "printed_bounds",
+    "read_channel",
+    "read_channel_file",
+    "translate",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "analyser": ("ChannelReport", "analyse"),
+        "answer": ("ChannelAnswer", "how_private"),
         "channel": ("Channel", "ExponentialForm", "RowProduct"),
+        "channel_file": ("read_channel", "read_channel_file"),
+        "closed_forms": ("closed_form",),
         "constants": ("PriorConstants",),
         "infeasible": ("Infeasible",),
         "kernel_mechanism": ("KernelMechanism",),
+        "printed": ("PrintedBounds", "printed_bounds"),
         "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
         "response": ("RandomizedResponse",),
+        "risk": ("AttackRisk", "attack_risk", "best_advantage", "best_hits"),
         "row_mechanisms": ("TopK", "WaterFilling"),
         "table_mechanism": ("TableMechanism",),
+        "translation": ("Step", "composed_level", "translate"),
     },
 )

@@ -86,7 +86,7 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
             found = _of_exponential(it, law)
         case _:
             found = _of_table(it.table(), law)
-    _check(found, it, law)
+    _check(found, law)
     return found
 
 
@@ -210,17 +210,17 @@ def _of_rows_correlated(channel: RowProduct, prior: Prior) -> ChannelReport:
         done = int(np.prod([table.shape[1] for table in tables[:i]], dtype=np.int64))
         outputs = np.einsum("amb,mk->akb", outputs.reshape(done, m, -1), tables[i]).reshape(-1)
     information = max(0.0, entropy(outputs) - noise)
-    extremes = _extremes(tables, law, outputs, m) if law.size * outputs.size <= 2**24 else math.nan
+    extremes = _extremes(tables, law, outputs) if law.size * outputs.size <= 2**24 else math.nan
     return ChannelReport(
         dp=dp, identifiability=ident, mutual_information=information, distortion=max(0.0, n - kept) if square else None,
         adversary_success=success, information_privacy=extremes, prior_level=prior_level(prior),
     )
 
 
-def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector, letters: int) -> float:
+def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector) -> float:
     table: _Vector = np.ones((1, 1))
     for each in tables:
-        table = np.kron(table, each)
+        table = np.asarray(np.kron(table, each), dtype=np.float64)
     used = outputs > 0
     with np.errstate(divide="ignore"):
         return float(np.abs(np.log(table[law > 0][:, used]) - np.log(outputs[used])).max())
@@ -230,11 +230,12 @@ def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector, letters: in
 
 
 def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
-    """ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y)): only Z and which letters are used count."""
+    """ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y)): Z and which letters are used decide."""
     m, n, law, q, level = prior.letters, prior.rows, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
     if not (normaliser > 0).all():
-        raise Unsupported("channel", "its level is too large for doubles", "some inputs are out of reach of all outputs")
+        raise Unsupported("channel", "its level is too large for doubles",
+                          "some inputs are out of reach of all outputs")
     log_z = np.log(normaliser)
     with np.errstate(divide="ignore"):
         log_p = np.log(law)
@@ -264,7 +265,8 @@ def _used(weights: _Vector, row: int, letters: int) -> NDArray[np.bool_]:
 
 def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
     """The largest difference along a row: from letter a to b, with lambda, 0 or -lambda as outputs may have a, another
-    letter, or b alone."""
+    letter, or b alone.
+    """
     letters, worst = view.shape[1], 0.0
     if (view.min() == -np.inf) and (view.max() > -np.inf):
         rows = view.max(axis=1) > -np.inf
@@ -306,17 +308,15 @@ def _changed(left: _Vector, right: _Vector, r: float, letters: int, rows: int) -
     for view, derivative in zip(axes(value, letters, rows), axes(slope, letters, rows), strict=True):
         total, moved = view.sum(axis=1, keepdims=True), derivative.sum(axis=1, keepdims=True)
         others = r * (total - view)
-        derivative *= 1.0 - r
-        derivative += r * moved + others
-        view *= 1.0 - r
-        view += r * total
+        derivative[...] = (1.0 - r) * derivative + r * moved + others
+        view[...] = (1.0 - r) * view + r * total
     return float(left @ slope)
 
 
 # ---- relations that every correct analysis keeps
 
 
-def _check(found: ChannelReport, channel: FiniteChannel, prior: Prior) -> None:
+def _check(found: ChannelReport, prior: Prior) -> None:
     """Raise where two of the numbers contradict each other."""
     if not prior.positive:
         return

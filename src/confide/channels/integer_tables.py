@@ -140,7 +140,8 @@ def integer_table(
         limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
     if identifiability is not None and law is not None:
         wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
-        limits.append(_Limit("identifiability", wanted, exact * law[:, None], lambda found: found.identifiability(law, wanted)))
+        limits.append(_Limit("identifiability", wanted, exact * law[:, None],
+                             lambda found: found.identifiability(law, wanted)))
     for each in limits:
         level = math.log(_worst_ratio(each.numbers, letters, rows))
         if level > each.limit + _ROUNDING * (1.0 + each.limit):

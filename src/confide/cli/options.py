@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from confide.campaign import Campaign, Store
 
-__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store"]
+__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store", "write_public"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -48,3 +48,10 @@ def head(campaign: Campaign) -> dict[str, Any]:
 def emit(model: BaseModel) -> None:
     """Print one JSON object."""
     print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))
+
+
+def write_public(option: str, target: Path, text: str) -> None:
+    """Write a public file where none is."""
+    from confide.contract.files import write_new
+
+    write_new(option, target, text, private=False, taken=f"choose another file with --{option}")

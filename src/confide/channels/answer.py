@@ -1,0 +1,222 @@
+"""How private is this randomisation? One page of words, numbers and pictures for a channel of one's own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confide.channels.analyser import ChannelReport, analyse
+from confide.channels.channel import Channel, FiniteChannel
+from confide.channels.closed_forms import Optimised, closed_form
+from confide.channels.constants import PriorConstants
+from confide.channels.printed import printed_bounds
+from confide.channels.priors import IndependentRows, Prior, as_prior
+from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.translation import Step, translate
+from confide.charts import curves
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number
+
+__all__ = ["ChannelAnswer", "how_private"]
+
+_RATES = (0.01, 0.05, 0.1)
+_NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
+                          "mutual_information": "mutual information"}
+_NOTIONS: tuple[Optimised, ...] = ("dp", "identifiability", "mutual_information")
+_POINTS = 60
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChannelAnswer:
+    """All that is known of one channel under one prior.
+
+    Args:
+        title: what it is called.
+        rows: n.
+        letters: m.
+        report: its levels.
+        risk: what an attacker can do.
+        constants: of the prior.
+        steps: what its differential privacy alone says in the other notions.
+        prior: what is known beforehand.
+        prior_given: whether somebody said so; otherwise it is uniform.
+    """
+
+    title: str
+    rows: int
+    letters: int
+    report: ChannelReport
+    risk: AttackRisk
+    constants: PriorConstants
+    steps: tuple[Step, ...]
+    prior: Prior
+    prior_given: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; infinities stay floats."""
+        return {
+            "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
+            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
+            "least": self.least(), "translation": [step.to_dict() for step in self.steps],
+        }
+
+    def least(self) -> dict[str, float | None]:
+        """The least level of each notion at this distortion; None where no formula is known, or nothing is changed."""
+        spent = self.report.distortion
+        if spent is None:
+            return dict.fromkeys(_NOTIONS)
+        return {notion: closed_form(notion, self.prior, min(spent, float(self.rows)), self.constants)
+                for notion in _NOTIONS}
+
+    def sections(self) -> list[Section]:
+        """The page."""
+        found = [
+            Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
+            Section(title="What an attacker can do", blocks=(Text((_ATTACKER,)), self._tests(), *self._trade_off())),
+        ]
+        if self.report.distortion is not None and self.prior.positive:
+            found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
+        found.append(Section(title="From one notion to the others", blocks=(self._translation(),)))
+        return found
+
+    # ---- words
+
+    def _words(self) -> list[str]:
+        it, risk = self.report, self.risk
+        words = []
+        if not self.prior_given:
+            words.append("No prior was given, so every value is taken as equally likely beforehand. Identifiability, "
+                         "information and guesses depend on it; differential privacy does not.")
+        if math.isinf(it.dp):
+            words.append("There is no differential privacy: some output rules a value out for certain.")
+        else:
+            words.append(f"Whatever comes out, it changes the odds between any two values of one row by a factor of "
+                         f"{_factor(it.dp)} at most.")
+        words.append(f"Knowing all else, one row is guessed right with probability {number(risk.guess_after)} at most; "
+                     f"without the release it is {number(risk.guess_before)}.")
+        entropy = self.prior.entropy / math.log(2.0)
+        if entropy > 0:
+            words.append(f"On average it gives away {number(it.bits)} of the {number(entropy)} bits that the rows hold "
+                         f"({number(100 * it.bits / entropy)}%). An average says nothing about a rare output.")
+        if it.distortion is not None:
+            words.append(f"It changes {number(it.distortion)} of {number(self.rows)} "
+                         f"{'row' if self.rows == 1 else 'rows'} on average.")
+        return words
+
+    def _levels(self) -> Table:
+        it = self.report
+        rows: list[tuple[str | float | None, ...]] = [
+            ("differential privacy", it.dp, "nats", "what the release adds, at worst; needs no prior"),
+            ("identifiability", it.identifiability, "nats", "what is known afterwards, at worst"),
+            ("... of the prior alone", it.prior_level, "nats", "no release can be below"),
+            ("mutual information", it.mutual_information, "nats", "what is given away on average"),
+            ("", it.bits, "bits", ""),
+            ("changed rows", it.distortion, "rows", "what it costs"),
+        ]
+        return Table(columns=("notion", "level", "unit", "what it says"), rows=tuple(rows))
+
+    def _tests(self) -> Table:
+        risk, own = self.risk, self.report.dp
+        rows = [(f"hits at {100 * rate:g}% false alarms", risk.hits_at(rate), float(best_hits(rate, own)))
+                for rate in _RATES]
+        rows.append(("advantage: hits less false alarms, at best", risk.advantage, best_advantage(own)))
+        note = "" if risk.exact else "Too many pairs of neighbours: these are the bounds from differential privacy."
+        columns = ("test between two values of a row", "this channel", "any channel of its differential privacy")
+        return Table(columns=columns, rows=tuple(rows), note=note)
+
+    def _trade_off(self) -> list[Block]:
+        risk, own = self.risk, self.report.dp
+        rows = [(float(a), float(b), "this channel") for a, b in zip(risk.false_alarms, risk.hits, strict=True)]
+        if own < math.inf:
+            rows += [(float(a), float(best_hits(a, own)), "any channel of its level") for a in risk.false_alarms]
+        rows += [(0.0, 0.0, "blind guess"), (1.0, 1.0, "blind guess")]
+        return list(curves(rows, title="Telling two values apart", x="false alarms", y="hits",
+                           alt=f"The best hits at each rate of false alarms. They exceed blind guessing by "
+                               f"{number(risk.advantage)} at most."))
+
+    def _frontier(self) -> list[Block]:
+        it, least = self.report, self.least()
+        spent = float(it.distortion or 0.0)
+        printed = printed_bounds(self.prior, min(spent, float(self.rows)), self.constants)
+        rows: list[tuple[str | float | None, ...]] = []
+        for notion, own, bounds in (
+            ("dp", it.dp, printed.dp), ("identifiability", it.identifiability, printed.identifiability),
+            ("mutual_information", it.mutual_information, (None, None)),
+        ):
+            rows.append((_NAMES[notion], own, least[notion], *bounds))
+        columns = ("nats", "this channel", "least possible", "source's lower bound", "source's upper bound")
+        table = Table(columns=columns, rows=tuple(rows),
+                      note="Least of all releases that change as many rows on average; empty where no formula is "
+                           "known. Bounds: Ada 2018, Theorem 1.")
+        return [table, *self._curves(spent)]
+
+    def _curves(self, spent: float) -> list[Block]:
+        end = self.constants.constant_distortion
+        if not end > 0:
+            return []
+        rows = []
+        for distortion in np.minimum(np.linspace(0.02, 1.1, _POINTS) * end, float(self.rows)).tolist():
+            for notion in _NOTIONS[:2]:
+                level = closed_form(notion, self.prior, distortion, self.constants)
+                if level is not None:
+                    rows.append((distortion, level, f"least {_NAMES[notion]}"))
+        own = {"dp": self.report.dp, "identifiability": self.report.identifiability}
+        marks = [(spent, own[notion], f"yours, {_NAMES[notion]}") for notion in own if math.isfinite(own[notion])]
+        if not rows:
+            return []
+        return list(curves(rows, marks=marks, title="Privacy at a distortion", x="changed rows on average",
+                           y="level, nats",
+                           alt="The least levels of all releases at each distortion, and this channel. On the curve, "
+                               "no release is better; above it, there is one."))
+
+    def _translation(self) -> Table:
+        own = {"identifiability": self.report.identifiability, "guess of a row": self.risk.guess_after,
+               "advantage between two values of a row": self.risk.advantage,
+               "mutual information": self.report.mutual_information, "changed rows": self.report.distortion}
+        shown = [step for step in self.steps
+                 if step.quantity != "changed rows" or self.report.distortion is not None]
+        rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
+                      step.needs) for step in shown)
+        return Table(columns=("quantity", "differential privacy alone says", "this channel", "needs"), rows=rows,
+                     note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
+
+
+_ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
+             "has. Nobody who knows less does better.")
+
+
+def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
+                title: str = "A channel") -> ChannelAnswer:
+    """Everything about one channel: levels, risk, how good it is, and what follows from what.
+
+    Args:
+        channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
+        prior: what is known beforehand; uniform if left out.
+        title: what it is called.
+
+    Returns:
+        An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
+
+    Raises:
+        InvalidInput: not a channel, not a law, or of different sizes.
+
+    Example:
+        >>> answer = how_private([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
+        >>> print(answer.sections()[0].blocks[0].paragraphs[1])
+        Knowing all else, one row is guessed right with probability 0.931 at most; without the release it is 0.9.
+    """
+    it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.rows]) if prior is None
+           else as_prior(prior, it.letters, it.rows))
+    report = analyse(it, law)
+    return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
+                         constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
+                         prior_given=prior is not None)
+
+
+def _factor(level: float) -> str:
+    return number(math.exp(level)) if level < 700 else f"e^{level:.4g}"
