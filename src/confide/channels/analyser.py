@@ -1,6 +1,6 @@
 """The analyser: every level of a channel under a prior, and the relations between them, asserted.
 
-Source: Ada 2018, Definitions 1 to 4; spec privacy_notions 1.1.
+Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class ChannelAnswer:
         columns = ("nats", "this channel", "least possible", "source's lower bound", "source's upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average; empty where no formula is "
-                           "known. Bounds: Ada 2018, Theorem 1.")
+                           "known. Bounds: Wang 2016, Theorem 1.")
         return [table, *self._curves(spent)]
 
     def _curves(self, spent: float) -> list[Block]:

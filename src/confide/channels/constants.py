@@ -2,7 +2,7 @@
 
 eps_X <= eps^_X <= eps~_X always; all three are 0 for the uniform prior.
 
-Source: Ada 2018, Section 2.3 (eps_X, eps~_X); spec privacy_notions 2 (algorithm, eps^_X, D_0).
+Source: Wang 2016, Section 2.3 (eps_X, eps~_X); spec privacy_notions 2 (algorithm, eps^_X, D_0).
 """
 
 from __future__ import annotations

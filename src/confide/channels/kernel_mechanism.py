@@ -4,7 +4,7 @@ distortion is less identifying or less informative.
 An output Y is drawn so that, given Y, every row of the truth is Y's letter or another one, each alike and independently
 of all other rows: X = Y + noise. Such an output law exists from the prior's kernel level on.
 
-Source: Ada 2018, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
+Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class KernelMechanism(ChannelMechanism):
     epsilon: float
     prior_provenance: PriorProvenance | None = None
 
-    source: ClassVar[Source] = Source(document="Ada 2018", statement="Lemma 10", spec="privacy_notions 4")
+    source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):

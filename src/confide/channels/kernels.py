@@ -3,7 +3,7 @@
 A row keeps its letter with probability 1/(1 + (m-1) r) and takes each other letter with probability r/(1 + (m-1) r),
 r = e^-epsilon. All operations go along one row at a time: no matrix of m^n rows is ever built.
 
-Source: Ada 2018, Chapter 2; spec privacy_notions sections 1 and 2.
+Source: Wang 2016, Chapter 2; spec privacy_notions sections 1 and 2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The source's own bounds on privacy at a distortion, to set beside the exact values.
 
-Source: Ada 2018, Theorems 1 and 2, Corollary 1.
+Source: Wang 2016, Theorems 1 and 2, Corollary 1.
 """
 
 from __future__ import annotations

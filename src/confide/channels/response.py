@@ -1,6 +1,6 @@
 """Randomised response on every row, E_d: optimal for differential privacy where no letter is rare; needs no prior.
 
-Source: Ada 2018, (2.22); spec privacy_notions 4 (E_d).
+Source: Wang 2016, (2.22); spec privacy_notions 4 (E_d).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RandomizedResponse(ChannelMechanism):
     letters: int
     rows: int = 1
 
-    source: ClassVar[Source] = Source(document="Ada 2018", statement="Lemma 11", spec="privacy_notions 4")
+    source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
         non_negative("epsilon", self.epsilon)

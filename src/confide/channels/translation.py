@@ -3,7 +3,7 @@
 Nothing here is an approximation: each step is a proved inequality, and where nothing follows, that is said. A channel
 at hand is better analysed (`analyse`, `attack_risk`): its own numbers are inside these bounds.
 
-Source: Ada 2018, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
+Source: Wang 2016, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
 """
 
 from __future__ import annotations
