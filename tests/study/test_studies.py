@@ -189,4 +189,4 @@ def test_ratings():
 
 def test_three_notions():
     found = {name: each[1] for name, each in _found("channels-three").items()}
-    assert list(found.values()) == pytest.approx([0.3300, 0.3300], abs=5e-5)  # each is off by eps_X exactly
+    assert list(found.values()) == pytest.approx([math.log(12)] * 2, abs=1e-9)  # each is off by eps_X exactly

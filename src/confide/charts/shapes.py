@@ -137,5 +137,6 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
     data: Any = _data([{"low": float(low), "high": float(high), "count": int(count)}
                        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)])
     bars = alt_.Chart(data).mark_bar(color=_PALETTE[0], stroke="white", strokeWidth=0.5).encode(
-        x=alt_.X("low:Q", title=x, scale=alt_.Scale(zero=False, nice=True)), x2="high:Q", y=alt_.Y("count:Q", title=y))
+        x=alt_.X("low:Q", title=x, scale=alt_.Scale(zero=False, nice=True)), x2="high:Q", y=alt_.Y("count:Q", title=y),
+        y2=alt_.datum(0))
     return [_finish(bars.properties(width=560, height=280), alt, title)]

@@ -15,6 +15,7 @@ from confide.study.privacy_notions.pair import PAIR
 
 __all__ = ["relations"]
 
+_SHORT = ("least identifiability", "kernel: identifiability", "least dp", "kernel: information", "kernel: dp")
 _NOTIONS: tuple[Optimised, ...] = ("dp", "identifiability", "mutual_information")
 
 
@@ -57,8 +58,9 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="dp of the kernel mechanism above the least, nats", published=2 * found.prior_level, ours=dp,
                  agreement="agrees", remark="an upper bound; it is eps_X exactly"),
     )
-    picture = intervals([(str(name), "computed", float(value or 0), float(low or 0), float(high or 0))
-                         for name, low, value, high in table.rows], title="The relations of the notions", axis="nats",
+    bars = [(name, "computed", float(value or 0), float(low or 0), float(high or 0))
+            for name, (_, low, value, high) in zip(_SHORT, table.rows, strict=True)]
+    picture = intervals(bars, title="The relations of the notions", axis="nats",
                         alt="Each relation as the interval that the source allows, with the computed value in it.")
     advance(progress, 1, 1)
     return Findings(compared=compared, blocks=(table, *picture))
