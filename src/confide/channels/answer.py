@@ -132,7 +132,8 @@ class ChannelAnswer:
         risk, own = self.risk, self.report.dp
         rows = [(float(a), float(b), "this channel") for a, b in zip(risk.false_alarms, risk.hits, strict=True)]
         if own < math.inf:
-            rows += [(float(a), float(best_hits(a, own)), "any channel of its level") for a in risk.false_alarms]
+            rates = sorted([*risk.false_alarms.tolist(), 1.0 / (1.0 + math.exp(min(own, 700.0)))])  # with the corner
+            rows += [(rate, float(best_hits(rate, own)), "any channel of its level") for rate in rates]
         rows += [(0.0, 0.0, "blind guess"), (1.0, 1.0, "blind guess")]
         return list(curves(rows, title="Telling two values apart", x="false alarms", y="hits",
                            alt=f"The best hits at each rate of false alarms. They exceed blind guessing by "

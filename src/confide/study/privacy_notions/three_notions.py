@@ -59,8 +59,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         points, title=notion.capitalize(), x="expected changed rows, share of n",
         y="bits" if notion.endswith("bits") else "nats",
         alt=f"{notion.capitalize()} of four mechanisms at each distortion. Randomised response is best for "
-            "differential privacy where few rows are changed, top-k beyond. Water-filling, there the kernel mechanism, is "
-            "best for the other two.")]
+            "differential privacy where few rows are changed, top-k beyond. Water-filling, there the kernel mechanism, "
+            "is best for the other two.")]
     at = 0.1
     table, compared = [], []
     own = PriorConstants.of(_PRIOR).prior_level
