@@ -71,6 +71,9 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
     ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
     ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "rows": 3}, "must be 2 (each row of the database goes"),
+    ({"format": 1, "channel": [[[0.6]]]}, "channel: is no list of numbers"),
+    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is no list of numbers"),
+    ('{"format": 1, "channel": [[1e999, 1], [0, 1]]}', "negative or not finite"),
     ('{"format": 1, "channel": [[NaN, 1], [0, 1]]}', "NaN is not JSON"),
 ])
 def test_what_is_wrong_is_named(run: Run, tmp_path: Path, document: Any, message: str) -> None:
@@ -83,3 +86,23 @@ def test_a_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     found = run("channel", tmp_path / "none.json")
     assert found.code == 2
     assert "is missing" in found.err
+
+
+def test_the_example(run: Run) -> None:
+    found = run("channel", Path(__file__).parents[2] / "examples" / "smoking.json")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("A survey on smoking")
+
+
+def test_other_designs(run: Run, tmp_path: Path) -> None:
+    """A random answer that may be the truth; a table of the whole database; one law for each row."""
+    design = {"format": 1, "response": {"letters": 2, "truth": 0.5, "otherwise": "any"}}
+    assert run("channel", written(tmp_path, design), "--json").json["levels"]["dp"] == pytest.approx(1.098612, abs=1e-6)
+    whole = {"format": 1, "letters": 2, "rows": 2, "prior": [0.45, 0.05, 0.05, 0.45],
+             "channel": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]}
+    found = run("channel", written(tmp_path, whole), "--json").json
+    assert found["levels"]["dp"] == pytest.approx(1.945910, abs=1e-6)
+    assert found["levels"]["distortion"] == pytest.approx(0.4)
+    rows = {"format": 1, "rows": 2, "prior": [[0.5, 0.5], [0.9, 0.1]], "channel": [[0.6, 0.4], [0.4, 0.6]]}
+    assert run("channel", written(tmp_path, rows), "--json").json["prior"]["prior_level"] == pytest.approx(2.197225,
+                                                                                                      abs=1e-6)

@@ -150,12 +150,11 @@ def _letters(field: str, value: Any) -> tuple[int, tuple[str, ...]]:
 def _numbers(field: str, value: Any) -> NDArray[np.float64]:
     """A list of numbers, or of such lists of one length; texts and booleans are no numbers."""
 
-    def check(part: Any) -> bool:
-        if isinstance(part, list):
-            return all(check(each) for each in part)
+    def plain(part: Any) -> bool:
         return isinstance(part, int | float) and not isinstance(part, bool)
 
-    if not isinstance(value, list) or not check(value):
+    if not isinstance(value, list) or not all(
+            plain(part) or (isinstance(part, list) and all(plain(each) for each in part)) for part in value):
         raise InvalidInput(field, "is no list of numbers", "must be a list, or a list of lists")
     try:
         return np.array(value, dtype=np.float64)
