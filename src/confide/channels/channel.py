@@ -151,7 +151,8 @@ class ExponentialForm(FiniteChannel):
             raise InvalidInput("weights", "must be numbers >= 0, not all 0")
 
     def __repr__(self) -> str:
-        return f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, rows={self.rows})"
+        return (f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, "
+                f"rows={self.rows})")
 
     @cached_property
     def normaliser(self) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from confide.channels.kernels import axes, inverse_kernel, ratio
 from confide.channels.polynomials import alternating_sums
 from confide.channels.priors import Exchangeable, IndependentRows, Prior
+from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
 __all__ = ["PriorConstants", "kernel_inverse_law", "kernel_level", "prior_level", "row_level"]
@@ -34,8 +35,8 @@ class PriorConstants:
             but one knows of it before the release.
         row_level: eps^_X = ln(1/c - (m-1)), c the least conditional probability of a letter given all other rows.
             From here on the differential privacy of the kernel is optimal.
-        kernel_level: eps~_X, the least level at which the kernel can be the posterior. From here on the kernel mechanism
-            is optimal for identifiability and information.
+        kernel_level: eps~_X, the least level at which the kernel can be the posterior. From here on the kernel
+            mechanism is optimal for identifiability and information.
         constant_distortion: D_0, expected changed rows of the best release that ignores the data.
 
     Example:
@@ -106,8 +107,8 @@ def kernel_level(prior: Prior) -> float:
         case Exchangeable() if prior.letters == 2:
             return _least(lambda epsilon: alternating_sums(prior.log_sequence, epsilon)[1], row_level(prior))
         case Exchangeable() if prior.cells > _EXPANDED:
-            raise Unsupported("prior", f"{prior.letters}^{prior.rows} databases", "eps~_X of an exchangeable prior over "
-                              f"three letters or more needs at most {_EXPANDED:,}")
+            raise Unsupported("prior", f"{prior.letters}^{prior.rows} databases",
+                              f"eps~_X of an exchangeable prior over three letters or more needs at most {_EXPANDED:,}")
         case _:
             table, m, n = prior.vector(), prior.letters, prior.rows
             if np.ptp(table) <= 4 * np.finfo(float).eps * table.max():
@@ -133,8 +134,7 @@ def _level_of(least: float, letters: int) -> float:
 
 def _least(feasible: Callable[[float], bool], low: float) -> float:
     """The least feasible level: doubled until feasible, then halved down to 1e-12."""
-    if low <= 0.0:
-        low = 0.0
+    low = max(0.0, low)
     step, high = max(low, 1e-3), low
     if low > 0 and feasible(low):
         return low
@@ -152,12 +152,8 @@ def _least(feasible: Callable[[float], bool], low: float) -> float:
 def _by_last_row(prior: Exchangeable) -> NDArray[np.float64]:
     """(s, m) ln p of the databases that differ in one row: one line for each composition of the other n - 1 rows."""
     place = {tuple(row): k for k, row in enumerate(prior.types.tolist())}
-    lines: list[list[float]] = []
-    from confide.channels.types import compositions
-
     others = compositions(prior.rows - 1, prior.letters) if prior.rows > 1 else np.zeros((1, prior.letters), np.int64)
-    for row in others.tolist():
-        lines.append([prior.log_sequence[place[(*row[:a], row[a] + 1, *row[a + 1:])]] for a in range(prior.letters)])
-    return np.array(lines)
+    return np.array([[prior.log_sequence[place[(*row[:a], row[a] + 1, *row[a + 1:])]] for a in range(prior.letters)]
+                     for row in others.tolist()])
 
 

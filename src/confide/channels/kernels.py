@@ -104,8 +104,8 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
     for view in axes(out, letters, rows):
         total = view.sum(axis=1, keepdims=True)
         total *= r
-        view *= 1.0 - r
-        view += total
+        np.multiply(view, 1.0 - r, out=view)
+        np.add(view, total, out=view)
     return out
 
 
@@ -131,8 +131,8 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
     for view in axes(out, letters, rows):
         total = view.sum(axis=1, keepdims=True)
         total *= r / (1.0 - r)
-        view *= (1.0 + (letters - 1) * r) / (1.0 - r)
-        view -= total
+        np.multiply(view, (1.0 + (letters - 1) * r) / (1.0 - r), out=view)
+        np.subtract(view, total, out=view)
     if out.min() >= 0:
         return out, True
     size = np.abs(np.asarray(vector, dtype=np.float64))
@@ -142,7 +142,7 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
         for letter in range(letters):
             others[:, letter] = view[:, :letter].sum(axis=1) + view[:, letter + 1 :].sum(axis=1)
         others *= r / (1.0 - r)
-        view *= (1.0 + (letters - 2) * r) / (1.0 - r)
-        view += others
+        np.multiply(view, (1.0 + (letters - 2) * r) / (1.0 - r), out=view)
+        np.add(view, others, out=view)
     slack = (letters + 6) * rows * 2.0**-53
     return out, bool((out >= -slack * size).all())

@@ -53,7 +53,8 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
     if normalise and total > 0:
         return law / total
     if abs(total - 1.0) > _SUM:
-        raise InvalidInput(field, f"sums to {total:.10g}", f"must sum to 1 within {_SUM:g}; divide by the sum if you mean so")
+        raise InvalidInput(field, f"sums to {total:.10g}",
+                           f"must sum to 1 within {_SUM:g}; divide by the sum if you mean so")
     return law
 
 
@@ -66,7 +67,7 @@ class Prior(ABC):
     @property
     def cells(self) -> int:
         """N = m^n, exactly."""
-        return int(self.letters) ** int(self.rows)
+        return int(self.letters**self.rows)
 
     @property
     @abstractmethod
@@ -91,10 +92,10 @@ class Prior(ABC):
         """
 
     def _check_size(self) -> None:
-        if self.cells > LARGEST_FULL:
+        if self.rows > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
             size = f"{self.letters}^{self.rows} cells"
-            raise Unsupported("prior", f"{size} are too many to list", f"at most {LARGEST_FULL:,}; use independent rows, "
-                              "an exchangeable law, or fewer rows")
+            raise Unsupported("prior", f"{size} are too many to list",
+                              f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows")
 
 
 class IndependentRows(Prior):
@@ -116,7 +117,8 @@ class IndependentRows(Prior):
     def __init__(self, laws: Sequence[ArrayLike] | NDArray[np.float64], counts: Sequence[int] | None = None) -> None:
         given = [as_law("prior", law) for law in laws]
         if not given or any(law.size != given[0].size for law in given):
-            raise InvalidInput("prior", "row laws are missing or of different lengths", "one law a row, all over m letters")
+            raise InvalidInput("prior", "row laws are missing or of different lengths",
+                               "one law a row, all over m letters")
         numbers = [1] * len(given) if counts is None else [whole("counts", count, at_least=1) for count in counts]
         if len(numbers) != len(given):
             raise InvalidInput("counts", f"{len(numbers)} counts", f"must be {len(given)}, one for each law")
@@ -252,7 +254,7 @@ class Exchangeable(Prior):
     @cached_property
     def log_types(self) -> NDArray[np.float64]:
         """(t,) ln of the probability of each composition."""
-        return self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1)
+        return np.asarray(self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1))
 
     @property
     def positive(self) -> bool:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WaterLevel", "least_row_level", "row_success", "top_letters", "water_level", "water_table", "top_table"]
+__all__ = ["WaterLevel", "least_row_level", "row_success", "top_letters", "top_table", "water_information",
+           "water_level", "water_table"]
 
 _Vector = NDArray[np.float64]
 

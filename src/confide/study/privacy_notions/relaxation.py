@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from confide.channels.full_program import distances, neighbours
+from confide.channels.full_program import distances
 from confide.channels.kernels import h
 from confide.channels.priors import Prior
 from confide.charts import curves
@@ -51,7 +51,8 @@ def least_distortion(prior: Prior, epsilon: float, *, joint: bool) -> float:
         joint: whether the joint law is limited (identifiability), or the channel (differential privacy).
     """
     m, n, law = prior.letters, prior.rows, prior.vector()
-    size, d, (left, right) = len(law), distances(m, n), neighbours(m, n)
+    size, d = len(law), distances(m, n)
+    left, right = np.nonzero(d == 1.0)
     limits = np.zeros((len(left) * size, size * size))
     for y in range(size):
         at = np.arange(len(left)) + y * len(left)
