@@ -75,6 +75,9 @@ def test_ten_million_rows_take_no_table() -> None:
     many = analyse(RandomizedResponse(epsilon=1.0, letters=3, rows=10**6).channel, law)
     assert (many.dp, many.identifiability) == (one.dp, one.identifiability)
     assert many.mutual_information == pytest.approx(10**6 * one.mutual_information, rel=1e-12)
+    # A constant gives nothing away, and the rounding of ten million rows is no contradiction.
+    nothing = RowProduct([np.ones((3, 1))], np.zeros(10**7, dtype=np.int64))
+    assert analyse(nothing, [0.6, 0.3, 0.1]).mutual_information == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(("channel", "prior", "message"), [

@@ -22,6 +22,7 @@ from confide.contract.errors import SolverFailed, Unsupported
 __all__ = ["ChannelReport", "analyse", "row_pairs"]
 
 _SLACK = 1e-9
+_EACH = 1e-14  # rounding of one row, in what adds up over rows
 _Vector = NDArray[np.float64]
 
 
@@ -325,7 +326,7 @@ def _check(found: ChannelReport, prior: Prior) -> None:
     def at_most(name: str, low: float, high: float) -> None:
         if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
             return
-        if low > high + _SLACK * (1.0 + abs(high)):
+        if low > high + _SLACK * (1.0 + abs(high)) + _EACH * n:
             raise SolverFailed("analyse", f"{name}: {low:.12g} exceeds {high:.12g}")
 
     at_most("identifiability", found.identifiability, found.dp + eps)

@@ -150,7 +150,7 @@ class ChannelAnswer:
         ):
             reached = "" if least[notion] is None else self._best(notion)
             rows.append((_NAMES[notion], own, least[notion], reached, *bounds))
-        columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "source's upper bound")
+        columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average; empty where no formula is "
                            "known. Bounds: Wang 2016, Theorem 1.")
