@@ -22,6 +22,8 @@ from confide.channels import (
     TopK,
     WaterFilling,
     analyse,
+    best_mechanism,
+    closed_form,
 )
 from confide.channels.integer_tables import IntegerTable, integer_table
 from confide.channels.kernels import entropy_of_row, h, row_kernel
@@ -290,6 +292,30 @@ def test_outputs_that_are_no_databases_come_as_positions() -> None:
     it = TableMechanism(table=[[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
     assert it.release([1], Noise.replayed({"release": [2]})).tolist() == [2]
     assert it.levels([0.5, 0.5]).distortion is None
+
+
+@pytest.mark.parametrize("prior", [UNEQUAL, PAIR, PRIORS[3]], ids=repr)
+def test_the_best_mechanism_has_the_least_level(prior) -> None:
+    """Up to h(eps~_X), and by a constant: its level is the closed form, its distortion what was asked for."""
+    constants = PriorConstants.of(prior)
+    small = 0.5 * h(constants.kernel_level, prior.letters, prior.rows)
+    for distortion in (small, constants.constant_distortion + 0.01):
+        for notion in ("dp", "identifiability", "mutual_information"):
+            least = closed_form(notion, prior, distortion, constants)
+            if least is None:
+                with pytest.raises(Unsupported, match="no formula is known"):
+                    best_mechanism(notion, prior, distortion)
+                continue
+            found = best_mechanism(notion, prior, distortion).levels(prior)
+            assert getattr(found, notion) == pytest.approx(least, abs=1e-8)
+            assert found.distortion <= distortion + 1e-8
+    with pytest.raises(InvalidInput, match="distortion"):
+        best_mechanism("dp", prior, 0.0)
+
+
+def test_no_best_identifiability_without_full_support() -> None:
+    with pytest.raises(Infeasible):
+        best_mechanism("identifiability", IndependentRows([[1.0, 0.0]]), 0.5)
 
 
 def test_survey_designs() -> None:

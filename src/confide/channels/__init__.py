@@ -19,6 +19,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.channels.analyser import ChannelReport, analyse
     from confide.channels.answer import ChannelAnswer, how_private
+    from confide.channels.best import best_mechanism
     from confide.channels.channel import Channel, ExponentialForm, RowProduct
     from confide.channels.channel_file import read_channel, read_channel_file
     from confide.channels.closed_forms import closed_form
@@ -58,6 +59,7 @@ __all__ = [
     "attack_risk",
     "best_advantage",
     "best_hits",
+    "best_mechanism",
     "closed_form",
     "composed_level",
     "how_private",
@@ -72,6 +74,7 @@ __getattr__, __dir__ = doors(
     {
         "analyser": ("ChannelReport", "analyse"),
         "answer": ("ChannelAnswer", "how_private"),
+        "best": ("best_mechanism",),
         "channel": ("Channel", "ExponentialForm", "RowProduct"),
         "channel_file": ("read_channel", "read_channel_file"),
         "closed_forms": ("closed_form",),

@@ -148,16 +148,19 @@ class ChannelAnswer:
             ("dp", it.dp, printed.dp), ("identifiability", it.identifiability, printed.identifiability),
             ("mutual_information", it.mutual_information, (None, None)),
         ):
-            reached = "" if least[notion] is None else self._best(notion)
-            rows.append((_NAMES[notion], own, least[notion], reached, *bounds))
+            rows.append((_NAMES[notion], own, least[notion], self._best(notion, least[notion]), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average; empty where no formula is "
                            "known. Bounds: Wang 2016, Theorem 1.")
         return [table, *self._curves(spent)]
 
-    def _best(self, notion: str) -> str:
-        """The mechanism with the least level where a closed form gives it."""
+    def _best(self, notion: str, level: float | None) -> str:
+        """What `best_mechanism` takes."""
+        if level is None or math.isinf(level):
+            return ""
+        if level == 0.0 and notion != "identifiability":
+            return "a constant"
         if isinstance(self.prior, IndependentRows):
             return "TopK" if notion == "dp" else "WaterFilling"
         return "RandomizedResponse" if notion == "dp" else "KernelMechanism"
