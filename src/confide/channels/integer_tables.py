@@ -31,7 +31,7 @@ _BITS = 192
 _LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant row that a table is mixed with
 _ROUNDING = 1e-9  # how far above the asked level a table of doubles may be
 _CLOSE = 1.0 - 2.0**-48  # ratios of doubles that may be the largest one
-_ROOM = 1.0 + 2.0**-49  # for four roundings of a ratio of doubles
+_ROOM = 1.0 + 2.0**-49  # for five roundings of a ratio of doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: fl
 
 
 def _upper(ratio: float) -> float:
-    """ln of a ratio of doubles that was rounded four times, rounded up."""
+    """ln of a ratio of doubles that was rounded five times, rounded up."""
     return _log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
 
 
