@@ -14,25 +14,33 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import Block, Solution, solve
+from confide.channels.block_program import BlockProgram
 from confide.channels.priors import Prior
 
-__all__ = ["distances", "neighbours", "solve_full"]
+__all__ = ["Notion", "distances", "full_program", "full_start", "neighbours"]
 
 _Vector = NDArray[np.float64]
+_Index = NDArray[np.int64]
+Notion = Literal["dp", "identifiability"]
 
 
-def neighbours(letters: int, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All ordered pairs of databases that differ in one row, (2 x N n (m-1)/2,) each."""
+def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
+    """All pairs of databases that differ in one row, each once: two arrays of N n (m-1)/2.
+
+    Example:
+        >>> [each.tolist() for each in neighbours(2, 2)]
+        [[0, 1, 0, 2], [2, 3, 1, 3]]
+    """
     x = np.arange(letters**rows)
-    left, right = [], []
+    first, second = [], []
     for i in range(rows):
         stride = letters ** (rows - 1 - i)
         digit = (x // stride) % letters
         for step in range(1, letters):
-            left.append(x)
-            right.append(x + ((digit + step) % letters - digit) * stride)
-    return np.concatenate(left), np.concatenate(right)
+            lower = x[digit + step < letters]
+            first.append(lower)
+            second.append(lower + step * stride)
+    return np.concatenate(first), np.concatenate(second)
 
 
 def distances(letters: int, rows: int) -> _Vector:
@@ -45,17 +53,22 @@ def distances(letters: int, rows: int) -> _Vector:
     return out
 
 
-def solve_full(prior: Prior, epsilon: float, notion: Literal["dp", "identifiability"]) -> tuple[_Vector, _Vector, Solution]:
-    """The optimal table, its prices (N outputs, edges), and what the solver says; nothing of it is certified yet."""
-    m, n, law = prior.letters, prior.rows, prior.vector()
-    d, (left, right) = distances(m, n), neighbours(m, n)
-    size, factor = len(law), np.full(len(left), math.exp(epsilon))
+def full_program(prior: Prior, epsilon: float, notion: Notion) -> BlockProgram:
+    """The program of a level; variables in the order of outputs, then inputs."""
+    law, size = prior.vector(), prior.cells
+    d, (first, second) = distances(prior.letters, prior.rows), neighbours(prior.letters, prior.rows)
+    at = (size * np.arange(size))[:, None]
+    factor = np.full(size * len(first), math.exp(epsilon))
     joint = notion == "identifiability"
-    ones, rows = np.ones(size), np.arange(size)
-    blocks = [Block(d[:, y] if joint else law * d[:, y], left, right, factor, rows, ones) for y in range(size)]
-    # Well inside: the kernel at half of the level; for the joint law, spread over outputs.
-    inside = np.exp(-0.5 * epsilon * d)
-    inside /= inside.sum(axis=1, keepdims=True)
-    start = [inside[:, y] * (float(law.mean()) if joint else 1.0) for y in range(size)]
-    found = solve(blocks, law if joint else ones, start)
-    return np.stack(found.blocks, axis=1), np.stack(found.prices), found
+    return BlockProgram(
+        sizes=np.full(size, size), cost=(d if joint else law * d).reshape(-1), rows=np.tile(np.arange(size), size),
+        target=law if joint else np.ones(size), first=(at + first).reshape(-1), second=(at + second).reshape(-1),
+        up=factor, down=factor)
+
+
+def full_start(prior: Prior, epsilon: float, notion: Notion) -> _Vector:
+    """A point inside: the kernel at half of the level; of the joint law, any output at any input."""
+    if notion == "identifiability":
+        return np.tile(prior.vector() / prior.cells, prior.cells)
+    kernel = np.exp(-0.5 * epsilon * distances(prior.letters, prior.rows))
+    return np.asarray((kernel / kernel[0].sum()).reshape(-1))
