@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, dtrtrs
+from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs, dtbtrs, dtrtri
 from threadpoolctl import threadpool_limits
 
 from confide.contract.errors import SolverFailed
@@ -34,6 +34,9 @@ _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
 _STEPS = 150
 _CORRECTORS = 2
+_REFINEMENTS, _OVER, _MISSED = 2, 1e-9, 4e-15
+_LEAST = 1e-14
+_PATIENCE, _SWEEPS = 12, 500
 _SERIAL = 2e7  # multiplications in one factorisation below which a second thread costs more than it saves
 
 
@@ -47,7 +50,7 @@ class BlockProgram:
         rows: (k,) the equality that each variable is in.
         target: (r,) right sides, > 0.
         first: (e,) i of each pair of neighbours, in the order of blocks.
-        second: (e,) j of each pair.
+        second: (e,) j of each pair; j > i.
         up: (e,) v_i <= up v_j.
         down: (e,) v_j <= down v_i; up down > 1.
     """
@@ -75,6 +78,19 @@ class BlockProgram:
     def scales(self) -> _Vector:
         """(2, e) factors that make the largest coefficient of each constraint 1."""
         return 1.0 / np.maximum(1.0, np.stack([self.up, self.down]))
+
+    @cached_property
+    def square(self) -> bool:
+        """Whether every block has each row once, in order."""
+        count = len(self.target)
+        return bool((self.sizes == count).all() and (self.rows == np.tile(np.arange(count), len(self.sizes))).all())
+
+    @cached_property
+    def bands(self) -> _Index:
+        """(b,) how far apart neighbours stand at most."""
+        out = np.zeros(len(self.sizes), dtype=np.int64)
+        np.maximum.at(out, np.searchsorted(self.starts, self.first, side="right") - 1, self.second - self.first)
+        return out
 
     def loosened(self, by: float) -> BlockProgram:
         """The same program with all factors multiplied by e^by."""
@@ -121,7 +137,7 @@ def solve(program: BlockProgram, start: _Vector, tolerance: float = 1e-9) -> Sol
     Args:
         program: see `BlockProgram`.
         start: (k,) strictly inside all ratio constraints; need not keep the equalities.
-        tolerance: of the difference between objective and dual bound, relative to max(1, objective).
+        tolerance: of the gap, with the residuals, relative to max(1, objective).
 
     Returns:
         The last point, also where the tolerance was not reached: the certificate says how good it is.
@@ -130,7 +146,7 @@ def solve(program: BlockProgram, start: _Vector, tolerance: float = 1e-9) -> Sol
         SolverFailed: the start is not inside, or a Newton system cannot be factored.
     """
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
-        work = float((program.sizes.astype(np.float64) ** 3).sum())
+        work = float((program.sizes.astype(np.float64) * program.bands**2).sum())
         return _solve(program, start, tolerance, pool.map if work > _SERIAL else map)
 
 
@@ -139,33 +155,53 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, each: Callab
     s = program.slack(v)
     if not s.min() > 0:
         raise SolverFailed("block program", "the start is not inside the ratio constraints")
-    z = float(np.abs(program.cost) @ v) / s.size / s  # centred: all products alike
+    weight = _weights(program, v)
+    z = float(np.abs(program.cost) @ v) / s.size * weight / s
     nu = np.zeros(len(program.target))
     best, patience, steps = math.inf, 0, 0
-    found = (v, z)
+    found = (v, z, nu)
     for steps in range(_STEPS):
-        reduced = program.cost + program.pulled(z)
-        lowest = np.full(len(program.target), np.inf)
-        np.minimum.at(lowest, program.rows, reduced)
-        value = float(program.cost @ v)
+        undual = program.cost + program.pulled(z) - nu[program.rows]
         residual = program.target - program.collected(v)
-        error = abs(value - float(program.target @ lowest)) + float(np.abs(residual).sum())
-        if error < best:
-            best, patience, found = error, 0, (v, z)
+        gap, error = float((s * z).sum()), float(v @ np.abs(undual)) + float(np.abs(residual).sum())
+        if gap + error < best:
+            best, patience, found = gap + error, 0, (v, z, nu)
         patience += 1
-        if error <= tolerance * max(1.0, abs(value)) or patience > 12:
+        enough = tolerance * max(1.0, float(program.cost @ v))
+        if best <= enough or patience > (_PATIENCE if gap > enough else 2):
             break
-        newton = _Newton(program, s, z, reduced - nu[program.rows], residual, s - program.slack(v), each)
+        newton = _Newton(program, s, z, undual, residual, s - program.slack(v), weight, each)
         (dv, ds, dz, dnu), primal, dual = newton.step()
         share = 0.9 + 0.09 * min(primal, dual)
         primal, dual = share * primal, share * dual
         if max(primal, dual) < 1e-9:
             break
         v, s, z, nu = v + primal * dv, s + primal * ds, z + dual * dz, nu + dual * dnu
-    v, z = found
-    prices = z * program.scales
+    v, z, nu = found
+    prices = _settled(program, z, nu) * program.scales
     slope = -float(prices[0] @ (program.up * v[program.second]) + prices[1] @ (program.down * v[program.first]))
     return Solution(values=v, prices=prices, value=float(program.cost @ v), slope=slope, steps=steps)
+
+
+def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
+    """Prices whose reduced costs nowhere fall short of nu by more than rounding.
+
+    The solver's prices do at variables of next to no mass, where a bound counts them as much as others. Lowering the
+    prices that such a variable pays lifts its reduced cost and lowers those of larger neighbours by as much mass: what
+    falls short moves to where it is nothing.
+    """
+    z, worst = z.copy(), math.inf
+    for _ in range(_SWEEPS):
+        short = np.maximum(0.0, nu[program.rows] - program.cost - program.pulled(z))
+        if not short.max() < worst or short.max() <= 1e-13:
+            break
+        worst = max(0.999 * worst, float(short.max())) if worst < math.inf else math.inf
+        up, down = z * program.scales
+        k = len(program.cost)
+        paid = np.bincount(program.first, down * program.down, k) + np.bincount(program.second, up * program.up, k)
+        share = 1.0 - np.minimum(1.0, short / np.maximum(paid, 1e-300))
+        z = z * np.stack([share[program.second], share[program.first]])
+    return z
 
 
 _Direction = tuple[_Vector, _Vector, _Vector, _Vector]
@@ -175,10 +211,9 @@ class _Newton:
     """The Newton system at one point, factored once, and the directions that it gives."""
 
     def __init__(self, program: BlockProgram, s: _Vector, z: _Vector, undual: _Vector, residual: _Vector, drift: _Vector,
-                 each: Callable[..., Iterable[object]]) -> None:
+                 weight: _Vector, each: Callable[..., Iterable[object]]) -> None:
         self.program, self.s, self.z, self.undual, self.residual, self.drift = program, s, z, undual, residual, drift
-        self.weights = z / s
-        self.each = each
+        self.weights, self.weight = z / s, weight
         up, down = self.weights * program.scales**2
         k = len(program.cost)
         diagonal = (np.bincount(program.first, up + down * program.down**2, k)
@@ -186,38 +221,42 @@ class _Newton:
         self.scale = 1.0 / np.sqrt(diagonal)
         self.off = -(up * program.up + down * program.down) * self.scale[program.first] * self.scale[program.second]
         parts = list(each(self._block, range(len(program.sizes))))
-        self.factors: list[_Vector] = [part[0] for part in parts]  # type: ignore[index]
-        coupling = np.zeros((len(program.target), len(program.target)))
-        for part in parts:
-            coupling += part[1]  # type: ignore[index]
+        self.factors = [factor for factor, _ in parts]
+        self.inverse = np.stack(self.factors) if program.square else None
+        coupling = np.sum([part for _, part in parts], axis=0)
         self.row_scale = 1.0 / np.sqrt(coupling.diagonal())
         self.coupling = _cholesky(coupling * self.row_scale[:, None] * self.row_scale)
 
     def _block(self, b: int) -> tuple[_Vector, _Vector]:
-        """The Cholesky factor of a block's matrix, unit diagonal, and the block's part of the coupling."""
+        """The Cholesky factor L of a block's matrix with unit diagonal (of a square program, the inverse of L), and the
+        block's part of the coupling."""
         program, k, count = self.program, int(self.program.sizes[b]), len(self.program.target)
         at, pairs = int(program.starts[b]), slice(program.pair_starts[b], program.pair_starts[b + 1])
-        first, second = program.first[pairs] - at, program.second[pairs] - at
-        matrix = np.zeros((k, k), order="F")
-        matrix[np.maximum(first, second), np.minimum(first, second)] = self.off[pairs]
-        matrix.flat[:: k + 1] = 1.0
-        factor = _cholesky(matrix)
-        scale = self.scale[at : at + k]
-        rows = program.rows[at : at + k]
-        if k == count and (rows == np.arange(k)).all():
-            spread = dtrtri(factor, lower=1)[0] * scale
-        else:
-            wide = np.zeros((k, count), order="F")
-            wide[np.arange(k), rows] = scale
-            spread = dtrtrs(factor, wide, lower=1, overwrite_b=1)[0]
+        first, second, off = program.first[pairs] - at, program.second[pairs] - at, self.off[pairs]
+        scale, band = self.scale[at : at + k], int(program.bands[b])
+        if program.square:
+            matrix = np.zeros((k, k), order="F")
+            matrix[second, first] = off
+            factor = dtrtri(_cholesky(matrix), lower=1, overwrite_c=1)[0]
+            spread = factor * scale
+            return factor, spread.T @ spread
+        wide = np.zeros((k, count), order="F")
+        wide[np.arange(k), program.rows[at : at + k]] = scale
+        matrix = np.zeros((band + 1, k), order="F")
+        matrix[second - first, first] = off
+        factor = _cholesky(matrix, banded=True)
+        spread = dtbtrs(factor, wide, uplo="L", overwrite_b=1)[0]
         return factor, spread.T @ spread
 
     def _back(self, g: _Vector) -> _Vector:
         """The inverse of the block matrices, applied."""
         scaled, starts = g * self.scale, self.program.starts
+        if self.inverse is not None:
+            half = self.inverse @ scaled.reshape(len(self.factors), -1, 1)
+            return (half.transpose(0, 2, 1) @ self.inverse).reshape(-1) * self.scale
         for b, factor in enumerate(self.factors):
             part = slice(starts[b], starts[b + 1])
-            scaled[part] = dpotrs(factor, scaled[part], lower=1)[0]
+            scaled[part] = dpbtrs(factor, scaled[part], lower=1)[0]
         return scaled * self.scale
 
     def _kkt(self, g: _Vector, residual: _Vector) -> tuple[_Vector, _Vector]:
@@ -227,14 +266,18 @@ class _Newton:
         dnu = self.row_scale * dpotrs(self.coupling, self.row_scale * right, lower=1)[0]
         return self._back(dnu[program.rows] - g), dnu
 
-    def towards(self, aim: _Vector, *, refined: bool = True) -> _Direction:
-        """(dv, ds, dz, dnu) towards products s z = aim."""
+    def towards(self, aim: _Vector) -> _Direction:
+        """(dv, ds, dz, dnu) towards products s z = aim; refined where the system is badly conditioned."""
         program, s, z = self.program, self.s, self.z
         g = self.undual + program.pulled(aim / s - z + self.weights * self.drift)
         dv, dnu = self._kkt(g, self.residual)
-        if refined:
+        size = float(np.abs(g).max())
+        for _ in range(_REFINEMENTS):
             over = g - program.pulled(self.weights * program.slack(dv)) - dnu[program.rows]
-            more, rise = self._kkt(over, self.residual - program.collected(dv))
+            missed = self.residual - program.collected(dv)
+            if float(np.abs(over).max()) < _OVER * size and float(np.abs(missed).max()) < _MISSED:
+                break
+            more, rise = self._kkt(over, missed)
             dv, dnu = dv + more, dnu + rise
         ds = program.slack(dv) - self.drift
         return dv, ds, aim / s - z - self.weights * ds, dnu
@@ -243,10 +286,10 @@ class _Newton:
         """Predictor, corrector, and centrality correctors while they lengthen the step."""
         s, z = self.s, self.z
         mean = float((s * z).mean())
-        _, ds, dz, _ = self.towards(np.zeros_like(s), refined=False)
+        _, ds, dz, _ = self.towards(np.zeros_like(s))
         primal, dual = _reach(s, ds), _reach(z, dz)
         after = float(((s + primal * ds) * (z + dual * dz)).mean())
-        centre = mean * min(1.0, max(1e-6, (after / mean) ** 3))
+        centre = self.weight * (mean * min(1.0, max(1e-6, (after / mean) ** 3)))
         aim = centre - ds * dz
         best = self.towards(aim)
         primal, dual = _reach(s, best[1]), _reach(z, best[2])
@@ -262,15 +305,31 @@ class _Newton:
         return best, primal, dual
 
 
-def _cholesky(matrix: _Vector) -> _Vector:
-    """The lower factor; where rounding made the matrix indefinite, of the matrix with a slightly larger diagonal."""
+def _weights(program: BlockProgram, v: _Vector) -> _Vector:
+    """(2, e) what share of the gap each constraint carries, of mean 1: in proportion to its variables' part in the cost.
+
+    With equal shares, as usual, constraints between variables of 1e-12 would ask for prices of 1e8 on the way."""
+    dearest = np.zeros(len(program.target))
+    np.maximum.at(dearest, program.rows, program.cost)
+    mass = v * dearest[program.rows]
+    share = np.maximum(np.maximum(mass[program.first], mass[program.second]), _LEAST * mass.max())
+    return np.tile(share / share.mean(), (2, 1))
+
+
+def _cholesky(matrix: _Vector, *, banded: bool = False) -> _Vector:
+    """The lower factor of a matrix whose diagonal is 1, whatever stands there; where rounding made it indefinite, of one
+    with a slightly larger diagonal. `banded` as in LAPACK: the diagonal is the first line."""
     bump = 0.0
     while bump < 1e-2:
-        factor, failed = dpotrf(matrix, lower=1, clean=1)
+        if banded:
+            matrix[0] = 1.0 + bump
+            factor, failed = dpbtrf(matrix, lower=1)
+        else:
+            matrix.flat[:: len(matrix) + 1] = 1.0 + bump
+            factor, failed = dpotrf(matrix, lower=1, clean=1)
         if not failed:
             return np.asarray(factor)
         bump = max(1e-15, 10.0 * bump)
-        matrix.flat[:: len(matrix) + 1] = 1.0 + bump
     raise SolverFailed("block program", "a Newton system could not be factored")
 
 

@@ -1,7 +1,7 @@
 """The full program: the least distortion of any channel under a level, for any prior with few databases.
 
-For differential privacy the variables are Q[x, y], for identifiability the joint law J[x, y]; each output y is a block
-of ratio constraints between neighbours, and sum_y Q = 1, or sum_y J = p, couples them.
+The variables are Q[x, y]; each output y is a block of ratio constraints between neighbours, of Q for differential
+privacy, of p(x) Q[x, y] for identifiability, and sum_y Q = 1 couples them.
 
 Source: Ada 2018, (2.9) and (2.10); spec privacy_notions 3 and 6.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from confide.channels.block_program import BlockProgram
 from confide.channels.priors import Prior
 
-__all__ = ["Notion", "distances", "full_program", "full_start", "neighbours"]
+__all__ = ["Notion", "distances", "full_program", "neighbours"]
 
 _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
@@ -53,22 +53,23 @@ def distances(letters: int, rows: int) -> _Vector:
     return out
 
 
-def full_program(prior: Prior, epsilon: float, notion: Notion) -> BlockProgram:
-    """The program of a level; variables in the order of outputs, then inputs."""
+def full_program(prior: Prior, epsilon: float, notion: Notion) -> tuple[BlockProgram, _Vector]:
+    """The program of a level over Q, outputs one after another, and a point inside it: the kernel at half of the level;
+    for identifiability the uniform release.
+
+    Identifiability bounds J = p Q instead of Q: a factor p(x')/p(x) more in each constraint.
+    """
     law, size = prior.vector(), prior.cells
     d, (first, second) = distances(prior.letters, prior.rows), neighbours(prior.letters, prior.rows)
     at = (size * np.arange(size))[:, None]
-    factor = np.full(size * len(first), math.exp(epsilon))
-    joint = notion == "identifiability"
-    return BlockProgram(
-        sizes=np.full(size, size), cost=(d if joint else law * d).reshape(-1), rows=np.tile(np.arange(size), size),
-        target=law if joint else np.ones(size), first=(at + first).reshape(-1), second=(at + second).reshape(-1),
-        up=factor, down=factor)
-
-
-def full_start(prior: Prior, epsilon: float, notion: Notion) -> _Vector:
-    """A point inside: the kernel at half of the level; of the joint law, any output at any input."""
+    up = down = np.full(len(first), math.exp(epsilon))
+    inside = np.ones((size, size))
     if notion == "identifiability":
-        return np.tile(prior.vector() / prior.cells, prior.cells)
-    kernel = np.exp(-0.5 * epsilon * distances(prior.letters, prior.rows))
-    return np.asarray((kernel / kernel[0].sum()).reshape(-1))
+        up, down = up * (law[second] / law[first]), down * (law[first] / law[second])
+    else:
+        inside = np.exp(-0.5 * epsilon * d)
+    program = BlockProgram(
+        sizes=np.full(size, size), cost=(law * d).reshape(-1), rows=np.tile(np.arange(size), size),
+        target=np.ones(size), first=(at + first).reshape(-1), second=(at + second).reshape(-1),
+        up=np.tile(up, size), down=np.tile(down, size))
+    return program, np.asarray((inside / inside[0].sum()).reshape(-1))
