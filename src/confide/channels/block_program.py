@@ -36,7 +36,7 @@ _STEPS = 150
 _CORRECTORS = 2
 _REFINEMENTS, _OVER, _MISSED = 2, 1e-9, 4e-15
 _LEAST = 1e-14
-_PATIENCE, _SWEEPS = 12, 500
+_PATIENCE, _SWEEPS, _IDLE = 30, 200, 3
 _SERIAL = 2e7  # multiplications in one factorisation below which a second thread costs more than it saves
 
 
@@ -155,7 +155,7 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, each: Callab
     s = program.slack(v)
     if not s.min() > 0:
         raise SolverFailed("block program", "the start is not inside the ratio constraints")
-    weight = _weights(program, v)
+    first = weight = _weights(program, v)
     z = float(np.abs(program.cost) @ v) / s.size * weight / s
     nu = np.zeros(len(program.target))
     best, patience, steps = math.inf, 0, 0
@@ -168,8 +168,9 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, each: Callab
             best, patience, found = gap + error, 0, (v, z, nu)
         patience += 1
         enough = tolerance * max(1.0, float(program.cost @ v))
-        if best <= enough or patience > (_PATIENCE if gap > enough else 2):
+        if best <= enough or (patience > (_PATIENCE if gap > enough else 2) and steps > _PATIENCE):
             break
+        weight = 0.5 * (first + _weights(program, v))
         newton = _Newton(program, s, z, undual, residual, s - program.slack(v), weight, each)
         (dv, ds, dz, dnu), primal, dual = newton.step()
         share = 0.9 + 0.09 * min(primal, dual)
@@ -184,24 +185,28 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, each: Callab
 
 
 def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
-    """Prices whose reduced costs nowhere fall short of nu by more than rounding.
-
-    The solver's prices do at variables of next to no mass, where a bound counts them as much as others. Lowering the
-    prices that such a variable pays lifts its reduced cost and lowers those of larger neighbours by as much mass: what
-    falls short moves to where it is nothing.
+    """Prices with a better bound: where reduced costs fall short of nu at variables of next to no mass, a bound counts
+    that as much as elsewhere. Lowering the prices that such a variable pays lifts its reduced cost and lowers those of
+    its neighbours, by as much mass; most of what falls short so moves to where it is nothing.
     """
-    z, worst = z.copy(), math.inf
+    best, found, since = -math.inf, z, 0
     for _ in range(_SWEEPS):
-        short = np.maximum(0.0, nu[program.rows] - program.cost - program.pulled(z))
-        if not short.max() < worst or short.max() <= 1e-13:
+        short = nu[program.rows] - program.cost - program.pulled(z)
+        lacking = np.full(len(nu), -np.inf)
+        np.maximum.at(lacking, program.rows, short)
+        bound = float(program.target @ (nu - lacking))
+        since += 1
+        if bound > best:
+            since = 0 if bound > best + 1e-12 else since
+            best, found = bound, z
+        if since > _IDLE:
             break
-        worst = max(0.999 * worst, float(short.max())) if worst < math.inf else math.inf
         up, down = z * program.scales
         k = len(program.cost)
         paid = np.bincount(program.first, down * program.down, k) + np.bincount(program.second, up * program.up, k)
-        share = 1.0 - np.minimum(1.0, short / np.maximum(paid, 1e-300))
+        share = 1.0 - np.clip(short / np.maximum(paid, 1e-300), 0.0, 1.0)
         z = z * np.stack([share[program.second], share[program.first]])
-    return z
+    return found
 
 
 _Direction = tuple[_Vector, _Vector, _Vector, _Vector]
@@ -308,7 +313,8 @@ class _Newton:
 def _weights(program: BlockProgram, v: _Vector) -> _Vector:
     """(2, e) what share of the gap each constraint carries, of mean 1: in proportion to its variables' part in the cost.
 
-    With equal shares, as usual, constraints between variables of 1e-12 would ask for prices of 1e8 on the way."""
+    With equal shares, as usual, constraints between variables of 1e-12 would ask for prices of 1e8 on the way. Half of a
+    share follows the variables as they move, half stays, so that none is lost."""
     dearest = np.zeros(len(program.target))
     np.maximum.at(dearest, program.rows, program.cost)
     mass = v * dearest[program.rows]
