@@ -3,7 +3,7 @@
 The variables are Q[x, y]; each output y is a block of ratio constraints between neighbours, of Q for differential
 privacy, of p(x) Q[x, y] for identifiability, and sum_y Q = 1 couples them.
 
-Source: Ada 2018, (2.9) and (2.10); spec privacy_notions 3 and 6.
+Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 """
 
 from __future__ import annotations

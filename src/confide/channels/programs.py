@@ -3,7 +3,7 @@ that holds whatever the solver did, and the distortion of a channel whose level 
 
 Full priors of up to 256 databases are solved over all pairs of databases, exchangeable ones over joint types.
 
-Source: Ada 2018, (2.9) and (2.10); spec privacy_notions 3 and 6.
+Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 """
 
 from __future__ import annotations

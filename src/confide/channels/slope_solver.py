@@ -32,7 +32,7 @@ LARGEST_SLOPE = 2**20
 """Databases of a prior that is no mixture of classes, at most."""
 
 _GAP = 1e-8
-_STEPS = 120
+_STEPS, _IDLE = 120, 15
 _PRODUCTS = 600  # of a Newton step
 _CENTRE, _ACCURATE = 0.1, 0.03
 _STAY = 0.99  # of the way to the boundary
@@ -70,7 +70,7 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
     Raises:
         InvalidInput: the slope.
         Unsupported: too large.
-        SolverFailed: the certified gap stays above 1e-8.
+        SolverFailed: the certified gap stays above 1e-8, relative to the information where that is above 1.
 
     Example:
         >>> point = solve_slope(Exchangeable.mixture([0.5, 0.5], [[0.3, 0.7], [0.7, 0.3]], 10), 0.6)
@@ -99,17 +99,20 @@ class _Solver:
         q = (1.0 - spread) * begin + spread / len(begin)
         q = q * (1.1 * float(self._excess(q)[1].max()))  # then c < 1 everywhere
         s = 1.0 - self._excess(q)[1]
-        best: SlopePoint | None = None
+        best, since = self._point(q, *self._excess(q)), 0
         for _ in range(_STEPS):
             z, c = self._excess(q)
             point = self._point(q, z, c)
-            best = point if best is None or point.gap < best.gap else best
-            if best.gap <= _GAP:
-                return best
+            since += 1
+            if point.gap < 0.9 * best.gap:
+                best, since = point, 0
+            if best.gap <= _GAP or since > _IDLE:
+                break
             dq, ds = self._direction(q, s, z, c)
             q, s = q + _reach(q, dq) * dq, s + _reach(s, ds) * ds
-        raise SolverFailed("mutual information", f"the gap stays at {best.gap if best else math.inf:.2g} "
-                                                 f"at slope {self.slope:g}")
+        if best.gap > _GAP * max(1.0, best.information):
+            raise SolverFailed("mutual information", f"the gap stays at {best.gap:.2g} at slope {self.slope:g}")
+        return best
 
     def _excess(self, q: _Vector) -> tuple[_Vector, _Vector]:
         """Z and c."""
