@@ -48,7 +48,8 @@ def test_ends_of_the_closed_range() -> None:
     """Acceptance 4: where a constant release reaches the distortion the level is 0, else the kernel's."""
     for law, rows, distortion, expected in (([0.3, 0.7], 3, 0.9, 0.0), ([0.2, 0.2, 0.6], 2, 0.8, 0.0),
                                             ([0.2, 0.3, 0.5], 2, 0.8, math.log(3))):
-        for prior in (IndependentRows([law], [rows]), FullPrior(IndependentRows([law], [rows]).vector(), len(law), rows)):
+        apart = IndependentRows([law], [rows])
+        for prior in (apart, FullPrior(apart.vector(), len(law), rows)):
             found = privacy_distortion("dp", prior, distortion)
             assert found.value == pytest.approx(expected, abs=1e-6)
             assert found.lower <= expected + 1e-9
@@ -160,7 +161,8 @@ def test_impossible_databases() -> None:
 @pytest.mark.parametrize(("change", "field"), [
     ({"notion": "privacy"}, "notion"), ({"distortion": -0.1}, "distortion"), ({"distortion": 2.1}, "distortion"),
     ({"distortion": math.nan}, "distortion"), ({"prior": [0.5, 0.6, -0.1, 0.0]}, "prior"),
-    ({"prior": [0.45, 0.05, 0.05, 0.4501]}, "prior"), ({"prior": [0.5, 0.3, 0.2]}, "prior"), ({"letters": 1}, "letters"),
+    ({"prior": [0.45, 0.05, 0.05, 0.4501]}, "prior"), ({"prior": [0.5, 0.3, 0.2]}, "prior"),
+    ({"letters": 1}, "letters"),
 ])
 def test_bad_input(change: dict, field: str) -> None:
     given = {"notion": "dp", "prior": [0.45, 0.05, 0.05, 0.45], "distortion": 0.5, "letters": 2, "rows": 2} | change

@@ -10,10 +10,10 @@ import pytest
 from confide.channels.analyser import analyse
 from confide.channels.constants import PriorConstants
 from confide.channels.hamming_product import HammingProduct
+from confide.channels.independent import information
 from confide.channels.information import least_information
 from confide.channels.kernels import distances_sum, entropy_of_row, h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.independent import information
 from confide.channels.slope_solver import solve_slope
 from confide.contract.errors import InvalidInput, Unsupported
 

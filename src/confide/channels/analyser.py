@@ -260,7 +260,8 @@ def _used(weights: _Vector, row: int, letters: int) -> NDArray[np.bool_]:
 
 def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
     """The largest difference along a row: from letter a to b, with lambda, 0 or -lambda as outputs may have a, another
-    letter, or b alone."""
+    letter, or b alone.
+    """
     letters, worst = view.shape[1], 0.0
     if (view.min() == -np.inf) and (view.max() > -np.inf):
         rows = view.max(axis=1) > -np.inf
@@ -337,7 +338,7 @@ def _steps(logs: _Vector, first: NDArray[np.int64], second: NDArray[np.int64]) -
 
 
 def _types_guess(channel: JointTypeChannel, joint: _Vector) -> float:
-    """The largest posterior of a letter given the other rows: over joint types of those and the letter that came out."""
+    """The largest posterior of a letter given the other rows: over their joint types and the letter that came out."""
     m, best = channel.letters, 0.0
     for b in range(m):
         codes, logs = [], []

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import BlockProgram
+from confide.channels.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 
 __all__ = ["lower_bound", "repaired"]
@@ -83,7 +83,7 @@ def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
 
 
 def _raised(program: BlockProgram, values: _Vector) -> _Vector:
-    """The smallest values above these with v_i <= F v_j for all constraints: maxima, spread from neighbour to neighbour."""
+    """The smallest values above these with v_i <= F v_j for all constraints: maxima that spread along neighbours."""
     up, down = (1.0 + 4 * _UNIT) / program.up, (1.0 + 4 * _UNIT) / program.down
     v = values.copy()
     for _ in range(_SWEEPS):

@@ -1,8 +1,8 @@
 """How private can a release be at a distortion? One door for the three notions, and for every prior.
 
 A formula where one is known (all distortions for independent rows, small ones for all priors), else a linear program or
-the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed off
-as the value.
+the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed
+off as the value.
 
 Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
 """
@@ -21,7 +21,13 @@ from confide.channels.channel import ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants, kernel_inverse_law, prior_level, row_level
 from confide.channels.full_program import Notion
-from confide.channels.independent import dp_distortion, dp_level, identifiability_distortion, information, row_distortions
+from confide.channels.independent import (
+    dp_distortion,
+    dp_level,
+    identifiability_distortion,
+    information,
+    row_distortions,
+)
 from confide.channels.infeasible import Infeasible
 from confide.channels.information import least_information
 from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
@@ -218,7 +224,8 @@ def _level(notion: Notion, prior: Prior, distortion: float, constants: PriorCons
     alike = as_exchangeable(prior)
     try:
         check_size(alike)
-        low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high, channel)
+        low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
+                                     channel)
     except (Unsupported, SolverFailed):
         return PrivacyDistortion(notion=notion, value=None, lower=low, upper=high, method="bounds", mechanism=channel)
     close = high - low <= _CLOSE * max(1.0, high)
@@ -230,7 +237,8 @@ def _interval(
     notion: Notion, prior: Prior, distortion: float, constants: PriorConstants
 ) -> tuple[float, float, FiniteChannel | None]:
     """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
-    that is known."""
+    that is known.
+    """
     m, n = prior.letters, prior.rows
     # Differential privacy and distortion of a product of rows depend on the marginal laws only.
     apart = _marginals(prior)
@@ -252,7 +260,8 @@ def _search(
     solve: Callable[[float], ProgramPoint], distortion: float, low: float, high: float, channel: FiniteChannel | None
 ) -> tuple[float, float, FiniteChannel | None]:
     """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
-    from the prices of one level certifies the levels beside it, without another program."""
+    from the prices of one level certifies the levels beside it, without another program.
+    """
     epsilon = 0.5 * (low + high)
     for _ in range(_STEPS):
         if high - low <= 2.5 * _STEP:

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import BlockProgram
 from confide.channels.priors import Prior
+from confide.channels.ratio_program import BlockProgram
 
 __all__ = ["Notion", "distances", "full_program", "neighbours"]
 

@@ -66,7 +66,9 @@ class HammingProduct:
 
 def _power(row: _Vector, off: _Vector, size: int) -> tuple[_Vector, _Vector]:
     """r^d over several rows, and d r^d."""
-    table, slope = np.ones((1, 1)), np.zeros((1, 1))
+    table: _Vector = np.ones((1, 1))
+    slope: _Vector = np.zeros((1, 1))
     for _ in range(size):
-        table, slope = np.kron(table, row), np.kron(slope, row) + np.kron(table, off)
+        slope = np.asarray(np.kron(slope, row) + np.kron(table, off), dtype=np.float64)
+        table = np.asarray(np.kron(table, row), dtype=np.float64)
     return table, slope

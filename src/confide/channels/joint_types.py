@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from confide.channels.block_program import BlockProgram
 from confide.channels.channel import FiniteChannel
 from confide.channels.full_program import Notion
 from confide.channels.priors import Exchangeable
+from confide.channels.ratio_program import BlockProgram
 from confide.channels.types import compositions
 from confide.contract.errors import InvalidInput, Unsupported
 
@@ -69,7 +69,8 @@ class JointTypes:
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Vector]:
         """(first, second, M ratio): pairs of joint types that differ by one row's input letter, in the order of blocks,
-        and M(first)/M(second), exact up to rounding."""
+        and M(first)/M(second), exact up to rounding.
+        """
         m, first, second, ratio = self.letters, [], [], []
         tau = self.counts.sum(axis=2)
         for a in range(m):

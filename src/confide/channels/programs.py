@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import BlockProgram, solve
+from confide.channels.block_program import solve
 from confide.channels.certificates import lower_bound, repaired
 from confide.channels.channel import Channel, FiniteChannel
 from confide.channels.full_program import Notion, full_program
 from confide.channels.joint_types import JointTypeChannel, joint_types, types_program
 from confide.channels.priors import Exchangeable, Prior
+from confide.channels.ratio_program import BlockProgram
 from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
@@ -110,19 +111,22 @@ def solve_program(prior: Prior, epsilon: float, notion: Notion) -> ProgramPoint:
         (0.59393, 0.59393)
     """
     check_size(prior)
-    exchangeable = isinstance(prior, Exchangeable)
-    program, start = types_program(prior, epsilon, notion) if exchangeable else full_program(prior, epsilon, notion)
-    if float((program.sizes.astype(np.float64) * program.bands**2).sum()) > _MOST_WORK:
+    if isinstance(prior, Exchangeable):
+        program, start = types_program(prior, epsilon, notion)
+        # Costs and factors of joint types are exponentials of logs of many digits.
+        error = (64 + 8 * prior.rows) * 2.0**-53
+    else:
+        program, start = full_program(prior, epsilon, notion)
+        error = 8 * 2.0**-53
+    if program.work > _MOST_WORK:
         raise Unsupported("prior", f"a program over {len(start):,} joint types", "fewer rows or letters")
     inner = program.loosened(-_INSIDE)
     found = solve(inner, start)
     values = repaired(inner, found.values, 0)
-    # Costs and factors of joint types are exponentials of logs of many digits.
-    error = (64 + 8 * prior.rows) * 2.0**-53 if exchangeable else 8 * 2.0**-53
     mechanism: FiniteChannel
-    if exchangeable:
+    if isinstance(prior, Exchangeable):
         mechanism = JointTypeChannel(joint_types(prior.letters, prior.rows), values)
     else:
         mechanism = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
-    return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values), found.slope,
-                        mechanism, program, found.prices, error)
+    return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values),
+                        found.slope, mechanism, program, found.prices, error)

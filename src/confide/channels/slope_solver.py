@@ -2,9 +2,9 @@
 
 minimise f(q) = -sum_x p(x) ln Z(x) + sum q over q >= 0, Z = (r^d) q. At the optimum c = (r^d)(p/Z) is 1 where q > 0 and
 at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of thousands of steps where the support changes. Here,
-an interior-point method keeps q (1 - c) near a falling number; scaled by the root of q, its Newton matrix has the squared
-correlations of the channel as eigenvalues, so that conjugate gradients take tens of products for each of its tens of
-steps, and what was reached is certified by the gap, not by small steps.
+an interior-point method keeps q (1 - c) near a falling number; scaled by the root of q, its Newton matrix has the
+squared correlations of the channel as eigenvalues, so that conjugate gradients take tens of products for each of about
+ten steps; what was reached is certified by the gap, not by small steps.
 
 Source: spec privacy_notions 7.
 """
@@ -84,7 +84,8 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
         law, shift = np.exp(prior.log_types), float(np.exp(prior.log_types) @ kernel.log_scale)
     else:
         if prior.cells > LARGEST_SLOPE:
-            raise Unsupported("prior", f"{prior.cells:,} databases", f"at most {LARGEST_SLOPE:,}; or an exchangeable law")
+            raise Unsupported("prior", f"{prior.cells:,} databases",
+                              f"at most {LARGEST_SLOPE:,}; or an exchangeable law")
         kernel, law, shift = HammingProduct(prior.letters, prior.rows, slope), prior.vector(), 0.0
     with threadpool_limits(limits=1, user_api="blas"):  # products are short: threads would wait for each other
         return _Solver(kernel, law / law.sum(), slope, shift).solve(start)
@@ -134,8 +135,10 @@ class _Solver:
                           bound - top)
 
     def _direction(self, q: _Vector, s: _Vector, z: _Vector, c: _Vector) -> tuple[_Vector, _Vector]:
-        """Newton's (dq, ds) towards q s = a tenth of its mean, in dq over the root of q: by conjugate gradients, directly
-        for classes."""
+        """Newton's (dq, ds) towards q s = a tenth of its mean, in dq over the root of q: by conjugate gradients, for
+        classes directly.
+        
+        """
         kernel, root, curve = self.kernel, np.sqrt(q), self.law / z**2
         aim = _CENTRE * float(q @ s) / len(q)
         right = root * (c - 1.0) + aim / root
