@@ -74,8 +74,10 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: Thread
     s = program.slack(v)
     if not s.min() > 0:
         raise SolverFailed("block program", "the start is not inside the ratio constraints")
-    first = weight = _weights(program, v)
-    z = float(np.abs(program.cost) @ v) / s.size * weight / s
+    dearest = np.zeros(len(program.target))
+    np.maximum.at(dearest, program.rows, program.cost)
+    first = weight = _weights(program, v, dearest)
+    z = float(program.target @ dearest) / s.size * weight / s
     nu = np.zeros(len(program.target))
     best, patience, steps = math.inf, 0, 0
     found = (v, z, nu)
@@ -89,7 +91,7 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: Thread
         enough = tolerance * max(1.0, float(program.cost @ v))
         if best <= enough or (patience > (_PATIENCE if gap > enough else 2) and steps > _PATIENCE):
             break
-        weight = 0.5 * (first + _weights(program, v))
+        weight = 0.5 * (first + _weights(program, v, dearest))
         newton = Newton(program, s, z, undual, residual, s - program.slack(v), pool)
         (dv, ds, dz, dnu), primal, dual = newton.step(weight)
         share = 0.9 + 0.09 * min(primal, dual)
@@ -128,14 +130,12 @@ def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
     return found
 
 
-def _weights(program: BlockProgram, v: _Vector) -> _Vector:
+def _weights(program: BlockProgram, v: _Vector, dearest: _Vector) -> _Vector:
     """(2, e) what share of the gap each constraint carries, of mean 1: as its variables' part in the cost.
 
     With equal shares, as usual, constraints between variables of 1e-12 would ask for prices of 1e8 on the way. Half of
     a share follows the variables as they move, half stays, so that none is lost.
     """
-    dearest = np.zeros(len(program.target))
-    np.maximum.at(dearest, program.rows, program.cost)
     mass = v * dearest[program.rows]
     share = np.maximum(np.maximum(mass[program.first], mass[program.second]), _LEAST * mass.max())
     return np.tile(share / share.mean(), (2, 1))

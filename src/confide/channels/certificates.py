@@ -27,8 +27,8 @@ def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT
     """A number that the program's value is certainly not below.
 
     For any prices z >= 0 the value is at least the sum over rows of target times the least reduced cost
-    c + z_i - F z_j among the row's variables: weak duality. Each reduced cost is lowered by what rounding, of itself and
-    of the coefficients, can have added.
+    c + z_i - F z_j among the row's variables: weak duality. Each reduced cost is lowered by what rounding, of itself
+    and of the coefficients, can have added.
 
     Args:
         program: with the factors of the level to be certified.

@@ -221,6 +221,8 @@ def _marginals(prior: Prior) -> IndependentRows:
 
 def _level(notion: Notion, prior: Prior, distortion: float, constants: PriorConstants) -> PrivacyDistortion:
     low, high, channel = _interval(notion, prior, distortion, constants)
+    if high == low:  # the bounds meet
+        return _exactly(notion, high, channel)
     alike = as_exchangeable(prior)
     try:
         check_size(alike)

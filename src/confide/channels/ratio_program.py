@@ -1,6 +1,6 @@
 """Linear programs over ratio constraints whose variables fall into blocks, one an output, coupled by equalities.
 
-    minimise c . v   such that   v_i <= F_e v_j for each constraint e, inside one block,   sum of v over each row = target
+    minimise c . v   such that   v_i <= F_e v_j for each constraint e, in one block,   sum of v over each row = target
 
 Two opposite constraints join each pair of neighbours, so v > 0 follows.
 

@@ -137,7 +137,6 @@ class _Solver:
     def _direction(self, q: _Vector, s: _Vector, z: _Vector, c: _Vector) -> tuple[_Vector, _Vector]:
         """Newton's (dq, ds) towards q s = a tenth of its mean, in dq over the root of q: by conjugate gradients, for
         classes directly.
-        
         """
         kernel, root, curve = self.kernel, np.sqrt(q), self.law / z**2
         aim = _CENTRE * float(q @ s) / len(q)
