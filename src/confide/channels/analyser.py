@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 
 from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.constants import prior_level
+from confide.channels.joint_types import JointTypeChannel
 from confide.channels.kernels import axes, distances_sum, h, ratio
-from confide.channels.priors import IndependentRows, Prior, as_prior, entropy
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior, entropy
 from confide.contract.errors import SolverFailed, Unsupported
 
 __all__ = ["ChannelReport", "analyse", "row_pairs"]
@@ -85,6 +87,8 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
             found = _of_rows(it, law)
         case ExponentialForm():
             found = _of_exponential(it, law)
+        case JointTypeChannel() if isinstance(law, Exchangeable):
+            found = _of_types(it, law)
         case _:
             found = _of_table(it.table(), law)
     _check(found, law)
@@ -312,6 +316,54 @@ def _changed(left: _Vector, right: _Vector, r: float, letters: int, rows: int) -
         derivative[...] = (1.0 - r) * derivative + r * moved + others
         view[...] = (1.0 - r) * view + r * total
     return float(left @ slope)
+
+
+# ---- joint types
+
+
+def _of_types(channel: JointTypeChannel, prior: Exchangeable) -> ChannelReport:
+    types, logs, sequence = channel.types, channel.log_sequence, prior.log_sequence[channel.types.inputs]
+    first, second, _ = types.neighbours
+    mass = np.exp(prior.log_types)[types.inputs] * channel.probabilities
+    ways = gammaln(prior.rows + 1) - gammaln(prior.types + 1).sum(axis=1)  # ln of the databases of a type
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outputs = np.log(np.bincount(types.outputs, mass)) - ways  # of one output
+        against = logs - outputs[types.outputs]
+    inside = mass > 0
+    reached = (sequence > -np.inf) & (outputs > -np.inf)[types.outputs]
+    return ChannelReport(
+        dp=_steps(logs, first, second), identifiability=_steps(logs + sequence, first, second),
+        mutual_information=max(0.0, float(mass[inside] @ against[inside])), distortion=float(mass @ types.changed),
+        adversary_success=_types_guess(channel, logs + sequence),
+        information_privacy=float(np.abs(against[reached]).max()), prior_level=prior_level(prior))
+
+
+def _steps(logs: _Vector, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """The largest difference between neighbours; pairs that are both impossible are skipped."""
+    a, b = logs[first], logs[second]
+    with np.errstate(invalid="ignore"):
+        return float(np.nanmax(np.abs(a - b), initial=0.0))
+
+
+def _types_guess(channel: JointTypeChannel, joint: _Vector) -> float:
+    """The largest posterior of a letter given the other rows: over their joint types and the letter that came out."""
+    m, best = channel.letters, 0.0
+    for b in range(m):
+        codes, logs = [], []
+        for a in range(m):
+            have = np.flatnonzero(channel.types.counts[:, a, b])
+            rest = channel.types.counts[have]
+            rest[:, a, b] -= 1
+            codes.append(rest.reshape(len(have), -1))
+            logs.append(joint[have])
+        _, place = np.unique(np.concatenate(codes), axis=0, return_inverse=True)
+        place, value = place.reshape(-1), np.concatenate(logs)
+        top = np.full(int(place.max()) + 1, -np.inf)
+        np.maximum.at(top, place, value)
+        possible = top[place] > -np.inf
+        total = np.bincount(place[possible], np.exp(value[possible] - top[place[possible]]), len(top))
+        best = max(best, float(1.0 / total[total > 0].min()))
+    return best
 
 
 # ---- relations that every correct analysis keeps

@@ -1,9 +1,9 @@
 """The full program: the least distortion of any channel under a level, for any prior with few databases.
 
-For differential privacy the variables are Q[x, y], for identifiability the joint law J[x, y]; each output y is a block
-of ratio constraints between neighbours, and sum_y Q = 1, or sum_y J = p, couples them.
+The variables are Q[x, y]; each output y is a block of ratio constraints between neighbours, of Q for differential
+privacy, of p(x) Q[x, y] for identifiability, and sum_y Q = 1 couples them.
 
-Source: Ada 2018, (2.9) and (2.10); spec privacy_notions 3 and 6.
+Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 """
 
 from __future__ import annotations
@@ -14,25 +14,33 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import Block, Solution, solve
 from confide.channels.priors import Prior
+from confide.channels.ratio_program import BlockProgram
 
-__all__ = ["distances", "neighbours", "solve_full"]
+__all__ = ["Notion", "distances", "full_program", "neighbours"]
 
 _Vector = NDArray[np.float64]
+_Index = NDArray[np.int64]
+Notion = Literal["dp", "identifiability"]
 
 
-def neighbours(letters: int, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All ordered pairs of databases that differ in one row, (2 x N n (m-1)/2,) each."""
+def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
+    """All pairs of databases that differ in one row, each once: two arrays of N n (m-1)/2.
+
+    Example:
+        >>> [each.tolist() for each in neighbours(2, 2)]
+        [[0, 1, 0, 2], [2, 3, 1, 3]]
+    """
     x = np.arange(letters**rows)
-    left, right = [], []
+    first, second = [], []
     for i in range(rows):
         stride = letters ** (rows - 1 - i)
         digit = (x // stride) % letters
         for step in range(1, letters):
-            left.append(x)
-            right.append(x + ((digit + step) % letters - digit) * stride)
-    return np.concatenate(left), np.concatenate(right)
+            lower = x[digit + step < letters]
+            first.append(lower)
+            second.append(lower + step * stride)
+    return np.concatenate(first), np.concatenate(second)
 
 
 def distances(letters: int, rows: int) -> _Vector:
@@ -45,17 +53,23 @@ def distances(letters: int, rows: int) -> _Vector:
     return out
 
 
-def solve_full(prior: Prior, epsilon: float, notion: Literal["dp", "identifiability"]) -> tuple[_Vector, _Vector, Solution]:
-    """The optimal table, its prices (N outputs, edges), and what the solver says; nothing of it is certified yet."""
-    m, n, law = prior.letters, prior.rows, prior.vector()
-    d, (left, right) = distances(m, n), neighbours(m, n)
-    size, factor = len(law), np.full(len(left), math.exp(epsilon))
-    joint = notion == "identifiability"
-    ones, rows = np.ones(size), np.arange(size)
-    blocks = [Block(d[:, y] if joint else law * d[:, y], left, right, factor, rows, ones) for y in range(size)]
-    # Well inside: the kernel at half of the level; for the joint law, spread over outputs.
-    inside = np.exp(-0.5 * epsilon * d)
-    inside /= inside.sum(axis=1, keepdims=True)
-    start = [inside[:, y] * (float(law.mean()) if joint else 1.0) for y in range(size)]
-    found = solve(blocks, law if joint else ones, start)
-    return np.stack(found.blocks, axis=1), np.stack(found.prices), found
+def full_program(prior: Prior, epsilon: float, notion: Notion) -> tuple[BlockProgram, _Vector]:
+    """The program of a level over Q, outputs one after another, and a point inside it: the kernel at half of the level;
+    for identifiability the uniform release.
+
+    Identifiability bounds J = p Q instead of Q: a factor p(x')/p(x) more in each constraint.
+    """
+    law, size = prior.vector(), prior.cells
+    d, (first, second) = distances(prior.letters, prior.rows), neighbours(prior.letters, prior.rows)
+    at = (size * np.arange(size))[:, None]
+    up = down = np.full(len(first), math.exp(epsilon))
+    inside = np.ones((size, size))
+    if notion == "identifiability":
+        up, down = up * (law[second] / law[first]), down * (law[first] / law[second])
+    else:
+        inside = np.exp(-0.5 * epsilon * d)
+    program = BlockProgram(
+        sizes=np.full(size, size), cost=(law * d).reshape(-1), rows=np.tile(np.arange(size), size),
+        target=np.ones(size), first=(at + first).reshape(-1), second=(at + second).reshape(-1),
+        up=np.tile(up, size), down=np.tile(down, size))
+    return program, np.asarray((inside / inside[0].sum()).reshape(-1))

@@ -1,0 +1,351 @@
+"""How private can a release be at a distortion? One door for the three notions, and for every prior.
+
+A formula where one is known (all distortions for independent rows, small ones for all priors), else a linear program or
+the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed
+off as the value.
+
+Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.channel import ExponentialForm, FiniteChannel, RowProduct
+from confide.channels.closed_forms import closed_form
+from confide.channels.constants import PriorConstants, kernel_inverse_law, prior_level, row_level
+from confide.channels.full_program import Notion
+from confide.channels.independent import (
+    dp_distortion,
+    dp_level,
+    identifiability_distortion,
+    information,
+    row_distortions,
+)
+from confide.channels.infeasible import Infeasible
+from confide.channels.information import least_information
+from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
+from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
+from confide.channels.programs import ProgramPoint, as_exchangeable, check_size, solve_program
+from confide.channels.row_bounds import RowBounds
+from confide.channels.rows import top_table, water_table
+from confide.contract.checks import non_negative, one_of
+from confide.contract.errors import SolverFailed, Unsupported
+
+__all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
+
+Method = Literal["closed form", "program", "slope", "bounds"]
+_NOTIONS = ("dp", "identifiability", "mutual-information")
+_CLOSE = 1e-6  # nats between certified levels
+_STEP = 1e-7
+_STEPS = 40
+_MOST_ROWS = 120  # of an exchangeable prior whose eps~_X is computed, over two letters
+_MOST_LISTED = 2**20  # its databases, over more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivacyDistortion:
+    """The least level at a distortion, or the least distortion at a level.
+
+    Args:
+        notion: "dp", "identifiability" or "mutual-information".
+        value: the answer, in nats or rows; None where only bounds are known.
+        lower: certified: nothing is below.
+        upper: reached by `mechanism`, or by a mechanism that a theorem names.
+        method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
+            certificates) or "bounds".
+        mechanism: a channel that reaches `upper`; None where no table of it would fit.
+    """
+
+    notion: str
+    value: float | None
+    lower: float
+    upper: float
+    method: Method
+    mechanism: FiniteChannel | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary, without the channel."""
+        return {name: value for name, value in vars(self).items() if name != "mechanism"}
+
+
+def privacy_distortion(
+    notion: str, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None
+) -> PrivacyDistortion:
+    """The least level of any release that changes this many rows on average.
+
+    Args:
+        notion: "dp", "identifiability" or "mutual-information".
+        prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases.
+        distortion: D in [0, n], expected number of changed rows.
+        letters: m.
+        rows: n.
+
+    Returns:
+        Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
+
+    Raises:
+        InvalidInput: a notion, prior or distortion that is none.
+        Infeasible: identifiability at D > 0 under a prior with impossible databases.
+
+    Example:
+        >>> pair = [0.45, 0.05, 0.05, 0.45]
+        >>> found = privacy_distortion("dp", pair, 0.4, letters=2, rows=2)
+        >>> found.method, round(found.value, 5), found.upper - found.lower < 1e-6
+        ('program', 1.09861, True)
+        >>> law = [0.2533, 0.1821, 0.1820, 0.1873, 0.1953]
+        >>> round(privacy_distortion("dp", law, 0.74 * 10**6, letters=5, rows=10**6).value, 5)
+        0.32105
+    """
+    notion = one_of("notion", str(notion).replace("_", "-"), _NOTIONS)
+    law = as_prior(prior, letters, rows)
+    distortion = non_negative("distortion", distortion, at_most=float(law.rows))
+    if notion == "identifiability" and not law.positive and distortion > 0:
+        raise Infeasible("distortion", distortion, math.inf, "as some databases are impossible under this prior")
+    constants = _constants(notion, law)
+    level = closed_form(_closed(notion), law, distortion, constants)
+    if level is not None:
+        return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants))
+    if notion == "mutual-information":
+        return _information(law, distortion, constants)
+    return _level(cast("Notion", notion), law, distortion, constants)
+
+
+def _constants(notion: str, prior: Prior) -> PriorConstants:
+    """The constants; without eps~_X (infinite: no closed form from it) where it takes minutes and is not needed."""
+    if isinstance(prior, IndependentRows) or (notion != "dp" and not _many(prior)):
+        return PriorConstants.of(prior)
+    laws, counts = prior.marginals()
+    return PriorConstants(prior_level=prior_level(prior), row_level=row_level(prior), kernel_level=math.inf,
+                          constant_distortion=float(counts @ (1.0 - laws.max(axis=1))))
+
+
+def _many(prior: Prior) -> bool:
+    return isinstance(prior, Exchangeable) and (
+        prior.rows > _MOST_ROWS if prior.letters == 2 else prior.cells > _MOST_LISTED)
+
+
+def _closed(notion: str) -> Literal["dp", "identifiability", "mutual_information"]:
+    return cast("Literal['dp', 'identifiability', 'mutual_information']", notion.replace("-", "_"))
+
+
+def _exactly(notion: str, value: float, mechanism: FiniteChannel | None) -> PrivacyDistortion:
+    return PrivacyDistortion(notion=notion, value=value, lower=value, upper=value, method="closed form",
+                             mechanism=mechanism)
+
+
+# ---- channels that a formula names
+
+
+def _same_row(table: NDArray[np.float64], rows: int) -> RowProduct | None:
+    return RowProduct([table], np.zeros(rows, dtype=np.int64)) if rows <= LARGEST_FULL else None
+
+
+def _formula_channel(
+    notion: str, prior: Prior, distortion: float, level: float, constants: PriorConstants
+) -> FiniteChannel | None:
+    m, n = prior.letters, prior.rows
+    if distortion == 0:
+        return _same_row(np.eye(m), n)
+    if isinstance(prior, IndependentRows):
+        return _by_rows(notion, prior, distortion, level)
+    if notion != "identifiability" and distortion >= constants.constant_distortion - 1e-12 * n:
+        return _constant(prior)
+    epsilon = h_inverse(distortion, m, n)
+    return _same_row(row_kernel(epsilon, m), n) if notion == "dp" else _kernel_posterior(prior, epsilon)
+
+
+def _by_rows(notion: str, prior: IndependentRows, distortion: float, level: float) -> FiniteChannel | None:
+    if prior.rows > LARGEST_FULL:
+        return None
+    if notion == "dp":
+        tables = [top_table(law, level) for law in prior.laws]
+    elif notion == "identifiability":
+        lost = np.maximum(1.0 - math.exp(min(level, 700.0)) * prior.laws.min(axis=1), h(level, prior.letters, 1))
+        tables = [water_table(law, delta) for law, delta in zip(prior.laws, lost.tolist(), strict=True)]
+    else:
+        tables = [water_table(law, delta) for law, delta in
+                  zip(prior.laws, row_distortions(prior, distortion).tolist(), strict=True)]
+    return RowProduct(tables, prior.law_of_row())
+
+
+def _constant(prior: Prior) -> FiniteChannel | None:
+    """Every row becomes its likeliest letter."""
+    if prior.rows > LARGEST_FULL:
+        return None
+    laws, counts = prior.marginals()
+    tables = np.zeros((len(laws), prior.letters, prior.letters))
+    tables[np.arange(len(laws)), :, laws.argmax(axis=1)] = 1.0
+    which = np.repeat(np.arange(len(laws)), counts)
+    return RowProduct(list(tables), prior.law_of_row() if isinstance(prior, IndependentRows) else which)
+
+
+def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
+    """E_i: the release after which the truth is the kernel of the output."""
+    if prior.cells > _MOST_LISTED:
+        return None
+    return ExponentialForm(kernel_inverse_law(prior, epsilon), epsilon, prior.letters, prior.rows)
+
+
+# ---- information
+
+
+def _information(prior: Prior, distortion: float, constants: PriorConstants) -> PrivacyDistortion:
+    try:
+        found = least_information(as_exchangeable(prior), distortion, constants)
+    except (Unsupported, SolverFailed):
+        # Above: rows one by one give away at most the sum of what each does. Below: Shannon's bound.
+        m, n, apart = prior.letters, prior.rows, _marginals(prior)
+        high = min(prior.entropy, information(apart, distortion))
+        low = prior.entropy - n * entropy_of_row(max(0.0, h_inverse(distortion, m, n)), m)
+        return PrivacyDistortion(notion="mutual-information", value=None, lower=min(max(0.0, low), high), upper=high,
+                                 method="bounds", mechanism=_by_rows("mutual-information", apart, distortion, high))
+    close = found.upper - found.lower <= _CLOSE * max(1.0, found.upper)
+    return PrivacyDistortion(notion="mutual-information", value=found.upper if close else None, lower=found.lower,
+                             upper=found.upper, method="slope" if close else "bounds", mechanism=found.mechanism)
+
+
+def _marginals(prior: Prior) -> IndependentRows:
+    laws, counts = prior.marginals()
+    return IndependentRows(list(laws), [int(count) for count in counts])
+
+
+# ---- levels, by programs
+
+
+def _level(notion: Notion, prior: Prior, distortion: float, constants: PriorConstants) -> PrivacyDistortion:
+    low, high, channel = _interval(notion, prior, distortion, constants)
+    if high == low:  # the bounds meet
+        return _exactly(notion, high, channel)
+    alike = as_exchangeable(prior)
+    try:
+        check_size(alike)
+        low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
+                                     channel)
+    except (Unsupported, SolverFailed):
+        return PrivacyDistortion(notion=notion, value=None, lower=low, upper=high, method="bounds", mechanism=channel)
+    close = high - low <= _CLOSE * max(1.0, high)
+    return PrivacyDistortion(notion=notion, value=0.5 * (low + high) if close else None, lower=low, upper=high,
+                             method="program" if close else "bounds", mechanism=channel)
+
+
+def _interval(
+    notion: Notion, prior: Prior, distortion: float, constants: PriorConstants
+) -> tuple[float, float, FiniteChannel | None]:
+    """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
+    that is known.
+    """
+    m, n = prior.letters, prior.rows
+    # Differential privacy and distortion of a product of rows depend on the marginal laws only.
+    apart = _marginals(prior)
+    high = dp_level(apart, distortion)
+    channel = _by_rows("dp", apart, distortion, high)
+    source, bounds = h_inverse(distortion, m, n), RowBounds.of(prior)
+    if notion == "dp":
+        low = max(0.0, source - constants.prior_level)
+    else:
+        low, high = max(source, constants.prior_level), high + constants.prior_level
+        if constants.kernel_level < high and distortion >= h(constants.kernel_level, m, n):
+            high, channel = constants.kernel_level, _kernel_posterior(prior, constants.kernel_level)
+    if bounds is not None:
+        low = bounds.level(notion, distortion, low, max(low, high))
+    return low, max(low, high), channel
+
+
+def _search(
+    solve: Callable[[float], ProgramPoint], distortion: float, low: float, high: float, channel: FiniteChannel | None
+) -> tuple[float, float, FiniteChannel | None]:
+    """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
+    from the prices of one level certifies the levels beside it, without another program.
+    """
+    epsilon = 0.5 * (low + high)
+    for _ in range(_STEPS):
+        if high - low <= 2.5 * _STEP:
+            break
+        point = solve(epsilon)
+        if point.upper <= distortion:
+            high, channel = epsilon, point.mechanism
+        if point.lower > distortion:
+            low = epsilon
+        middle = 0.5 * (point.lower + point.upper)
+        root = epsilon - (middle - distortion) / point.slope if point.slope < 0 else 0.5 * (low + high)
+        beside = root - _STEP
+        if low < beside < high and abs(root - epsilon) < 1e-2 and point.lower_at(beside) > distortion:
+            low = beside
+        following = root + _STEP if point.upper > distortion else root - _STEP
+        if not low < following < high:
+            following = low + _STEP if following <= low and point.upper <= distortion else 0.5 * (low + high)
+        if following == epsilon:
+            break
+        epsilon = following
+    return low, high, channel
+
+
+# ---- the other way round
+
+
+def least_distortion(
+    notion: str, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None
+) -> PrivacyDistortion:
+    """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
+
+    Args:
+        notion: "dp" or "identifiability".
+        prior: as in `privacy_distortion`.
+        epsilon: in nats, at least 0; for identifiability at least eps_X.
+        letters: m.
+        rows: n.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        Infeasible: identifiability below eps_X.
+
+    Example:
+        >>> found = least_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.6, letters=2, rows=2)
+        >>> found.method, round(found.value, 6)
+        ('program', 0.59393)
+    """
+    kind = cast("Notion", one_of("notion", notion, ("dp", "identifiability")))
+    law = as_prior(prior, letters, rows)
+    epsilon = math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
+    m, n, constants = law.letters, law.rows, _constants(notion, law)
+    if epsilon == math.inf:
+        return _exactly(notion, 0.0, _same_row(np.eye(m), n))
+    if kind == "identifiability" and epsilon < constants.prior_level:
+        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X")
+    if isinstance(law, IndependentRows):
+        value = _independent_distortion(kind, law, epsilon)
+        return _exactly(notion, value, _by_rows(notion, law, value, epsilon))
+    if epsilon >= (constants.row_level if kind == "dp" else constants.kernel_level):
+        channel = _same_row(row_kernel(epsilon, m), n) if kind == "dp" else _kernel_posterior(law, epsilon)
+        return _exactly(notion, h(epsilon, m, n), channel)
+    if kind == "dp" and epsilon == 0:
+        return _exactly(notion, constants.constant_distortion, _constant(law))
+    bounds = RowBounds.of(law)
+    low = max(h(epsilon + (constants.prior_level if kind == "dp" else 0.0), m, n),
+              bounds.distortion(kind, epsilon) if bounds else 0.0)
+    budget = epsilon if kind == "dp" else epsilon - constants.prior_level
+    apart = _marginals(law)
+    high, channel = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
+    try:
+        point = solve_program(as_exchangeable(law), max(epsilon, constants.prior_level + _STEP)
+                              if kind == "identifiability" else epsilon, kind)
+        low = max(low, point.lower)
+        if point.epsilon == epsilon or point.upper < high:
+            high, channel = point.upper, point.mechanism
+    except (Unsupported, SolverFailed):
+        pass  # the interval stands
+    low = min(low, high)
+    close = high - low <= _CLOSE * max(1.0, high)
+    return PrivacyDistortion(notion=notion, value=0.5 * (low + high) if close else None, lower=low, upper=high,
+                             method="program" if close else "bounds", mechanism=channel)
+
+
+def _independent_distortion(notion: Notion, prior: IndependentRows, epsilon: float) -> float:
+    return dp_distortion(prior, epsilon) if notion == "dp" else identifiability_distortion(prior, epsilon)
