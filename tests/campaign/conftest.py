@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from campaign.forging import quick
 from campaign.settled import Done
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
@@ -51,3 +54,17 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
     campaign = Campaign.load(write(folder))
     with Store(home.url, home=home) as store:
         yield Done(campaign, campaign.settle(folder / "out", store=store), store)
+
+
+@pytest.fixture
+def pack(settled: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of its pack to tamper with; planned, and drawn, once."""
+    quick(monkeypatch)
+    shutil.copytree(settled.settled.folder, tmp_path / "pack")
+    return tmp_path / "pack"
+
+
+@pytest.fixture(scope="session")
+def signer(settled: Done) -> Ed25519PrivateKey:
+    """The key of its operator."""
+    return settled.store.home.signing_key

@@ -14,6 +14,7 @@ import pytest
 
 from campaign.small import TEXT, write
 from confide.campaign import Campaign, load, schema
+from confide.campaign.file import BudgetTable
 from confide.contract import InvalidInput, kind, kind_names
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -26,6 +27,8 @@ def test_a_right_file(tmp_path: Path) -> None:
     assert file.title == "What do age and sex say about pay?"
     assert file.kind is kind("regression")
     assert (file.budget.data_set, file.budget.epsilon, file.budget.delta) == ("pay survey", 7.0, 0.0)
+    one, other = (BudgetTable(data_set=name, epsilon=1.0).data_set for name in ("caf\u00e9", "cafe\u0301"))
+    assert one == other  # spelled in two ways, it is one name
     assert (file.budget.rule, file.budget.subject_epsilon, file.budget.subject_delta) == ("basic", None, None)
     assert file.config.people.count == 2000
     assert file.document["people"] == {"count": 2000, "id": "id"}
@@ -157,6 +160,9 @@ WRONG = [
     ("epsilon = 7.0", "epsilon = nan", "budget.epsilon", "got nan"),
     ("epsilon = 7.0", "epsilon = 7.0\ndelta = 1.0", "budget.delta", "less than 1"),
     ('data_set = "pay survey"', 'data_set = ""', "budget.data_set", "at least 1 character"),
+    ('data_set = "pay survey"', 'data_set = "pay  survey"', "budget.data_set", "single spaces"),
+    ('data_set = "pay survey"', 'data_set = "pay\\u200b survey"', "budget.data_set", "must be printable"),
+    ('data_set = "pay survey"', 'data_set = "pay\\u034f survey"', "budget.data_set", "must be printable"),
     ("epsilon = 7.0", 'epsilon = 7.0\nrule = "advanced"', "budget.rule", "'basic' or 'zcdp'"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = 0", "budget.subject_epsilon", "greater than 0"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = inf", "budget.subject_epsilon", "finite"),

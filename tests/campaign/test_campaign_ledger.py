@@ -82,7 +82,7 @@ def test_subjects_have_accounts_of_their_own(store: Store) -> None:
     assert {spent(store, who) for who in ("ann", "bob", "cid", "dan")} == {PureDP(0.6)}
     assert spent(store, "eve") is None
     mixed = campaign(store, "a bit of both")
-    with pytest.raises(BudgetExceeded, match="2 of the 3 invited subjects of panel") as refused:
+    with pytest.raises(BudgetExceeded, match="2 of the 3 subjects of panel") as refused:
         store.charge(mixed, ask(0.6, ("bob", "cid", "eve"), **wide))
     assert "epsilon 0.4 of 1 is left" in str(refused.value)
     assert spent(store) == PureDP(1.2)  # nobody was charged, and nobody new was opened
@@ -132,16 +132,58 @@ def test_concentrated_spends_by_their_own_rule(store: Store) -> None:
 
 
 def test_scopes_do_not_mix(store: Store) -> None:
-    others = [replace(PANEL, name="other"), replace(PANEL, audience=Audience.COLLECTOR),
-              replace(PANEL, neighbours=Unit.RECORD_ADDED_OR_REMOVED)]
+    others = [replace(PANEL, name="other", neighbours=Unit.RECORD_ADDED_OR_REMOVED),
+              replace(PANEL, audience=Audience.COLLECTOR)]
     store.charge(campaign(store, "panel"), ask(1.0))
     for k, scope in enumerate(others):
         event = PureEvent(epsilon=1.0, neighbours=scope.neighbours)
         store.charge(campaign(store, f"scope {k}"), ask(account=scope, events=(event,)))
         assert spent(store, "ann", scope) == PureDP(1.0)
-    assert len(store.ledger()) == 4
+    assert len(store.ledger()) == 3
     with pytest.raises(InvalidInput, match="only by proved rules"):
         ask(events=(PureEvent(epsilon=0.1, neighbours=Unit.RECORD_ADDED_OR_REMOVED),))
+
+
+def test_a_clock_that_was_put_back_makes_no_earlier_day(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("confide.campaign.store.store._today", lambda: "2031-01-01")
+    number = campaign(store, "late")
+    monkeypatch.undo()
+    store.charge(number, ask())
+    assert {entry.day for entry in store.events(number)} == {"2031-01-01"}
+
+
+def test_a_data_set_has_one_relation(store: Store) -> None:
+    """A second one would be a second budget for the same people."""
+    store.charge(campaign(store, "first"), ask(1.0))
+    other = replace(PANEL, neighbours=Unit.RECORD_ADDED_OR_REMOVED)
+    event = PureEvent(epsilon=0.1, neighbours=other.neighbours)
+    again = campaign(store, "second")
+    asked = ask(account=other, events=(event,))
+    for refuse in (lambda: store.check_charge(asked), lambda: store.charge(again, asked)):
+        with pytest.raises(InvalidInput, match="protects one record replaced, not one record added or"):
+            refuse()
+    assert len(store.ledger()) == 1
+    with pytest.raises(InvalidInput, match="listed twice"):
+        ask(subjects=("ann", "bob", "ann"))
+
+
+def test_a_release_that_lists_nobody_is_charged_to_everybody(store: Store) -> None:
+    """To those who are known, and to those who come later."""
+    wide = {"budget": PureDP(5.0), "subject_budget": PureDP(1.0)}
+    store.charge(campaign(store, "panel"), ask(0.3, ("ann", "bob"), **wide))
+    store.charge(campaign(store, "register"), ask(0.5, (), **wide))
+    assert spent(store, "ann") == PureDP(0.8)
+    assert spent(store, "cid") is None
+    store.charge(campaign(store, "newcomers"), ask(0.2, ("ann", "cid"), **wide))
+    assert [spent(store, who) for who in ("ann", "bob", "cid")] == [PureDP(1.0), PureDP(0.8), PureDP(0.7)]
+    late = campaign(store, "late")
+    with pytest.raises(BudgetExceeded, match="2 of the 3 subjects of panel"):
+        store.charge(late, ask(0.25, (), **wide))
+    with pytest.raises(BudgetExceeded, match="each new subject of panel"):
+        store.charge(late, ask(0.6, ("dan",), **wide))
+    assert spent(store) == PureDP(1.0)
+    with pytest.raises(InvalidInput, match="never raise it"):  # also not for people who are new
+        store.charge(late, ask(0.1, ("dan",), **{**wide, "subject_budget": PureDP(2.0)}))
 
 
 def test_it_survives_a_restart(database_url: str) -> None:
@@ -154,13 +196,13 @@ def test_it_survives_a_restart(database_url: str) -> None:
 
 
 def test_whether_it_would_be_admitted_changes_nothing(store: Store) -> None:
-    store.check_charge(campaign(store, "first"), ask(0.7))
+    store.check_charge(ask(0.7), campaign(store, "first"))
     assert store.ledger() == ()
     store.charge(campaign(store, "first"), ask(0.7))
     second = campaign(store, "second")
-    store.check_charge(second, ask(0.3))
+    store.check_charge(ask(0.3), second)
     with pytest.raises(BudgetExceeded):
-        store.check_charge(second, ask(0.31))
+        store.check_charge(ask(0.31), second)
     assert spent(store) == spent(store, "ann") == PureDP(0.7)
     assert store.get(second).state.value == "closed"
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from campaign.pages import self_contained
 from campaign.settled import RECORD, Done, alone, charged, stands
 from campaign.small import rows, tree, write
 from confide.campaign import Campaign, Home, Store
+from confide.campaign.pages import ledger_sections
+from confide.campaign.report import page
+from confide.campaign.settlement import charge_of
 from confide.campaign.signatures import signed_by
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import column_bytes
@@ -40,6 +45,67 @@ def test_the_offer_names_the_key_that_signs(campaign: Campaign) -> None:
     offered = campaign.offer()[-1].blocks[0].paragraphs[0]
     note = json.loads((campaign.settle().folder / "campaign.json").read_bytes())
     assert str(signed_by(note)) in offered
+
+
+def test_what_cannot_be_counted_is_refused_in_the_plan(tmp_path: Path) -> None:
+    campaign = Campaign.load(write(tmp_path, ("scale = 0.001", "scale = 1e14")))
+    with pytest.raises(Refused, match=r"2,000 payments of up to 4\.97e\+18 EUR, .* more than 2\^63 coins"):
+        campaign.plan  # noqa: B018
+    with pytest.raises(InvalidInput, match="minor_units"):
+        Campaign.load(write(tmp_path, ('currency = "EUR"', 'currency = "EUR"\nminor_units = 10000000000000000000')))
+
+
+def test_the_deposit_is_one_number(tmp_path: Path) -> None:
+    """94.2 coins at most can be owed: 95 are asked for, shown and paid back."""
+    campaign = Campaign.load(write(tmp_path, ('currency = "EUR"', 'currency = "EUR"\nminor_units = 1')))
+    lowest = campaign.plan.regression.figures.lowest  # type: ignore[attr-defined]
+    assert 94.0 < -lowest < 94.5
+    terms = campaign.file.kind.payouts(campaign.plan)
+    assert terms is not None
+    assert terms.deposit == campaign.plan.to_dict()["deposit"] == 95
+    assert "You leave 95 EUR at the start" in str(campaign.offer())
+    assert "('deposit that each participant leaves', '95 EUR')" in str(campaign.plan.sections())
+
+
+def test_her_page_says_what_arrives(settled: Done) -> None:
+    """Her share and the deposit, the same number as in the queue."""
+    campaign, _, store = settled
+    found = campaign.payouts(store=store)
+    due = found.terms.money(found.entries["coins"][6].as_py())
+    deposit = found.terms.money(found.terms.deposit)
+    hers = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
+    for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=hers)):
+        assert (f"With the deposit of {deposit} that was left with the record, {due} is paid out in all: compare this "
+                "with the money that you received.") in parts[0].blocks[0].paragraphs
+
+
+def test_what_is_printed_of_a_campaign_is_short_and_public(settled: Done) -> None:
+    campaign, done, store = settled
+    assert repr(campaign) == (f"<campaign 'What do age and sex say about pay?', regression, of {campaign.file.path}>")
+    assert repr(done) == ("<campaign 'What do age and sex say about pay?', settled now, number 1 of its store, in "
+                          f"{done.folder}>")
+    assert repr(campaign.payouts(store=store)) == "<payouts of 2000 people; private, see its fields>"
+
+
+def test_names_in_quotes(tmp_path: Path) -> None:
+    """They are shown as they are; a page, which is no terminal, shows no marks of code."""
+    title, data_set = """Ann's "pay" `<b>`""", """the "town's" `list`"""
+    folder = tmp_path / "Ann's files"
+    campaign = Campaign.load(write(
+        folder, ('"What do age and sex say about pay?"', json.dumps(title)), ('"pay survey"', json.dumps(data_set))))
+    shown = self_contained(page(campaign.file.title, "", campaign.offer()))
+    assert shown.words.count(title) == 2
+    assert "`" not in shown.words.replace(title, "")
+    with pytest.raises(Refused) as caught:
+        campaign.payouts()
+    assert shlex.split(caught.value.remedy.partition("`")[2].partition("`")[0])[2] == str(campaign.file.path)
+    with Store() as store:
+        number = store.open(campaign.file, 2000).number
+        store.close_collection(number)
+        store.charge(number, charge_of(campaign.file, campaign.plan))
+        parts = ledger_sections(store.ledger(data_set))
+    assert [part.blocks[0].rows[0][0] for part in parts] == [data_set] * 2
+    assert self_contained(page("", "", parts)).words.count(title) == 1
 
 
 def test_before_the_settlement_there_is_no_share(campaign: Campaign, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign.forging import quick
 from campaign.small import rows, tree, write
 from cli.commands import Run
 from confide.campaign import Campaign, Home, Store
@@ -20,7 +21,31 @@ OUT = re.compile(r"(queued|approved|sent|paid|failed) +([\d,]+) +([\d,.]+) EUR")
 IBAN = "DE89370400440532013000"
 
 
-# ---- ledger
+# ---- no store
+
+
+@pytest.mark.parametrize("verb", ["ledger", "share", "payouts", "withdraw"])
+def test_only_a_run_makes_a_store(verb: str, run: Run, path: Path, tmp_path: Path, home: Path) -> None:
+    """A slip of the finger shows no fresh budget, and leaves nothing: neither a file, nor a folder, nor a key."""
+    asked = [verb, *([] if verb == "ledger" else [path]), *(["--id", 7] if verb in ("share", "withdraw") else [])]
+    before = sorted(tmp_path.rglob("*"))
+    wrong = run(*asked, "--store", f"sqlite:///{tmp_path}/deep/stroe.db")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert f"store: {tmp_path}/deep/stroe.db does not exist; `confide run` makes one" in wrong.err
+    own = run(*asked)  # on a new installation, which has none yet
+    assert own.code == (0 if verb == "ledger" else 3)
+    says = {"ledger": "Nothing has been charged yet.", "withdraw": "does not know this campaign"}
+    assert says.get(verb, f"is not settled in sqlite:///{home}/store.db (run `confide run") in own.out + own.err
+    assert (sorted(tmp_path.rglob("*")), list(home.iterdir())) == (before, [])
+
+
+# ---- campaigns and ledger
+
+
+def test_the_list_of_campaigns(run: Run, settled: tuple[Path, Path]) -> None:
+    found = run("campaigns")
+    assert re.search(r"1 +pay +What do age .* regression +settled +2,000 +0", found.out)
+    assert run("campaigns", "--json").json["sections"][0]["private"]
 
 
 def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
@@ -89,13 +114,16 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     assert (wrong.code, wrong.out) == (3, "")
     assert _queue(run("payouts", path).out)["queued"][0] == 2000
     approved = run("payouts", path, "--approve", code)
-    assert approved.out.startswith("approved: 2000\n")
+    assert approved.out.startswith("approved 2,000 payouts\n")
     assert _queue(approved.out)["approved"] == (2000, total)
-    assert run("payouts", path, "--approve", code).out.startswith("approved: 0\n")
+    assert run("payouts", path, "--approve", code).out.startswith("nothing was queued to approve\n")
 
     assert run("payouts", path, "--export", tmp_path / "due.xls").code == 2
     exported = run("payouts", path, "--export", tmp_path / "due.csv", "--json").json
-    assert (exported["done"], exported["currency"], exported["batches"]) == ({"batch": 1}, "EUR", 1)
+    assert (exported["done"], exported["currency"], exported["entries"]) == ({"batch": 1}, "EUR", None)
+    (batch,) = exported["batches"]
+    assert (batch["number"], batch["format"], batch["coins"]) == (1, "csv", str(sum(due)))
+    assert batch["people"] == {"sent": 2000, "paid": 0, "failed": 0, "reopened": 0}
     assert exported["people"] == {"queued": 0, "approved": 0, "sent": 2000, "paid": 0, "failed": 0}
     assert exported["coins"]["sent"] == str(sum(due))
     assert stat.S_IMODE((tmp_path / "due.csv").stat().st_mode) == 0o600
@@ -106,33 +134,54 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     assert len({row["reference"] for row in listed}) == 2000
     assert run("payouts", path, "--export", tmp_path / "more.csv").code == 3  # all is out
     assert run("payouts", path, "--export", tmp_path / "due.csv", "--batch", 1).code == 2  # never over a file
-    assert run("payouts", path, "--export", tmp_path / "same.csv", "--batch", 1).code == 0
+    same = run("payouts", path, "--export", tmp_path / "same.csv", "--batch", 1)
+    assert same.out.startswith(f"wrote batch 1 with 2,000 payments, {total} EUR in all, to {tmp_path / 'same.csv'}; "
+                               "import the bank's answer with --import\n")
     assert (tmp_path / "same.csv").read_bytes() == (tmp_path / "due.csv").read_bytes()
 
     answer = tmp_path / "answer.csv"
     said = {row["reference"]: "failed" if row["id"] == "17" else "paid" for row in listed}
     answer.write_text("reference,status\n" + "".join(f"{name},{status}\n" for name, status in said.items()))
+    first, rest = answer.read_text().split("\n", 3)[:3], tmp_path / "first.csv"
+    rest.write_text("\n".join(first) + "\n")
+    some = run("payouts", path, "--import", rest)
+    assert some.out.startswith("2 paid, 0 returned\n0 known before, 1,998 still without an answer\n")
     taken = run("payouts", path, "--import", answer)
-    assert taken.out.startswith("paid: 1999\nfailed: 1\nknown: 0\n")
-    assert run("payouts", path, "--import", answer).out.startswith("paid: 0\nfailed: 0\nknown: 2000\n")
+    assert taken.out.startswith("1,997 paid, 1 returned: --reopen queues it again\n"
+                                "2 known before, 0 still without an answer\n")
+    assert "What failed is queued again by --reopen." in taken.out
+    assert run("payouts", path, "--import", answer).out.startswith("0 paid, 0 returned\n2,000 known before, 0 still ")
     assert run("payouts", path, "--export", tmp_path / "again.csv", "--batch", 1).code == 3  # it was answered
 
     reopened = run("payouts", path, "--reopen")
-    assert reopened.out.startswith("reopened: 1\n")
+    assert reopened.out.startswith("queued 1 again\n")
     assert _queue(reopened.out)["queued"] == (1, f"{due[16] / 100:,.2f}")
     assert run("payouts", path, "--approve", code).code == 3  # that was another queue
     last = run("payouts", path, "--approve", _code(reopened.out), "--export", tmp_path / "last.csv")
-    assert last.out.startswith("approved: 1\nbatch: 2\n")
+    assert last.out.startswith(f"approved 1 payout\nwrote batch 2 with 1 payment, {due[16] / 100:,.2f} EUR in all, to ")
+    assert re.search(r"\n1 +\S+ +csv +[\d,.]+ EUR +0 +1,999 +0 +1\n2 +\S+ +csv +[\d,.]+ EUR +1 +0 +0 +0\n", last.out)
+    listed_ = run("payouts", path, "--list")
+    assert listed_.out.count("PRIVATE") == 2
+    assert re.search(rf"\n17 +{due[16] / 100:,.2f} EUR +sent +2 *\n", listed_.out)
+    assert re.search(rf"\n18 +{due[17] / 100:,.2f} EUR +paid +1 *\n", listed_.out)
+    entries = run("payouts", path, "--list", "--json").json["entries"]
+    assert len(entries) == 2000
+    assert entries[16] == {"id": "17", "coins": str(due[16]), "state": "sent", "batch": 2}
     with (tmp_path / "last.csv").open(newline="") as file:
         (hers,) = csv.DictReader(file)
     assert (hers["id"], hers["amount"]) == ("17", listed[16]["amount"])
     late = run("payouts", path, "--import", answer)  # of the attempt that failed: no word on this one
-    assert (late.code, late.out) == (2, "")
-    assert "nothing was imported" in late.err
+    assert late.out.startswith("0 paid, 0 returned\n2,000 known before, 1 still without an answer\n")
     answer.write_text(f"reference,status\n{hers['reference']},paid\n")
     done = run("payouts", path, "--import", answer)
     assert _queue(done.out)["paid"] == (2000, total)
-    assert "All is paid; the reports have been erased." in done.out
+    assert "All is paid; reports, shares and single amounts have been erased." in done.out
+    erased = run("payouts", path, "--list").out
+    assert re.search(r"\n17 +erased +paid +2 *\n", erased)
+    assert f"{due[16] / 100:,.2f} EUR" not in erased
+    hers_now = run("share", path, "--id", 17)
+    assert (hers_now.code, hers_now.out) == (3, "")
+    assert "everybody is paid, and the shares were erased" in hers_now.err
     assert total not in "".join(data.decode("latin-1") for data in tree(tmp_path / "out").values())
 
 
@@ -142,7 +191,7 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
     for missing, more in (("payees", ["--payer", f"A buyer,{IBAN}"]), ("payer", ["--payees", tmp_path / "payees.csv"])):
         found = run("payouts", path, "--export", tmp_path / "due.xml", *more)
         assert (found.code, found.out) == (2, "")
-        assert f"{missing}: missing; pain.001 names both sides" in found.err
+        assert f"{missing}: missing; an order to a bank names both sides: --payees FILE and --payer NAME," in found.err
     payees = tmp_path / "payees.csv"
     payees.write_text("id,name,iban\n" + "".join(f"{rank},Person {rank},{IBAN}\n" for rank in range(1, 2000)))
     asked = ["payouts", path, "--export", tmp_path / "due.xml", "--payees", payees, "--payer", f"A buyer,{IBAN}"]
@@ -151,7 +200,10 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
     assert "payees: '2000' is missing" in short.err
     assert _queue(run("payouts", path).out)["approved"][0] == 2000  # nothing was exported
     payees.write_text(f"{payees.read_text()}2000,Person 2000,{IBAN}\n")
-    assert run(*asked).out.startswith("batch: 1\n")
+    assert run(*asked).out.startswith("wrote batch 1 with 2,000 payments, ")
+    other = run("payouts", path, "--export", tmp_path / "due.csv", "--batch", 1)
+    assert (other.code, other.out) == (3, "")
+    assert "batch 1 was written as pain.001" in other.err
     assert stat.S_IMODE((tmp_path / "due.xml").stat().st_mode) == 0o600
     paid = ET.parse(tmp_path / "due.xml").getroot().findall(".//{*}InstdAmt")
     assert len(paid) == 2000
@@ -164,6 +216,12 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
 # ---- verify
 
 
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+@pytest.mark.usefixtures("_quick")
 def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, folder = settled
     key = Home.default().fingerprint
@@ -188,6 +246,7 @@ def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatc
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.usefixtures("_quick")
 @pytest.mark.parametrize("name", ["coefficients.csv", "report.html", "manifest.json", "events.json", "campaign.toml",
                                   "campaign.json"])
 def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
@@ -211,6 +270,7 @@ def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, P
         assert name in broken["files"]
 
 
+@pytest.mark.usefixtures("_quick")
 def test_verify_with_the_wrong_key_or_share(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
     found = run("verify", settled[1], "--key", "00000000-00000000-00000000-00000000-00000000")
     assert found.code == 1
@@ -228,6 +288,7 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
     (tmp_path / "note" / "campaign.json").write_text("{}")
     (tmp_path / "mine.json").write_text("[]")
     for arguments, says in (([tmp_path / "nowhere"], "pack: "), ([tmp_path / "note"], "is no pack's"),
+                            ([settled[1], "--key", ""], "key: '' is no fingerprint"),
                             ([settled[1], "--own", tmp_path / "mine.json"], "is no participant's file")):
         found = run("verify", *arguments)
         assert (found.code, found.out) == (2, "")
@@ -239,11 +300,11 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
 
 def test_withdraw_from_a_campaign_that_the_store_does_not_know(run: Run, path: Path) -> None:
     """A changed file is another campaign: nobody is told that she was withdrawn from the one that ran."""
-    for option in ((), ("--json",)):
-        found = run("withdraw", path, "--id", 7, *option)
-        assert found.code == 3
-        assert "does not know this campaign" in found.err
     with Store() as store:
+        for option in ((), ("--json",)):
+            found = run("withdraw", path, "--id", 7, *option)
+            assert found.code == 3
+            assert "does not know this campaign" in found.err
         assert store.campaigns() == ()
 
 
@@ -256,10 +317,19 @@ def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
         assert (found.code, found.err, found.out) == (0, "", "withdrawn: her record counts as empty\n")
     assert "Nothing has been charged yet." in run("ledger").out
     assert run("run", path, "--json").json["stored"] is False
-    assert "Participant 7: settled at 0.00 EUR" in run("share", path, "--id", 7).out
+    told = " ".join(run("share", path, "--id", 7).out.split())
+    assert "Participant 7: withdrew before the settlement PRIVATE" in told
+    assert re.search(r"The deposit of \d+\.\d\d EUR that she had left is returned with the payouts\.", told)
     paid = Campaign.load(path).settled().shares["payment"].to_pylist()
     assert (len(paid), paid[6]) == (2000, 0)  # the number of slots stays
-    assert re.search(r"queued +1,999 ", run("payouts", path).out)  # she has left no deposit
+    listed = run("payouts", path, "--list").out
+    assert re.search(r"queued +2,000 ", listed)  # her deposit is returned: she is in the file
+    deposit = re.search(r"Withdrawn before the settlement.*\n7 +([\d.]+ EUR) *\n", listed, re.DOTALL)
+    assert deposit is not None
+    assert re.search(rf"\n7 +{deposit[1]} +queued", listed)
+    assert deposit[1] in told
+    for name in ("offer", "plan"):
+        assert deposit[1] in " ".join(run(name, path).out.split())
     assert re.search(r"pay survey .* 2,000 ", run("ledger").out)  # who withdrew is nobody's to see
 
 
@@ -289,7 +359,8 @@ def test_withdraw_of_nobody(identity: str, run: Run, path: Path) -> None:
 
 def test_a_store_of_another_key_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
-    assert run("ledger", "--store", url).code == 0
+    with Store(url):
+        assert run("ledger", "--store", url).code == 0
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another"))
     path = write(tmp_path)
     for command in (["ledger"], ["run", path], ["share", path, "--id", 7], ["payouts", path],

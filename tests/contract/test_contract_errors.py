@@ -13,6 +13,7 @@ from confide.contract import (
     NotGuaranteed,
     Refused,
     SolverFailed,
+    StoreFailed,
     checks,
 )
 
@@ -25,12 +26,14 @@ CASES = [
     (Refused("over"), 3, "over", {"remedy": ""}),
     (BudgetExceeded("survey", "epsilon 2", "epsilon 0.5 of 1"), 3,
      "the privacy budget of survey does not admit epsilon 2: epsilon 0.5 of 1 is left "
-     "(lower the campaign's epsilon, or invite other people)",
+     "(lower the campaign's epsilon, or invite other people; where a data set is full, they are another data_set)",
      {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
     (NotGuaranteed("truth", "the group is too small", "invite more"), 3,
      "truth is not guaranteed: the group is too small (invite more)", {"claim": "truth", "remedy": "invite more"}),
     (SolverFailed("newton", "no certificate after 50 steps"), 1, "newton: no certificate after 50 steps",
      {"routine": "newton", "detail": "no certificate after 50 steps"}),
+    (StoreFailed("sqlite:///a.db", "has no room left", "make room"), 1,
+     "the store sqlite:///a.db has no room left; make room", {"problem": "has no room left", "remedy": "make room"}),
     (ConfideError("a fault"), 1, "a fault", {}),
 ]
 
@@ -46,11 +49,18 @@ def test_fields_messages_and_exit_codes(
 
 def test_the_tree() -> None:
     bases = {InvalidInput: (ConfideError, ValueError), Refused: (ConfideError,), BudgetExceeded: (Refused,),
-             NotGuaranteed: (Refused,), SolverFailed: (ConfideError,)}
+             NotGuaranteed: (Refused,), SolverFailed: (ConfideError,), StoreFailed: (ConfideError,)}
     for error, parents in bases.items():
         assert error.__bases__ == parents
     assert not issubclass(Refused, ValueError)
     assert ConfideError.__bases__ == (Exception,)
+
+
+def test_a_strangers_words_steer_no_terminal() -> None:
+    hostile = "\x1b[2J\x9b\u202e\u2066\r\n\x00"
+    for error in (InvalidInput("key", hostile, hostile), Refused(hostile), BudgetExceeded(hostile, "1", "0")):
+        assert str(error).isprintable()
+        assert "\\x1b[2J\\x9b\\u202e\\u2066\\r\\n\\x00" in str(error)
 
 
 def test_messages_are_one_line() -> None:

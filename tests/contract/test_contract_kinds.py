@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from confide.contract import Collection, InvalidInput, Kind, Mechanism, NoiseSource, Phase, kind, kind_names, kinds
+from confide.contract import (
+    Collection,
+    InvalidInput,
+    Kind,
+    Mechanism,
+    NoiseSource,
+    Phase,
+    Refused,
+    kind,
+    kind_names,
+    kinds,
+)
+from confide.contract.kinds import PayoutTerms
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression
 
@@ -76,3 +88,36 @@ def test_what_a_mechanism_signs() -> None:
     collection = Collection(data=(), rejected={})
     with pytest.raises(AttributeError):
         collection.data = ()  # type: ignore[misc]
+
+
+# ---- money
+
+
+def terms(**changes: Any) -> PayoutTerms:
+    return PayoutTerms(**{"column": "payment", "currency": "EUR", "minor_units": 100, "highest": 6, **changes})
+
+
+def test_what_may_be_paid_in_all_can_be_counted() -> None:
+    """Up to the last coin of 64 bits; who can be paid nothing still gets the deposit."""
+    most = 2**63 - 1
+    terms(highest=most).check_total(1)
+    terms(highest=most // 7 - 5, deposit=5).check_total(7)
+    terms(highest=-(10**30), deposit=most).check_total(1)
+    for people, highest, deposit in ((1, most + 1, 0), (1, most, 1), (7, most // 7, 1), (2, -(10**30), most)):
+        with pytest.raises(Refused, match=r"payments of up to [\d.e+]+ EUR, .* more than 2\^63 coins"):
+            terms(highest=highest, deposit=deposit).check_total(people)
+
+
+def test_coins_in_words() -> None:
+    assert terms().money(0) == "0.00 EUR"
+    assert terms(minor_units=1).money(-5) == "-5 EUR"
+    assert terms(minor_units=10**18).money(2**63 + 1) == "9.223372036854775809 EUR"  # exact
+
+
+@pytest.mark.parametrize(("changes", "field"), [
+    ({"minor_units": 50}, "minor_units"), ({"minor_units": 10**19}, "minor_units"), ({"minor_units": 0}, "minor_units"),
+    ({"deposit": -1}, "deposit"), ({"deposit": 0.5}, "deposit"),
+])
+def test_what_is_no_coin(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{field}: "):
+        terms(**changes)

@@ -14,6 +14,7 @@ import pytest
 
 from campaign.small import records, tiny, tree
 from confide.contract import InvalidInput, Outcome, Provenance, SimulatedOutcome, canonical, digest
+from confide.contract import outcome as outcomes
 from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression
@@ -232,6 +233,14 @@ def test_a_folder_without_an_outcome_is_refused(tmp_path: Path) -> None:
     (tmp_path / "there" / "shares" / "manifest.json").write_text("[]")
     with pytest.raises(InvalidInput, match=r"shares/manifest\.json cannot be read"):
         Outcome.load(tmp_path / "there")
+
+
+def test_versions_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes longer than many a mechanism, and no version changes while a process lives."""
+    first = Provenance.here("secure")
+    monkeypatch.setattr(outcomes, "version", None)
+    assert Provenance.here("secure") == first
+    assert Provenance.here("simulated").parts == first.parts
 
 
 def test_provenance_names_versions_and_noise() -> None:

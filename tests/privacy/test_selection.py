@@ -37,6 +37,7 @@ def neighbours(scores, moves, *, monotone):
     return np.array(scores), np.abs(moved - scores).clip(0, 1) + scores if monotone else moved
 
 
+@pytest.mark.slow
 @given(SCORES, st.lists(st.integers(-1, 1), min_size=2, max_size=6), EPSILON, st.booleans())
 def test_both_mechanisms_keep_epsilon_in_both_directions(scores, moves, epsilon, monotone):
     first, second = neighbours(scores, moves, monotone=monotone)

@@ -188,6 +188,39 @@ def test_the_referee_counterexample_to_two_y_per_absence() -> None:
     assert 2 * 1.05 < shift <= 1.05 + max(1.05, 1.25)
 
 
+@pytest.mark.parametrize(("release", "follows"), [
+    (RidgeRelease(epsilon=1.0, ridge=30.0), {"coef"}),
+    (Averaged(epsilon_payment=0.5, ridge_payment=20.0), {"coef", "estimate"}),
+    (SufficientStatistics(epsilon=1.0), {"coef", "estimate", "gram"}),
+    (AdaSSP(epsilon=1.0, delta=1e-6), {"coef", "estimate", "gram"}),
+], ids=lambda value: type(value).__name__)
+def test_a_billboard_of_a_run_is_one_and_a_contradiction_is_none(release: object, follows: set[str]) -> None:
+    mechanism = _mechanism(release=release)
+    board = mechanism.run(_people(), Noise.simulated(4)).billboard
+    assert isinstance(board, RegressionBillboard)
+    mechanism.check(board)
+    upper = np.triu(np.ones((D, D)), 1)
+    for name in ("coef", "estimate", "gram"):
+        other = getattr(board, name) + (upper if name == "gram" and board.gram.size else 0.01)
+        changed = replace(board, **{name: other, **({"coef": mechanism._inside(other)} if name == "estimate" else {})})
+        if name in follows:
+            with pytest.raises(InvalidInput, match=f"billboard.{name}"):
+                mechanism.check(changed)
+        else:
+            mechanism.check(changed)
+    for wrong, says in ((replace(board, split=np.full_like(board.split, 255), people=N - 1), f"{N - 1} people"),
+                        (replace(board, ridge=7.0), "billboard.(ridge|estimate)")):
+        with pytest.raises(InvalidInput, match=says):
+            mechanism.check(wrong)
+    odd = _mechanism(people=N - 1, release=release)
+    board = odd.run(_people(N - 1), Noise.simulated(4)).billboard
+    odd.check(board)
+    split = board.split.copy()
+    split[-1] |= 1
+    with pytest.raises(InvalidInput, match="more people than were invited"):
+        odd.check(replace(board, split=split))
+
+
 def test_events_add_up() -> None:
     pure = _mechanism(release=SufficientStatistics(epsilon=1.0))
     assert [e.neighbours for e in pure.events()] == [Unit.RECORD_REPLACED] * 2

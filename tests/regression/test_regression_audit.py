@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import fast
 from confide.audit import Verdict, statistical_audit
 from confide.privacy import Noise, PureDP
 from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, plan, records
@@ -104,6 +105,7 @@ def test_a_sound_plan_passes(release: str) -> None:
     assert report.to_dict()["controls"]
 
 
+@pytest.mark.slow
 def test_honest_plans_with_small_slack_pass() -> None:
     """Payments that just cover the privacy costs: rounding to coins and few runs are no broken promise."""
     for options in (
@@ -118,10 +120,10 @@ def test_honest_plans_with_small_slack_pass() -> None:
         assert [row.promise for row in rows if row.flagged] == []
 
 
-@pytest.mark.parametrize(("features", "people", "release", "least"), [
+@pytest.mark.parametrize(("features", "people", "release", "least"), fast(1, [
     (1, 2000, "ridge", 0.7), (2, 5000, "ridge", 0.9), (4, 60_000, "ridge", 0.9),
     (3, 6000, "sufficient statistics", 0.9),
-])
+]))
 def test_attacks_come_close_to_the_promise(features: int, people: int, release: str, least: float) -> None:
     """The walks reach most of each promised loss and never more than all of it."""
     rows = attack.privacy_rows(_mechanism(release, features=features, people=people, truth_radius=1.9), 0)
@@ -135,6 +137,7 @@ def test_attacks_come_close_to_the_promise(features: int, people: int, release: 
 # ---- sabotage: each breaks the mechanism's own code, and the audit must say so
 
 
+@pytest.mark.slow
 def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scale for half the diameter, for nine tenths of it, and for the printed bound."""
     sound = output_perturbation.noise_scale
@@ -147,7 +150,7 @@ def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch)
             assert len(_flagged(_mechanism())) >= 2
 
 
-@pytest.mark.parametrize("what", ["none", "a hundredth", "one draw for all"])
+@pytest.mark.parametrize("what", fast(1, ["none", "a hundredth", "one draw for all"]))
 def test_broken_noise_of_the_estimates_is_flagged(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = output_perturbation.perturbed_ridge
 
@@ -163,6 +166,7 @@ def test_broken_noise_of_the_estimates_is_flagged(what: str, monkeypatch: pytest
     assert _flagged(_mechanism())
 
 
+@pytest.mark.slow
 def test_answers_that_are_not_clipped_are_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = records.RecordMap.clip
 
@@ -184,6 +188,7 @@ def test_a_participant_who_counts_more_than_once_is_flagged(monkeypatch: pytest.
     assert _flagged(_mechanism())
 
 
+@pytest.mark.slow
 def test_moments_without_noise_are_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     def bare(self: SufficientStatistics, setting: Setting, total: Any, peers: np.ndarray, noise: Noise) -> Released:
         unit = Fraction(1, 2**32)
@@ -195,6 +200,7 @@ def test_moments_without_noise_are_flagged(monkeypatch: pytest.MonkeyPatch) -> N
     assert _flagged(_mechanism("sufficient statistics"))
 
 
+@pytest.mark.slow
 def test_adassp_without_noise_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = AdaSSP.run
 
@@ -219,6 +225,7 @@ def test_secure_noise_that_adds_nothing_is_flagged(monkeypatch: pytest.MonkeyPat
     assert any("noise of" in promise for promise in _flagged(_mechanism()))
 
 
+@pytest.mark.slow
 def test_data_in_the_billboard_or_in_others_shares_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     """One bit of the data that reaches the public past the noise, or another participant's payment."""
     sound = algorithm.PrivateTruthfulRegression.run

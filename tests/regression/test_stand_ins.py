@@ -37,6 +37,7 @@ def _words(sections: list[Section]) -> str:
     return " ".join(out)
 
 
+@pytest.mark.slow
 def test_typical_payments_are_what_a_run_pays() -> None:
     mechanism = plan(**OPTIONS).mechanism  # type: ignore[arg-type]
     made_up = stand_ins(mechanism, DESIGN, HOURS, mechanism.figures.truth_radius)
@@ -168,6 +169,7 @@ def test_payments_stay_within_what_the_offer_says() -> None:
     assert stand_ins(unclipped, DESIGN, HOURS, 0.2).payment == made_up.payment
 
 
+@pytest.mark.slow
 def test_no_population_has_a_larger_smallest_eigenvalue() -> None:
     """The bound from a category and the constant: 0.2 weight^2 for two levels, and above every population tried."""
     two = Design(features=(Category(column="sex", levels=("f", "m")),))

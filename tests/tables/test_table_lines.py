@@ -123,7 +123,7 @@ def expected(table):
     return [dict(zip("abc", (cell or None for cell in row), strict=True)) for row in table]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(table=TABLES, garbage=st.lists(st.sampled_from(PIECES), max_size=9).map(b"".join), data=st.data(),
        block=BLOCKS, quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
        newline=st.sampled_from(["\n", "\r\n"]))
@@ -143,7 +143,7 @@ def test_one_line_of_garbage_changes_no_other_row(tmp_path_factory, table, garba
 FREE = st.text('a1",\n\r \u00e9', max_size=8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(table=st.lists(st.tuples(FREE, FREE, FREE), max_size=8), block=BLOCKS, newline=st.sampled_from(["\n", "\r\n"]),
        quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), end=st.booleans())
 def test_what_a_csv_writer_wrote_is_read_record_by_record(tmp_path_factory, table, block, newline, quoting, end):
@@ -165,7 +165,7 @@ def test_what_pandas_wrote_is_read_record_by_record(tmp_path_factory, table, blo
     assert read_in_blocks(path, block) == expected(table)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(table=st.lists(st.tuples(FREE, FREE, FREE), min_size=1, max_size=6), data=st.data(), block=BLOCKS,
        other=st.tuples(*[FREE | st.just("y" * 90)] * 3))
 def test_one_cell_of_any_text_or_length_changes_no_other_row(tmp_path_factory, table, other, data, block):
@@ -335,7 +335,7 @@ LINES = st.lists(st.binary(max_size=12) | st.text('",\r\n1a\u00e9', max_size=12)
                  min_size=1, max_size=10)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(lines=LINES, block=st.integers(1, 40) | st.just(1 << 22), longest=st.integers(8, 30))
 @example(lines=[b'1,"', b'",2'], block=5, longest=10)
 @example(lines=[b'"""', b'"",""'], block=3, longest=10)

@@ -1,9 +1,10 @@
-"""A campaign from its file: plan, offer, check, collect, settle, share, study, audit."""
+"""A campaign from its file: plan, offer, check, collect, settle, share, pay, withdraw, study, audit."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,21 +14,23 @@ import pyarrow as pa
 
 from confide.campaign.file import CampaignFile, load
 from confide.campaign.folder import write_rejected
-from confide.campaign.stored import public
-from confide.contract.errors import InvalidInput
+from confide.campaign.stored import public, unknown
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 
 if TYPE_CHECKING:
+    from confide.campaign.home import Home
+    from confide.campaign.payouts import Payouts
     from confide.campaign.settlement import Settled
     from confide.campaign.store import Store
 
 __all__ = ["Campaign"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Campaign:
     """One campaign and everything that can be done with it.
 
@@ -49,6 +52,9 @@ class Campaign:
 
     file: CampaignFile
 
+    def __repr__(self) -> str:
+        return f"<campaign {self.file.title!r}, {self.file.kind.name}, of {self.file.path}>"
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Campaign:
         """Read a campaign file; errors name the key."""
@@ -69,20 +75,29 @@ class Campaign:
         """What it would give, from public parameters alone; refuses hopeless settings.
 
         Raises:
-            Refused: no setting of these sizes keeps the promise, or the campaign's own `[budget]` does not admit it.
+            Refused: no setting of these sizes keeps the promise, or the campaign's own `[budget]` does not admit it, or
+                what may have to be paid in all is more than can be counted.
         """
         from confide.campaign.settlement import check_budget
 
         found = self.file.kind.plan(self.file.config)
         check_budget(self.file, found)  # a plan that can never run is no plan
+        terms = self.file.kind.payouts(found)
+        if terms is not None:
+            terms.check_total(len(self.file.kind.identities(self.file.config)))
         return found
 
-    def offer(self) -> Sequence[Section]:
-        """The plan as a participant reads it, with the fingerprint of the key that will sign the result."""
+    def offer(self, *, home: Home | None = None) -> Sequence[Section]:
+        """The plan as a participant reads it, with the fingerprint of the key that will sign the result.
+
+        Args:
+            home: the installation whose key it is, as `Store.home`; default `Home.default()`.
+        """
         from confide.campaign.home import Home
         from confide.campaign.pages import key_section
 
-        return [*self.plan.offer(), key_section(Home.default().fingerprint)]
+        fingerprint = (Home.default() if home is None else home).fingerprint
+        return [*self.plan.offer(), key_section(fingerprint)]
 
     def collect(self, progress: Progress | None = None) -> Collection:
         """Read the records that the file names, one per participant."""
@@ -112,6 +127,9 @@ class Campaign:
         progress: Progress | None = None,
     ) -> Settled:
         """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
+
+        The billboard is the same for ever. In the shares the rows of who withdrew are empty, and once everybody is paid
+        all rows are.
 
         Args:
             folder: where the pack goes; default `out/NAME` beside the campaign file.
@@ -175,14 +193,31 @@ class Campaign:
             store: where the campaign was settled; asked where no record is given.
 
         Raises:
-            Refused: the campaign has not been settled there.
+            Refused: the campaign has not been settled there; or no record is given, and her share was erased, because
+                she withdrew or because everybody is paid.
         """
-        kind, config = self.file.kind, self.file.config
         if record is None:
-            outcome = self.settled(store=store)
-            return kind.explain(self.plan, outcome, *kind.record(config, self.plan, self.file.folder, str(identity)))
+            return self._stored_share(str(identity), store)
         hers = self._parsed(identity, record)
-        return kind.explain(self.plan, self._public(folder), *hers)
+        return self.file.kind.explain(self.plan, self._public(folder), *hers)
+
+    def _stored_share(self, identity: str, store: Store | None) -> Sequence[Section]:
+        from confide.campaign.pages import withdrawn_section
+        from confide.campaign.settlement import stored_outcome
+
+        kind, plan = self.file.kind, self.plan
+        with self._stored(store) as there:
+            known = there.settled(self.file)
+            slot, gone = self._slot(identity), there.withdrawn(known.number)
+            if known.paid is not None:
+                raise Refused("everybody is paid, and the shares were erased",
+                              "the public files and her own record (--record) still give hers")
+            outcome = stored_outcome(self, there)
+        if slot in gone:
+            terms = kind.payouts(plan)
+            back = terms.money(terms.deposit) if terms is not None and terms.deposit and gone[slot] else ""
+            return [withdrawn_section(identity, back)]
+        return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
 
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
@@ -199,9 +234,129 @@ class Campaign:
         return {"format": 1, "content": self.file.digest, "id": str(identity), "index": index,
                 "record": dict(record), "share": dict(shown.mechanism.decode(parsed, index, shown.billboard))}
 
+    def withdraw(self, identity: str | int, *, store: Store | None = None) -> bool:
+        """Take a participant's record back, at any time: from this campaign, in this store.
+
+        Before the settlement her record counts as empty, whatever the file says; a deposit that she left is returned
+        with the payouts. After it her record and her share are erased.
+
+        Args:
+            identity: her id.
+            store: of the campaign.
+
+        Returns:
+            Whether this was before the settlement.
+
+        Raises:
+            InvalidInput: the id is not on the public list.
+            Refused: the store does not know this campaign.
+        """
+        from confide.campaign.home import Home
+
+        slot, home = self._slot(identity), Home.default()
+        if store is None and not home.store.exists():
+            raise unknown(home.url.render_as_string())
+        with self._stored(store) as there:
+            known = there.find(self.file)
+            if known is None:
+                raise unknown(there.name)
+            return there.withdraw(known.number, slot)
+
+    def payouts(self, *, store: Store | None = None) -> Payouts:
+        """How the payouts of the settled campaign stand, by id: private, whatever it shows.
+
+        Raises:
+            InvalidInput: the campaign pays nothing.
+            Refused: it has not been settled in this store.
+        """
+        from confide.campaign.payouts.queue import payouts_of
+        with self._stored(store) as there:
+            return payouts_of(self, there)
+
+    def approve_payouts(self, code: str, *, store: Store | None = None) -> int:
+        """Approve what is queued; nothing is paid without it.
+
+        Args:
+            code: `payouts().queue.code`, after a look at the queue.
+            store: of the campaign.
+
+        Returns:
+            How many payouts were approved; 0 where none was queued.
+
+        Raises:
+            Refused: the code of another queue, or not settled in this store.
+        """
+        with self._stored(store) as there:
+            return there.approve(there.settled(self.file).number, code)
+
+    def export_payouts(
+        self, path: str | os.PathLike[str], *, batch: int | None = None,
+        payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str | None = None,
+        store: Store | None = None,
+    ) -> int:
+        """Take what is approved into a new batch and write its file, or write an earlier batch again.
+
+        Args:
+            path: a new file: `.csv`, or `.xml` for ISO 20022 pain.001. Its owner alone may read it.
+            batch: an earlier one, which the bank has not answered.
+            payees: CSV of id,name,iban and perhaps bic; `.xml` needs it.
+            payer: NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
+            text: on bank statements; default "Payment for taking part".
+            store: of the campaign.
+
+        Returns:
+            The batch's number.
+
+        Raises:
+            InvalidInput: the file exists or has another ending, names or accounts are missing; nothing was exported.
+            Refused: nothing is approved, the bank has answered the batch, or it was written in another format.
+        """
+        from confide.campaign.payouts.export import TEXT, export_batch
+        with self._stored(store) as there:
+            return export_batch(self, there, path, number=batch, payees=payees, payer=payer,
+                                text=TEXT if text is None else text)
+
+    def import_confirmations(self, path: str | os.PathLike[str], *, store: Store | None = None) -> Mapping[str, int]:
+        """Take what the bank says of exported payouts; doing it again changes nothing.
+
+        When all is paid, reports, shares and single amounts are erased.
+
+        Args:
+            path: CSV of reference and status (paid or failed), or ISO 20022 pain.002.
+            store: of the campaign.
+
+        Returns:
+            "paid", "failed": how many payouts changed; "known": how many were so before.
+
+        Raises:
+            InvalidInput: names what cannot be understood or contradicts what the bank said before; nothing is taken.
+        """
+        from confide.campaign.payouts.export import import_confirmations
+        with self._stored(store) as there:
+            return import_confirmations(self, there, path)
+
+    def reopen_payouts(self, *, store: Store | None = None) -> int:
+        """Queue again what the bank could not pay; how many. They are approved and exported as before."""
+        with self._stored(store) as there:
+            return there.reopen(there.settled(self.file).number)
+
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
         """Promised against measured, with planted-bug controls; uses no participant's record."""
         return self.file.kind.audit(self.plan, seed, progress)
+
+    def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
+        """The store in which it was settled: the installation's own where none is given. None is made."""
+        from confide.campaign.settlement import existing
+
+        return existing(self.file) if store is None else nullcontext(store)
+
+    def _slot(self, identity: str | int) -> int:
+        """Her rank in the public list of ids, from 0."""
+        ids = self.file.kind.identities(self.file.config)
+        try:
+            return ids.index(str(identity))
+        except ValueError:
+            raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids") from None
 
     def _public(self, folder: str | os.PathLike[str] | None) -> Any:
         return public(self.file, self.plan, self.default_folder if folder is None else as_path("folder", folder))

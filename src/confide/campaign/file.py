@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
@@ -24,7 +26,11 @@ from confide.contract.kinds import Kind, kind, kind_names
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 
-__all__ = ["BudgetTable", "CampaignFile", "load", "schema"]
+__all__ = ["BudgetTable", "CampaignFile", "load", "parse", "schema"]
+
+_WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f"
+         r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+")
+"""Characters that can be seen: what the schema can say of a data set's name."""
 
 
 class BudgetTable(BaseModel):
@@ -35,7 +41,8 @@ class BudgetTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data_set: str = Field(min_length=1, description="name of the data set in the ledger")
+    data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
+                          description="name of the data set in the ledger")
     epsilon: float = Field(gt=0, allow_inf_nan=False, description="total epsilon, in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="total delta")
     rule: Literal["basic", "zcdp"] = Field(default="basic", description="how the spends of campaigns add up")
@@ -43,6 +50,15 @@ class BudgetTable(BaseModel):
                                           description="epsilon of each person; default that of the data set")
     subject_delta: float | None = Field(default=None, ge=0, lt=1,
                                         description="delta of each person; default that of the data set")
+
+    @field_validator("data_set")
+    @classmethod
+    def _one_spelling(cls, name: str) -> str:
+        """Two names that look alike would be two budgets for the same people."""
+        name = unicodedata.normalize("NFKC", name)
+        if not re.fullmatch(f"{_WORD}( {_WORD})*", name) or not name.isprintable():
+            raise ValueError("must be printable, with single spaces between words alone")
+        return name
 
 
 class _Head(BaseModel):
@@ -106,7 +122,20 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     if not there.exists():
         raise InvalidInput("campaign", f"{there} does not exist",
                            f"`confide init {kind_names()[0]}` writes a file to start from")
-    data = read_bytes("campaign", there)
+    return parse(read_bytes("campaign", there), path)
+
+
+def parse(data: bytes, path: Path) -> CampaignFile:
+    """Validate what a campaign file holds.
+
+    Args:
+        data: the file's bytes.
+        path: where it lies, or would lie.
+
+    Raises:
+        InvalidInput: as `load`.
+    """
+    there = path.absolute()
     try:
         text = data.decode("utf-8")
         document = tomllib.loads(text)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import os
+import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.files import private_folder, read_json, write_new
+from confide.contract.files import check_unpublished, make_folder, private_folder, read_json, sync, write_new
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
 __all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
-           "replace", "write_rejected"]
+           "replace", "tidy", "write_rejected"]
 
 NOTE = "campaign.json"
 OPERATOR = "operator"
@@ -91,6 +95,7 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
     Raises:
         InvalidInput: the file exists, or cannot be written.
     """
+    check_unpublished("write", path, NOTE)
     write_new("write", path, _lines([("id", "reason"), *rejected.items()]), private=True)
     return path
 
@@ -103,7 +108,7 @@ def as_csv(table: pa.Table) -> str:
 def replace(
     folder: Path, write: Callable[[Path], None], replaceable: Callable[[], Sequence[Path]], *, private: bool
 ) -> None:
-    """Write a new directory beside the folder, then move it into the folder's place.
+    """Write a new directory beside the folder, then move it into the folder's place, whole also after a loss of power.
 
     Args:
         folder: what it becomes.
@@ -111,20 +116,71 @@ def replace(
         replaceable: what may go from the folder, asked for at the last moment; anything else in it stops the move.
         private: whether only its owner may look into it.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    hidden = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))  # for its owner alone until moved
-    try:
+    make_folder(folder.parent)
+    with _hidden(folder) as hidden:
         draft = hidden / folder.name
         draft.mkdir(mode=0o700 if private else 0o777)
         write(draft)
+        for place, _, names in os.walk(draft):
+            for path in (*(Path(place, name) for name in names), Path(place)):
+                sync(path)
         for path in replaceable():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink()
         os.replace(draft, folder)
+        sync(folder.parent)
+
+
+@contextmanager
+def _hidden(folder: Path) -> Iterator[Path]:
+    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then."""
+    tidy(folder)
+    with ExitStack() as stack:
+        with _locked(folder.parent):  # nobody takes one that is just being made for one that was left
+            hidden = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
+            stack.callback(shutil.rmtree, hidden, ignore_errors=True)
+            stack.enter_context(_locked(hidden))
+        yield hidden
+
+
+def tidy(folder: Path) -> None:
+    """Remove the drafts of a folder that were left by a process that died: those of ours that nobody has locked."""
+    with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
+        for path in folder.parent.iterdir():
+            if re.fullmatch(re.escape(_prefix(folder)) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
+                with _locked(path, wait=False) as left:
+                    if left:
+                        shutil.rmtree(path, ignore_errors=True)
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}-draft-"
+
+
+def _is_draft(path: Path, name: str) -> bool:
+    """Whether a directory is ours, and holds nothing but what a draft holds."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and set(_names(path)) <= {name}
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
+    """A lock on a folder, which ends with its process; whether it was got: some file systems have none."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield _lock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError:
+        return False
+    return True
 
 
 def _names(folder: Path) -> list[str]:

@@ -1,9 +1,13 @@
-"""The installation: its folder in the user's data directory, and its two keys.
+"""The installation: its folder in the user's data directory, its two keys, and what it has released.
 
 `ledger.key` turns subjects into the ledger's keyed hashes. Whoever loses it opens every budget anew, so a store
 remembers which key it was made with and refuses another. `signing.key` is the operator's Ed25519 key; participants know
 its fingerprint from the offer. Both are for their owner alone, and lie outside of the database: a copy of that names
-nobody.
+nobody. A key is on the disk before anything is written that depends on it.
+
+`released/` has a file for each campaign whose pack has left a store of this installation, named after the campaign's
+content, with the digest of the released manifest. It is written once, before the pack leaves: whatever happens to a
+store, no second outcome of the same campaign is released beside the first.
 """
 
 from __future__ import annotations
@@ -17,12 +21,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
-from confide.contract.errors import InvalidInput
-from confide.contract.files import private_folder, read_bytes, write_private
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import check_private, read_bytes, write_once
 from confide.privacy.noise.entropy import random_bytes
 
-__all__ = ["Home"]
+__all__ = ["Home", "released_elsewhere"]
 
+_LEDGER = "ledger.key"
 _LENGTH = 32
 
 
@@ -47,14 +52,24 @@ class Home:
         return cls(user_data_path("confide", appauthor=False))
 
     @property
+    def store(self) -> Path:
+        """The file of the installation's own store, whether it is there or not."""
+        return self.folder / "store.db"
+
+    @property
     def url(self) -> URL:
         """The installation's own store; no text, in which a folder's name could be taken for options."""
-        return URL.create("sqlite", database=str(self.folder / "store.db"))
+        return URL.create("sqlite", database=str(self.store))
+
+    @property
+    def has_ledger_key(self) -> bool:
+        """Whether the ledger's key was made, or put there; asking makes none."""
+        return "ledger_key" in vars(self) or (self.folder / _LEDGER).exists()
 
     @cached_property
     def ledger_key(self) -> bytes:
         """The key of the ledger's hashes, made at first use."""
-        return self._secret("ledger.key")
+        return self._secret(_LEDGER)
 
     @cached_property
     def signing_key(self) -> Ed25519PrivateKey:
@@ -66,18 +81,36 @@ class Home:
         """Of the operator's key, as people compare it."""
         return fingerprint(self.signing_key.public_key())
 
+    def released(self, content: str) -> str | None:
+        """The digest of the manifest that was released for a campaign; None where none was.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._release(content)
+        return read_bytes("released", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+
+    def release(self, content: str, manifest: str) -> None:
+        """Note durably which outcome of a campaign is the released one, before it leaves; nothing, where it was noted.
+
+        Args:
+            content: digest of what the campaign's file says.
+            manifest: digest of the outcome's manifest.
+
+        Raises:
+            Refused: another one was released.
+        """
+        write_once("released", self._release(content), manifest + "\n")
+        if self.released(content) != manifest:
+            raise released_elsewhere()
+
+    def _release(self, content: str) -> Path:
+        return self.folder / "released" / content
+
     def _secret(self, name: str) -> bytes:
-        path = private_folder(self.folder) / name
-        if not path.exists():
-            # Written beside its place and linked there: another process sees a whole key, and one key wins.
-            draft = path.with_name(f".{name}-{os.getpid()}")
-            write_private(draft, random_bytes(_LENGTH).hex() + "\n")
-            try:
-                os.link(draft, path)
-            except FileExistsError:
-                pass
-            finally:
-                draft.unlink()
+        path = self.folder / name
+        write_once("key", path, random_bytes(_LENGTH).hex() + "\n")
+        check_private("key", path)
         text = read_bytes("key", path, 1024).decode("ascii", "replace").strip()
         try:
             secret = bytes.fromhex(text)
@@ -86,3 +119,10 @@ class Home:
         if len(secret) != _LENGTH:
             raise InvalidInput("key", f"{path} holds no key", f"must be {2 * _LENGTH} hexadecimal digits")
         return secret
+
+
+def released_elsewhere() -> Refused:
+    """Of two outcomes of one campaign, the second is never released."""
+    return Refused("this campaign was settled in another store; its result is signed",
+                   "name that store with --store, an old copy of it will not do; a second release is another "
+                   "campaign, with another title")

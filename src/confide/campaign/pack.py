@@ -1,29 +1,56 @@
-"""The pack of a settled campaign: public files in one folder, with a signed statement of what they are.
+"""The pack of a settled campaign: its public files, with a signed statement of what they are.
 
 `campaign.json` names the campaign by its content and every other file by its SHA-256, and is signed with the operator's
-key. All files of a pack are public: a folder that holds one may be published as it is.
+key. All files of a pack are public: the folder that holds it may be published as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from confide.campaign.folder import NOTE, check_empty, check_place, replace
-from confide.contract.encoding import digest
+from confide.campaign.file import CampaignFile
+from confide.campaign.folder import NOTE, REPORT, as_csv, check_empty, check_place, replace, tidy
+from confide.campaign.report import page
+from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
-from confide.contract.outcome import FORMAT
+from confide.contract.kinds import Plan
+from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
 
-__all__ = ["EVENTS", "NOTE", "statement", "write_pack"]
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "statement", "tables",
+           "write_pack"]
 
+CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
+MANIFEST = "manifest.json"
+
+
+def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, bytes]:
+    """What a pack holds of a campaign and its outcome, path -> bytes: all but the events and the signed statement."""
+    manifest, columns = outcome.public()
+    return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
+            **{f"columns/{name}.arrow": data for name, data in columns.items()},
+            **{path: text.encode() for path, text in tables(file, plan, outcome).items()},
+            REPORT: report(file, plan, outcome).encode()}
+
+
+def tables(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> dict[str, str]:
+    """The tables of the result, path -> CSV; they follow from the public part of an outcome."""
+    found = file.kind.tables(plan, cast("Outcome", outcome))
+    return {f"{name}.csv": as_csv(table) for name, table in found.items()}
+
+
+def report(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> str:
+    """The page of the result; it follows from the public part of an outcome."""
+    lead = "Settled with secure noise. Everything on this page is public."
+    result = file.kind.result(plan, cast("Outcome", outcome))
+    return page(file.title, lead, [*result, *plan.sections(), *plan.offer()])
 
 
 def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -> dict[str, Any]:
     """What the operator signs."""
-    return {"format": FORMAT, "kind": kind, "title": title, "content": content,
-            "manifest": digest(files["manifest.json"]),
+    return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
             "files": {path: digest(data) for path, data in sorted(files.items())}}
 
 
@@ -36,6 +63,7 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
     check_place(folder)
     if (folder / NOTE).exists():
         _compare(folder, files)
+        tidy(folder)
         return
     check_empty(folder)
 
@@ -62,3 +90,6 @@ def _compare(folder: Path, files: Mapping[str, bytes]) -> None:
         if not (folder / path).is_file() or (folder / path).read_bytes() != data:
             raise InvalidInput("out", f"{folder / path} is not what was settled",
                                "move the folder away, or choose another one with --out; the store has the outcome")
+    more = sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - set(files))
+    if more:
+        raise InvalidInput("out", f"{folder / more[0]} is not of the pack", "move it away: all here is public")

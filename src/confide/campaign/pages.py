@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 
+from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.ledger import Standing
-from confide.campaign.store.payouts import Queue
+from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
-from confide.contract.kinds import PayoutTerms
 from confide.contract.presentation import Section, Table, Text
 
-__all__ = ["key_section", "ledger_sections", "payout_section", "subject_section", "verification_section"]
+__all__ = ["campaigns_section", "key_section", "ledger_sections", "payout_sections", "subject_section",
+           "verification_section", "withdrawn_section"]
 
 
 def key_section(fingerprint: str) -> Section:
     """How a participant can check the result later."""
     return Section(title="How you can check the result", blocks=(Text((
         f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
-        "`confide verify PACK --key FINGERPRINT` then checks the published files without anybody's help; with your own "
-        "file it checks your share too.",
+        "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
+        "help; with your own file it checks your share too.",
     )),))
+
+
+def campaigns_section(campaigns: Sequence[Stored]) -> Section:
+    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
+    title = "Campaigns (private: for the operator alone)"
+    if not campaigns:
+        return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
+    rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals) for it in campaigns)
+    return Section(title=title, private=True, blocks=(
+        Table(columns=("number", "file", "title", "kind", "state", "slots", "withdrew"), rows=rows),))
 
 
 def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
@@ -54,29 +64,70 @@ def subject_section(identity: str, found: Standing | None) -> Section:
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
     return Section(title=f"Participant {identity}, {found.account}", private=True, blocks=(
         Table(columns=("", "in all her campaigns"), rows=rows),
-        Table(columns=("campaigns on this data set", "day", "cost"), rows=tuple(
+        Table(columns=("all campaigns on this data set, hers or not", "day", "cost"), rows=tuple(
             (entry.campaign, entry.day, entry.cost) for entry in found.debits))))
 
 
-def payout_section(queue: Queue, terms: PayoutTerms) -> Section:
-    """How the payouts stand: the operator's alone, as totals tell of records."""
+def payout_sections(found: Payouts, *, listed: bool) -> list[Section]:
+    """How the payouts stand: the operator's alone, as totals tell of records.
 
-    def money(coins: int) -> str:
-        digits = len(str(terms.minor_units)) - 1
-        return f"{Decimal(coins) / terms.minor_units:,.{digits}f} {terms.currency}"
-
-    rows = tuple((state, queue.people[state], money(queue.coins[state])) for state in queue.people)
+    Args:
+        found: what `Campaign.payouts` returned.
+        listed: whether each entry is shown, and who withdrew.
+    """
+    queue, money = found.queue, found.terms.money
     text = []
-    if terms.deposit:
-        text.append(f"Each amount holds the deposit of {money(terms.deposit)} that was left with the report.")
+    if found.terms.deposit:
+        text.append(f"Each amount holds the deposit of {money(found.terms.deposit)} that was left with the report.")
     if queue.code:
         text.append(f"To approve what is queued, repeat its code: --approve {queue.code}")
     if queue.people["approved"]:
         text.append("Approved payouts wait for an export: --export FILE")
+    if queue.people["failed"]:
+        text.append("What failed is queued again by --reopen.")
     if queue.done:
-        text.append("All is paid; the reports have been erased.")
-    return Section(title="Payouts (private: for the operator alone)", private=True, blocks=(
-        Table(columns=("state", "people", "in all"), rows=rows), *((Text(tuple(text)),) if text else ())))
+        text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
+                    "Nothing is due; the reports have been erased.")
+    blocks = [Table(columns=("state", "people", "in all"),
+                    rows=tuple((state, number, money(queue.coins[state])) for state, number in queue.people.items()))]
+    if queue.batches:
+        blocks.append(Table(
+            columns=("batch", "written", "as", "in all", "sent", "paid", "failed", "queued again"),
+            rows=tuple((str(each.number), each.written, each.form, _amount(each.coins, found), *(
+                each.people[state] for state in ("sent", "paid", "failed", "reopened"))) for each in queue.batches)))
+    parts = [Section(title="Payouts (private: for the operator alone)", private=True, blocks=(
+        *blocks, *((Text(tuple(text)),) if text else ())))]
+    return [*parts, *(_lists(found) if listed else ())]
+
+
+def _lists(found: Payouts) -> list[Section]:
+    """Each entry, and who withdrew."""
+    entries = Table(columns=("id", "amount", "state", "batch"), rows=tuple(
+        (each["id"], _amount(each["coins"], found), each["state"], str(each["batch"] or ""))
+        for each in found.entries.to_pylist()))
+    gone = Table(columns=("id", "deposit in her payout"), rows=tuple(
+        (each["id"], found.terms.money(each["deposit"]) if each["deposit"] else "none was left")
+        for each in found.withdrawn.to_pylist()))
+    return [Section(title=f"{title} (private: for the operator alone)", private=True, blocks=(table,))
+            for title, table in (("Payouts, one by one", entries), ("Withdrawn before the settlement", gone))
+            if table.rows]
+
+
+def _amount(coins: int | None, found: Payouts) -> str:
+    return "erased" if coins is None else found.terms.money(coins)
+
+
+def withdrawn_section(identity: str, deposit: str) -> Section:
+    """What one participant gets who withdrew before the settlement.
+
+    Args:
+        identity: her id.
+        deposit: what is returned to her, in words; empty where she had left none.
+    """
+    back = f"The deposit of {deposit} that she had left is returned with the payouts." if deposit else (
+        "She had left no deposit.")
+    return Section(title=f"Participant {identity}: withdrew before the settlement", private=True, blocks=(Text((
+        f"Her record counts as empty; nothing is paid for it. {back}",)),))
 
 
 def verification_section(found: Verification) -> Section:
@@ -87,5 +138,6 @@ def verification_section(found: Verification) -> Section:
         if found.passed else "The pack is not what it should be.")
     if found.passed and not found.known_signer:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
-    return Section(title=f"Verification of {found.title!r}", blocks=(
-        Table(columns=("check", "verdict", "found"), rows=rows), Text((whole,))))
+    same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)
+    return Section(title=f"Verification of '{found.title}'", blocks=(
+        Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.passed else ()), whole))))

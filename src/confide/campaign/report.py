@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 
 from confide.charts import to_svg
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 
-__all__ = ["page"]
+__all__ = ["page", "without_pictures"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --paper: #ffffff; --quiet: #5b6570; --line: #d9dee3;
@@ -34,6 +35,12 @@ _BADGES = {
     "study": "Study under simulated noise: uses private data, not a release",
     "private": "Private: for one participant or the operator",
 }
+
+
+_LEFT_OUT = "Picture left out (install the extra [plots]): "
+_PICTURE = re.compile(r'<figure role="img" aria-label="(?P<words>[^"<>]*)">'
+                      r'(?P<drawing><svg[^<>]*>(?:(?!</?svg|<figure).)*</svg>)'
+                      r'<figcaption class="note">(?P=words)</figcaption></figure>', re.DOTALL)
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -69,6 +76,12 @@ def _block(block: Block) -> str:
         case Picture(spec=spec, alt=alt):
             svg = to_svg(spec)
             if svg is None:
-                return f'<p class="note">Picture left out (install the extra [plots]): {html.escape(alt)}</p>'
+                return f'<p class="note">{_LEFT_OUT}{html.escape(alt)}</p>'
             return (f'<figure role="img" aria-label="{html.escape(alt, quote=True)}">{svg}'
                     f'<figcaption class="note">{html.escape(alt)}</figcaption></figure>')
+
+
+def without_pictures(text: str) -> tuple[str, list[str]]:
+    """A page as if no picture could be drawn, and its drawings in order."""
+    drawings = [found["drawing"] for found in _PICTURE.finditer(text)]
+    return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{found["words"]}</p>', text), drawings

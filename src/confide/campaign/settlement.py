@@ -7,34 +7,36 @@
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
 fresh noise. Of several settlers at once one publishes; the others forget theirs and return the stored outcome, which is
-the same for ever, byte for byte.
+the same for ever, byte for byte. Of several stores one releases: what an installation has released once, under its key,
+it settles nowhere else.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import REPORT, as_csv, check_empty, check_place, earlier_study, fill, replace
-from confide.campaign.pack import write_pack
-from confide.campaign.report import page
+from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
+from confide.campaign.home import Home, released_elsewhere
+from confide.campaign.pack import public_files, write_pack
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
-from confide.contract.encoding import canonical, column_bytes
-from confide.contract.errors import InvalidInput, Refused
+from confide.campaign.stored import unsettled
+from confide.contract.encoding import column_bytes
+from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
@@ -45,37 +47,44 @@ if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
-__all__ = ["Settled", "amounts", "charge_of", "check_budget", "opened", "settle", "simulate", "stored_outcome"]
+__all__ = ["Settled", "amounts", "charge_of", "check_budget", "data_set_charge", "existing", "ledger_says", "settle",
+           "simulate", "stored_outcome"]
 
 _BLOCK = 65_536
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settled:
     """A settled campaign.
 
     Args:
-        outcome: billboard, shares, guarantees.
+        title: the campaign's.
+        outcome: billboard, shares, guarantees; the rows of shares are empty once everybody is paid.
         tables: the public result in natural units, such as `coefficients`.
         folder: where its pack lies: public files alone.
         fresh: False when it had been settled before, or by somebody else meanwhile: this is the stored outcome.
         number: the campaign's number in the store.
     """
 
+    title: str
     outcome: Outcome
     tables: Mapping[str, pa.Table]
     folder: Path
     fresh: bool
     number: int
 
+    def __repr__(self) -> str:
+        how = "settled now" if self.fresh else "settled before"
+        return f"<campaign {self.title!r}, {how}, number {self.number} of its store, in {self.folder}>"
+
 
 def charge_of(file: CampaignFile, plan: Plan) -> Charge:
     """What a campaign asks of the ledger."""
-    return replace_fields(_data_set_charge(file, plan), subjects=file.kind.identities(file.config))
+    return replace_fields(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
-def _data_set_charge(file: CampaignFile, plan: Plan) -> Charge:
-    """The same without its subjects, who may be millions."""
+def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
+    """The same without its subjects, who may be millions; of a plan, or of what was settled."""
     budget = file.budget
     events = tuple(plan.mechanism.events())
     # The rule "zcdp" converts once, at the delta of the budget.
@@ -88,16 +97,44 @@ def _data_set_charge(file: CampaignFile, plan: Plan) -> Charge:
                                         budget.delta if budget.subject_delta is None else budget.subject_delta))
 
 
-def check_budget(file: CampaignFile, plan: Plan) -> None:
+def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
     """Whether the campaign's own budgets admit it.
 
     Raises:
         BudgetExceeded: they do not, whatever was spent before.
     """
-    asked = _data_set_charge(file, plan)
+    asked = data_set_charge(file, plan)
     cost = price(asked.rule, asked.events, asked.delta)
     for budget, whose in ((asked.budget, ""), (asked.subject_budget, "each subject of ")):
         Filter(budget, asked.rule).charged(cost, f"{whose}{asked.account}")
+
+
+def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Literal["admits", "refuses", "charged"],
+                                                                              str]:
+    """Whether the ledger would admit the campaign now, and in words.
+
+    Args:
+        file: the campaign.
+        plan: its plan, which its own budgets admit.
+        store: whose ledger; None where there is none yet, so that nothing was charged.
+    """
+    if store is None:
+        return "admits", "The ledger admits the campaign: nothing was charged so far."
+    known = store.find(file)
+    if known is not None and known.state in (State.CHARGED, State.SETTLED):
+        return "charged", "The ledger has charged the campaign: a run costs nothing more."
+    if known is not None and known.state is State.CANCELLED:
+        return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
+    try:
+        store.check_charge(charge_of(file, plan))
+    except ConfideError as error:
+        return "refuses", f"The ledger refuses the campaign: {error}."
+    names = sorted({each.account.name for each in store.ledger()})
+    if file.budget.data_set not in names:
+        return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
+                          + (f": known {'is' if len(names) == 1 else 'are'} {', '.join(names)}. The same people under "
+                             "another name have another budget." if names else "."))
+    return "admits", "The ledger admits the campaign as it stands now."
 
 
 def settle(
@@ -115,16 +152,22 @@ def settle(
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
         InvalidInput: the folder holds something else.
+        Refused: this installation has settled the campaign in another store; nothing was charged here.
     """
+    from confide.campaign.store import Store
+
     place = campaign.default_folder if folder is None else as_path("folder", folder)
-    with opened(store) as there:
+    with Store() if store is None else nullcontext(store) as there:
         return _settle(campaign, there, place, progress)
 
 
 def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | None) -> Settled:
     check_place(place)
+    released = store.home.released(campaign.file.digest)  # before the look at the store: it was published there earlier
     known, fresh = store.find(campaign.file), False
     if known is None or known.state is not State.SETTLED:
+        if released is not None:
+            raise released_elsewhere()
         try:
             check_empty(place)  # before the charge: a bad path must not cost privacy budget
         except InvalidInput:
@@ -136,8 +179,8 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))
     write_pack(place, files)
-    return Settled(outcome=outcome, tables=campaign.file.kind.tables(campaign.plan, outcome), folder=place,
-                   fresh=fresh, number=known.number)
+    return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
+                   tables=campaign.file.kind.tables(campaign.plan, outcome))
 
 
 def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:
@@ -147,16 +190,22 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
     known = store.open(file, max(1, len(asked.subjects)))
     while known.state is not State.SETTLED:
         match known.state:
-            case State.OPEN:
-                store.check_charge(known.number, asked)
-                store.collect(known.number, _packed(campaign, progress))
-            case State.CLOSED:
-                store.charge(known.number, asked)
+            case State.OPEN | State.CLOSED:
+                try:
+                    if known.state is State.OPEN:
+                        store.check_charge(asked, known.number)
+                        store.collect(known.number, _packed(campaign, progress))
+                    else:
+                        store.charge(known.number, asked)
+                except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
+                    store.cancel(known.number)
+                    raise
             case State.CHARGED:
                 store.check_debit(known.number, asked)
                 ours = _run_and_publish(campaign, store, known)
             case _:
-                raise Refused(f"the campaign is {known.state.value}", "it cannot be settled")
+                raise Refused(f"the campaign is {known.state.value}",
+                              "the ledger did not admit it, and nothing renews a budget: plan another one")
         known = store.get(known.number)
     return known, ours
 
@@ -181,21 +230,8 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored) -> bool:
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
     terms = file.kind.payouts(plan)
-    return store.publish(known.number, withdrawals, _files(campaign, outcome), column_bytes(outcome.shares),
+    return store.publish(known.number, withdrawals, public_files(file, plan, outcome), column_bytes(outcome.shares),
                          () if terms is None else amounts(terms, outcome.shares, deposited))
-
-
-def _files(campaign: Campaign, outcome: Outcome) -> dict[str, bytes]:
-    """The public files of an outcome: path -> bytes."""
-    file, plan = campaign.file, campaign.plan
-    manifest, columns = outcome.public()
-    files = {"manifest.json": canonical(manifest), "campaign.toml": file.text.encode()}
-    files |= {f"columns/{name}.arrow": data for name, data in columns.items()}
-    files |= {f"{name}.csv": as_csv(table).encode() for name, table in file.kind.tables(plan, outcome).items()}
-    lead = "Settled with secure noise. Everything on this page is public."
-    sections = [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
-    files[REPORT] = page(file.title, lead, sections).encode()
-    return files
 
 
 def amounts(terms: PayoutTerms, shares: pa.Table, deposited: np.ndarray) -> Iterator[list[tuple[int, int]]]:
@@ -220,21 +256,28 @@ def stored_outcome(campaign: Campaign, store: Store | None = None) -> Outcome:
     Raises:
         Refused: it is not settled in this store.
     """
-    with opened(store) as there:
+    with existing(campaign.file) if store is None else nullcontext(store) as there:
         number = there.settled(campaign.file).number
         return Outcome(**rebuild(there.pack(number), there.shares(number)))
 
 
-@contextmanager
-def opened(store: Store | None) -> Iterator[Store]:
-    """A store, the installation's own where none is given."""
-    if store is not None:
-        yield store
-        return
+def existing(file: CampaignFile, url: str | None = None) -> Store:
+    """Open the store in which a campaign was settled; to be closed, as by `with`. None is made.
+
+    Args:
+        file: the campaign.
+        url: of the store; default the installation's own.
+
+    Raises:
+        Refused: the installation has no store of its own yet, so nothing is settled there.
+        InvalidInput: the named store is not there.
+    """
     from confide.campaign.store import Store
 
-    with Store() as own:
-        yield own
+    home = Home.default()
+    if url is None and not home.store.exists():
+        raise unsettled(file, home.url.render_as_string(), "it is settled in another store, name that with --store")
+    return Store(url, home=home, create=False)
 
 
 def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:

@@ -13,6 +13,14 @@ from confide.contract.encoding import canonical, digest
 __all__ = ["fingerprint", "sign", "signed_by"]
 
 
+_WEAK = {bytes.fromhex(text) for text in (
+    f"{'00' * 32}", f"01{'00' * 31}", f"ec{'ff' * 30}7f", f"ed{'ff' * 30}7f", f"ee{'ff' * 30}7f",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+)}
+"""Points of small order, without their sign bit: under such a key anybody can sign anything."""
+
+
 def fingerprint(key: Ed25519PublicKey) -> str:
     """The first 160 bits of the key's SHA-256, in groups that people can read out."""
     text = digest(key.public_bytes_raw())[:40]
@@ -33,11 +41,14 @@ def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 
 def signed_by(signed: Mapping[str, Any]) -> str | None:
-    """The fingerprint of the key that signed a statement; None where the signature is not that key's."""
+    """The fingerprint of the key that signed a statement; None where the signature is not that key's alone."""
     statement = {name: value for name, value in signed.items() if name != "signature"}
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(str(statement["key"])))
+        point = bytes.fromhex(str(statement["key"]))
+        if (point[:-1] + bytes([point[-1] & 0x7F])) in _WEAK:
+            return None
+        key = Ed25519PublicKey.from_public_bytes(point)
         key.verify(bytes.fromhex(str(signed["signature"])), canonical(statement))
-    except (InvalidSignature, KeyError, ValueError):
+    except (InvalidSignature, LookupError, ValueError):
         return None
     return fingerprint(key)

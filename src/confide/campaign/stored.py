@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import NOTE
-from confide.contract.encoding import canonical, encode
+from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
+from confide.campaign.verification.reading import Folder, read_folder
+from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import read_bytes, read_json, reading
+from confide.contract.files import parse_json, reading
 from confide.contract.kinds import Plan
 from confide.contract.outcome import PublicOutcome
+from confide.contract.outcome_folder import public_parts
 
-__all__ = ["public", "unsettled"]
+__all__ = ["public", "unknown", "unsettled"]
 
 _SHOWN = 3  # differing keys that a message names
 
@@ -28,13 +31,17 @@ def public(file: CampaignFile, plan: Plan, folder: Path) -> PublicOutcome:
             altered; without a note, a manifest whose parameters are not this campaign's.
         Refused: nothing is settled there.
     """
-    if (folder / NOTE).exists():
-        return PublicOutcome.load(folder, sha256=_manifest(file, folder))
-    if not (folder / "manifest.json").exists():
+    if not any((folder / name).exists() for name in (NOTE, MANIFEST)):
         raise unsettled(file, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
-    found = PublicOutcome.load(folder)
-    if canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
-        raise InvalidInput("out", f"{folder / 'manifest.json'} has other parameters than {file.path}",
+    there = read_folder(folder, field="out", tables=False)
+    noted = NOTE in there.files or NOTE in there.strange
+    if noted:
+        known = _manifest(file, there)
+        if digest(there[MANIFEST]) != known:
+            raise InvalidInput("manifest", f"{folder / MANIFEST} was altered", f"must be the one that {NOTE} names")
+    found = PublicOutcome(**public_parts(there.files, folder))
+    if not noted and canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
+        raise InvalidInput("out", f"{folder / MANIFEST} has other parameters than {file.path}",
                            f"must be this campaign's; where versions of confide differ, {NOTE} has to lie beside it")
     return found
 
@@ -48,19 +55,26 @@ def unsettled(file: CampaignFile, where: object, elsewhere: str) -> Refused:
         elsewhere: what else may be the case, and what to do then.
     """
     return Refused(f"{file.name} is not settled in {where}",
-                   f"run `confide run {file.path}` first; if its file was changed since it was settled, it is another "
-                   f"campaign; if {elsewhere}")
+                   f"run `confide run {shlex.quote(str(file.path))}` first; if its file was changed since it was "
+                   f"settled, it is another campaign; if {elsewhere}")
 
 
-def _manifest(file: CampaignFile, folder: Path) -> str:
+def unknown(where: object) -> Refused:
+    """A store was never asked to settle a campaign."""
+    return Refused(f"{where} does not know this campaign",
+                   "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
+                   "changed since it was run, use the one that ran")
+
+
+def _manifest(file: CampaignFile, there: Folder) -> str:
     """The digest that the note gives for the manifest."""
-    path = folder / NOTE
-    known, _ = read_json("out", path)
-    with reading("out", path):
+    folder = there.place
+    with reading("out", folder / NOTE):
+        known = parse_json(there[NOTE])
         content, manifest, title = (_text(known, key) for key in ("content", "manifest", "title"))
     if content == file.digest:
         return manifest
-    changed = list(_differences(_settled_document(folder), file.document))
+    changed = list(_differences(_settled_document(there), file.document))
     what = f"this campaign, settled with another {', '.join(changed[:_SHOWN])}{', ...' * (len(changed) > _SHOWN)}"
     if title != file.title or not changed:
         what = f"the outcome of a campaign with another file, {title[:80]!r}"
@@ -76,12 +90,11 @@ def _text(known: Any, key: str) -> str:
     return value
 
 
-def _settled_document(folder: Path) -> dict[str, Any]:
+def _settled_document(there: Folder) -> dict[str, Any]:
     """The content of the file that was settled; empty where it cannot be read, which is then all that differs."""
-    path = folder / "campaign.toml"
     try:
-        with reading("out", path):
-            return tomllib.loads(read_bytes("out", path).decode("utf-8"))
+        with reading("out", there.place / CAMPAIGN):
+            return tomllib.loads(there[CAMPAIGN].decode("utf-8"))
     except InvalidInput:
         return {}
 

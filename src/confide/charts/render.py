@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,9 +22,14 @@ def to_svg(spec: dict[str, Any]) -> str | None:
     """The picture as inline SVG, or None where it has no specification or the extra `[plots]` is missing."""
     if not spec or not available():
         return None
+    return _svg(json.dumps(spec))
+
+
+@lru_cache(maxsize=64)  # the pages of a campaign show one picture again and again
+def _svg(spec: str) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec)))
+    return str(vl_convert.vegalite_to_svg(spec))
 
 
 def to_png(spec: dict[str, Any], scale: float = 2.0) -> bytes:

@@ -12,7 +12,18 @@ import typer
 
 from confide.cli import operator
 from confide.cli.channel import channel
-from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, open_store, write_public
+from confide.cli.options import (
+    AsJson,
+    CampaignPath,
+    OutFolder,
+    StoreUrl,
+    emit,
+    head,
+    load,
+    open_store,
+    store_if_any,
+    write_public,
+)
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -140,15 +151,20 @@ def offer(
 def check(
     campaign: CampaignPath,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="List them all in a new file.")] = None,
+    store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at the records before a run: how many can be used, who is rejected and why. For the operator alone."""
     from confide.campaign.check import SHOWN, check_sections, reasons
+    from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import progress, show, show_title
 
     it = load(campaign)
-    it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
+    with store_if_any(store) as (_, there):
+        verdict, ledger = ledger_says(it.file, it.plan, there)
+        known = there.find(it.file) if there else None
+        gone = known.withdrawals if known else 0
     with progress("checking") as bar:
         found = it.check(bar)
     listed = None if write is None else it.list_rejected(found, write)
@@ -156,10 +172,13 @@ def check(
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
-                                 written=None if listed is None else str(listed)))
+                                 written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict))
         return
     show_title(it.file.title)
     show(check_sections(found))
+    if gone:
+        print(f"\n{gone:,} withdrew: in a run their records count as empty, whatever the file says.")
+    print(f"\n{ledger}")
     if listed is not None:
         print(f"\nwrote {listed} (private: for the operator alone)")
 
@@ -174,6 +193,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per campaign."""
+    from confide.campaign import Store
     from confide.campaign.folder import REPORT
     from confide.campaign.report import page
     from confide.cli import output
@@ -190,7 +210,7 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with open_store(store) as there, progress("settling") as bar:
+        with Store(store) as there, progress("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
@@ -231,23 +251,25 @@ def share(
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
+    from confide.campaign.folder import NOTE
     from confide.cli import output
     from confide.cli.render import show
     from confide.cli.typed import values
     from confide.contract import InvalidInput
-    from confide.contract.files import write_new
+    from confide.contract.files import check_unpublished, write_new
 
     it = load(campaign)
     if record is None:
         for name, given in (("write", write), ("out", out)):
             if given is not None:
                 raise InvalidInput(name, "needs the record", "pass it with --record")
-        with open_store(store) as there:
+        with open_store(store, it) as there:
             parts = it.share(identity, store=there)
     else:
         typed = values(record)
         parts = it.share(identity, out, record=typed)
         if write is not None:
+            check_unpublished("write", write, NOTE)
             own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
             write_new("write", write, own + "\n", private=True)
     if as_json:
@@ -314,5 +336,5 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (channel, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
+for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
     app.command()(verb)

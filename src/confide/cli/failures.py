@@ -1,4 +1,4 @@
-"""From exceptions to exit codes: 0 done, 2 bad input, 3 refused, 1 a fault of ours.
+"""From exceptions to exit codes: 0 done, 2 bad input, 3 refused, 1 a fault of ours or of a store.
 
 An unexpected exception may carry a private value in its message, so only its type and place are shown; the whole
 traceback appears when CONFIDE_DEBUG is set, for developers with data of their own.
@@ -28,7 +28,7 @@ def guarded(app: Callable[..., Any]) -> int:
         result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
-        print(f"confide: {_printable(str(error))}", file=sys.stderr)
+        print(f"confide: {error}", file=sys.stderr)  # one printable line
         return error.exit_code
     except typer.Exit as error:
         return int(error.exit_code)
@@ -56,11 +56,6 @@ def guarded(app: Callable[..., Any]) -> int:
             )
         return 1
     return result if isinstance(result, int) else 0
-
-
-def _printable(text: str) -> str:
-    """One line: names out of a stranger's file do not steer the terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _reader_left() -> int:

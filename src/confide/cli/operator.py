@@ -1,15 +1,34 @@
-"""The operator's verbs after a run: ledger, payouts, withdraw; and anybody's verify."""
+"""The operator's verbs after a run: campaigns, ledger, payouts, withdraw; and anybody's verify."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, open_store, store_if_any
 
-__all__ = ["ledger", "payouts", "verify", "withdraw"]
+if TYPE_CHECKING:
+    from confide.campaign.payouts import Payouts
+    from confide.cli.output import PayoutsOutput
+
+__all__ = ["campaigns", "ledger", "payouts", "verify", "withdraw"]
+
+
+def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
+    """List the campaigns of a store and where each stands."""
+    from confide.campaign.pages import campaigns_section
+    from confide.cli import output
+    from confide.cli.render import show
+
+    with store_if_any(store) as (name, there):
+        parts = [campaigns_section(there.campaigns() if there else ())]
+    if as_json:
+        emit(output.CampaignsOutput(store=name, sections=output.sections(parts)))
+        return
+    show(parts)
 
 
 def ledger(
@@ -24,16 +43,15 @@ def ledger(
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
-    with open_store(store) as there:
-        found = there.ledger(data_set)
+    with store_if_any(store) as (name, there):
+        found = there.ledger(data_set) if there else ()
         if data_set is not None and not found:
-            known = ", ".join(sorted({each.account.name for each in there.ledger()})) or "none"
+            known = ", ".join(sorted({each.account.name for each in there.ledger()} if there else ())) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
-        if identity is None:
+        if there is None or identity is None:
             parts = ledger_sections(found)
         else:
             parts = [subject_section(identity, there.subject(each.account, identity)) for each in found]
-        name = there.name
     if as_json:
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
         return
@@ -41,12 +59,12 @@ def ledger(
 
 
 def verify(
-    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder of a settled campaign.")],
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack.")],
     key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
     own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Re-check a settled campaign offline; exits 1 if something is broken, 3 if something could not be checked."""
+    """Re-check a pack offline; exits 1 if something is broken, 3 if something could not be checked."""
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
     from confide.cli import output
@@ -69,19 +87,10 @@ def withdraw(
 ) -> None:
     """Take a participant's record back: before the settlement it counts as empty, after it it is erased."""
     from confide.cli import output
-    from confide.contract import InvalidInput, Refused
 
     it = load(campaign)
-    ids = it.file.kind.identities(it.file.config)
-    if identity not in ids:
-        raise InvalidInput("id", f"{identity!r} is not on the public list of {len(ids)} ids")
-    with open_store(store) as there:
-        known = there.find(it.file)
-        if known is None:
-            raise Refused(f"{there.name} does not know this campaign",
-                          "before it is run, take her row out of the data file: the slots stay; if the campaign file "
-                          "was changed since it was run, use the one that ran")
-        before = there.withdraw(known.number, ids.index(identity))
+    with nullcontext() if store is None else open_store(store, it) as there:
+        before = it.withdraw(identity, store=there)
     if as_json:
         emit(output.WithdrawOutput(**head(it), before_settlement=before))
     elif before:
@@ -98,44 +107,85 @@ def payouts(
     again: Annotated[int | None, typer.Option("--batch", help="Write this batch again instead.")] = None,
     payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
     payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help="Who pays; .xml needs it.")] = None,
-    text: Annotated[str, typer.Option(help="What .xml writes on bank statements.")] = "Payment for taking part",
+    text: Annotated[str | None, typer.Option(help="What .xml writes on bank statements [Payment for taking "
+                                                  "part].")] = None,
     read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="What the bank says: CSV or "
                                                                                "pain.002.")] = None,
     reopen: Annotated[bool, typer.Option("--reopen", help="Queue again what the bank could not pay.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List every payout, and who withdrew; private.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the payouts of a settled campaign, approve them, export them, take what the bank says."""
-    from confide.campaign.pages import payout_section
-    from confide.campaign.payouts import export_batch, import_confirmations
-    from confide.cli import output
+    from confide.campaign.pages import payout_sections
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
-    if export is None and (again is not None or payees is not None or payer is not None):
-        raise InvalidInput("export", "missing", "--batch, --payees and --payer are for an export")
+    if export is None and any(given is not None for given in (again, payees, payer, text)):
+        raise InvalidInput("export", "missing", "--batch, --payees, --payer and --text are for an export")
     it = load(campaign)
-    terms = it.file.kind.payouts(it.plan)
-    if terms is None:
-        raise InvalidInput("campaign", f"{it.file.kind.name} pays nothing", "no payouts")
-    done: dict[str, Any] = {}
-    with open_store(store) as there:
-        known = there.settled(it.file)
+    done: dict[str, int] = {}
+    with open_store(store, it) as there:
         if approve is not None:
-            done["approved"] = there.approve(known.number, approve)
+            done["approved"] = it.approve_payouts(approve, store=there)
         if reopen:
-            done["reopened"] = there.reopen(known.number)
+            done["reopened"] = it.reopen_payouts(store=there)
         if export is not None:
-            done["batch"] = export_batch(it, there, export, number=again, payees=payees, payer=payer,
-                                          text=text)
+            done["batch"] = it.export_payouts(export, batch=again, payees=payees, payer=payer, text=text, store=there)
         if read is not None:
-            done |= import_confirmations(it, there, read)
-        queue = there.payouts(known.number)
+            done |= it.import_confirmations(read, store=there)
+        found = it.payouts(store=there)
     if as_json:
-        emit(output.PayoutsOutput(**head(it), done=done, currency=terms.currency, minor_units=terms.minor_units,
-                                  people=dict(queue.people), coins={k: str(v) for k, v in queue.coins.items()},
-                                  code=queue.code, batches=queue.batches))
+        emit(_payouts_output(head(it), done, found, listed))
         return
-    for what, number in done.items():
-        print(f"{what}: {number}")
-    show([payout_section(queue, terms)])
+    for line in _done(done, found, export):
+        print(line)
+    show(payout_sections(found, listed=listed))
+
+
+def _done(done: dict[str, int], found: Payouts, export: Path | None) -> list[str]:
+    """What a call did, and what comes next."""
+    lines = []
+    if "approved" in done:
+        lines.append(f"approved {_count(done['approved'], 'payout')}" if done["approved"] else
+                     "nothing was queued to approve")
+    if "reopened" in done:
+        lines.append(f"queued {done['reopened']:,} again" if done["reopened"] else "nothing had failed")
+    if "batch" in done:
+        batch = found.queue.batches[done["batch"] - 1]
+        lines.append(f"wrote batch {batch.number} with {_count(sum(batch.people.values()), 'payment')}, "
+                     f"{found.terms.money(batch.coins or 0)} in all, to {export}; import the bank's answer with "
+                     "--import")
+    if "paid" in done:
+        returned = f"{done['failed']:,} returned"
+        if done["failed"]:
+            returned += f": --reopen queues {'it' if done['failed'] == 1 else 'them'} again"
+        lines.append(f"{done['paid']:,} paid, {returned}")
+        lines.append(f"{done['known']:,} known before, {found.queue.people['sent']:,} still without an answer")
+    return lines
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _payouts_output(campaign: dict[str, Any], done: dict[str, int], found: Payouts, listed: bool) -> PayoutsOutput:
+    from confide.cli import output
+
+    queue = found.queue
+    entries = withdrawn = None
+    if listed:
+        entries = [output.PayoutModel(**{**each, "coins": _words(each["coins"])}) for each in found.entries.to_pylist()]
+        withdrawn = [output.WithdrawnModel(id=each["id"], deposit=str(each["deposit"]))
+                     for each in found.withdrawn.to_pylist()]
+    return output.PayoutsOutput(
+        **campaign, done=done, currency=found.terms.currency, minor_units=found.terms.minor_units,
+        people=dict(queue.people), coins={state: str(coins) for state, coins in queue.coins.items()}, code=queue.code,
+        batches=[output.BatchModel(number=each.number, format=each.form, written=each.written, people=dict(each.people),
+                                   coins=_words(each.coins)) for each in queue.batches],
+        entries=entries, withdrawn=withdrawn)
+
+
+def _words(coins: int | None) -> str | None:
+    """JSON's numbers are not exact."""
+    return None if coins is None else str(coins)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
 
     from confide.campaign import Campaign, Store
 
-__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store", "write_public"]
+__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store", "store_if_any",
+           "write_public"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -32,11 +35,26 @@ def load(path: Path) -> Campaign:
     return Campaign.load(path)
 
 
-def open_store(url: str | None) -> Store:
-    """A store; to be closed, as by `with`."""
-    from confide.campaign import Store
+def open_store(url: str | None, campaign: Campaign) -> Store:
+    """The store in which a campaign was settled; to be closed, as by `with`. None is made: a slip of the finger must
+    not show a fresh budget.
+    """
+    from confide.campaign.settlement import existing
 
-    return Store(url)
+    return existing(campaign.file, url)
+
+
+@contextmanager
+def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
+    """A store that is there, with its name; none on a new installation, whose own is made by the first run."""
+    from confide.campaign import Home, Store
+
+    home = Home.default()
+    if url is None and not home.store.exists():
+        yield home.url.render_as_string(), None
+        return
+    with Store(url, home=home, create=False) as store:
+        yield store.name, store
 
 
 def head(campaign: Campaign) -> dict[str, Any]:
@@ -46,8 +64,9 @@ def head(campaign: Campaign) -> dict[str, Any]:
 
 
 def emit(model: BaseModel) -> None:
-    """Print one JSON object."""
-    print(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False))
+    """Print one JSON object, in one printable line."""
+    line = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
+    print("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line))
 
 
 def write_public(option: str, target: Path, text: str) -> None:

@@ -90,6 +90,8 @@ class CheckOutput(_Campaign):
     reasons: dict[str, int] = Field(description="rejected rows by reason")
     first: list[Rejected] = Field(description="the first rejected rows")
     written: str | None = Field(description="file that lists all of them, where --write asked for it")
+    withdrawn: int = Field(description="who withdrew before the run: their records count as empty in it")
+    ledger: Literal["admits", "refuses", "charged"] = Field(description="what the ledger says to a run now")
 
 
 class RunOutput(_Campaign):
@@ -155,6 +157,14 @@ class ReproduceOutput(_Model):
     sections: list[SectionModel]
 
 
+class CampaignsOutput(_Model):
+    """`confide campaigns --json`: for the operator alone."""
+
+    command: Literal["campaigns"] = "campaigns"
+    store: str = Field(description="the database, without its password")
+    sections: list[SectionModel]
+
+
 class LedgerOutput(_Model):
     """`confide ledger --json`: for the operator alone."""
 
@@ -179,6 +189,7 @@ class VerifyOutput(_Model):
     title: str
     signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
     known_signer: bool = Field(description="whether it is the key that was passed")
+    digest: str = Field(description="SHA-256 of what was signed; empty where the signature is broken")
     passed: bool = Field(description="nothing is broken")
     complete: bool = Field(description="every check was made, and holds")
     findings: list[FindingModel]
@@ -189,6 +200,32 @@ class WithdrawOutput(_Campaign):
 
     command: Literal["withdraw"] = "withdraw"
     before_settlement: bool = Field(description="true: her record counts as empty; false: it was erased")
+
+
+class BatchModel(_Model):
+    """One export of payouts."""
+
+    number: int
+    format: str = Field(description="csv or pain.001")
+    written: str = Field(description="when, UTC")
+    people: dict[str, int] = Field(description="sent, paid, failed, reopened -> number of payments")
+    coins: str | None = Field(description="what was not reopened, in the smallest coin; null once erased")
+
+
+class PayoutModel(_Model):
+    """One payout."""
+
+    id: str
+    coins: str | None = Field(description="in the smallest coin; null once erased")
+    state: str
+    batch: int | None = Field(description="null while it waits")
+
+
+class WithdrawnModel(_Model):
+    """Who withdrew before the settlement."""
+
+    id: str
+    deposit: str = Field(description="in her payout, in the smallest coin; 0 where she had left none")
 
 
 class PayoutsOutput(_Campaign):
@@ -202,7 +239,9 @@ class PayoutsOutput(_Campaign):
     people: dict[str, int] = Field(description="state -> number of payouts")
     coins: dict[str, str] = Field(description="state -> sum in the smallest coin")
     code: str = Field(description="approves what is queued; empty where nothing is")
-    batches: int = Field(description="how many were exported")
+    batches: list[BatchModel]
+    entries: list[PayoutModel] | None = Field(description="every payout, with --list")
+    withdrawn: list[WithdrawnModel] | None = Field(description="before the settlement, with --list")
 
 
 class ChannelOutput(_Model):
@@ -223,7 +262,7 @@ class ChannelOutput(_Model):
 
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
-          | ReproduceOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput
+          | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput
           | ChannelOutput)
 
 

@@ -6,20 +6,25 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table as RichTable
 
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.contract.words import number
+from confide.contract.words import number, printable
 
 __all__ = ["console", "progress", "show", "show_title"]
 
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
-                  force_jupyter=False)
+                  force_jupyter=False, emoji=False)
 _errors = Console(stderr=True, highlight=False, force_jupyter=False)
+
+
+def escape(text: str) -> str:
+    """A text as it is, whoever wrote it: neither markup, nor control characters that steer the terminal."""
+    return markup.escape(printable(text))
 
 
 def show_title(title: str) -> None:

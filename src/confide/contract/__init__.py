@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         NotGuaranteed,
         Refused,
         SolverFailed,
+        StoreFailed,
         Unsupported,
     )
     from confide.contract.guarantees import (
@@ -69,6 +70,7 @@ __all__ = [
     "SimulatedOutcome",
     "SolverFailed",
     "Source",
+    "StoreFailed",
     "Table",
     "Text",
     "Truthfulness",
@@ -85,7 +87,8 @@ __getattr__, __dir__ = doors(
     {
         "encoding": ("canonical", "digest"),
         "errors": (
-            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed", "Unsupported",
+            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed", "StoreFailed",
+            "Unsupported",
         ),
         "guarantees": (
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",

@@ -225,7 +225,10 @@ def _decode_column(name: str, dtype: str, shape: list[Any], columns: Mapping[str
     kind = np.dtype(dtype)
     if kind.kind not in _ARRAYS or not all(type(side) is int and side >= 0 for side in shape):
         raise InvalidInput("column", f"{name} cannot be of type {dtype!r} and shape {shape!r}")
-    values = table_from_bytes(data)["values"]
+    table = table_from_bytes(data)
+    if table.column_names != ["values"]:  # what nobody reads must not be there
+        raise InvalidInput("column", f"{name} holds more than one array")
+    values = table["values"]
     if kind.kind == "U" and kind.itemsize * len(values) > _TEXTS_LIMIT:
         raise InvalidInput("column", f"{name} takes {kind.itemsize * len(values)} bytes",
                            f"must be at most {_TEXTS_LIMIT}")

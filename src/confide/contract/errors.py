@@ -8,12 +8,16 @@
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
-    └── SolverFailed                   a numerical routine could not certify its answer
+    ├── SolverFailed                   a numerical routine could not certify its answer
+    └── StoreFailed                    a database did not do what was asked; nothing of that step was kept
 
-Messages are built from public parameters only. Nothing here ever carries a participant's value.
+Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
+printable line, whatever names out of a stranger's file stand in it.
 """
 
 from __future__ import annotations
+
+from confide.contract.words import printable
 
 __all__ = [
     "BudgetExceeded",
@@ -22,6 +26,7 @@ __all__ = [
     "NotGuaranteed",
     "Refused",
     "SolverFailed",
+    "StoreFailed",
     "Unsupported",
 ]
 
@@ -30,6 +35,9 @@ class ConfideError(Exception):
     """Base of every error that confide raises on purpose."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class InvalidInput(ConfideError, ValueError):
@@ -94,7 +102,7 @@ class BudgetExceeded(Refused):
         self.remaining = remaining
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
-            "lower the campaign's epsilon, or invite other people",
+            "lower the campaign's epsilon, or invite other people; where a data set is full, they are another data_set",
         )
 
 
@@ -125,3 +133,19 @@ class SolverFailed(ConfideError):
         self.routine = routine
         self.detail = detail
         super().__init__(f"{routine}: {detail}")
+
+
+class StoreFailed(ConfideError):
+    """A database that did not do what was asked: locked, full, read-only, out of reach. Nothing of the step was kept.
+
+    Args:
+        store: its URL without a password.
+        problem: what is wrong, without anything that was to be stored.
+        remedy: what to do.
+    """
+
+    def __init__(self, store: str, problem: str, remedy: str = "") -> None:
+        self.store = store
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"the store {store} {problem}" + (f"; {remedy}" if remedy else ""))

@@ -1,10 +1,13 @@
-"""Files: reading what a stranger may have written, writing what nobody else may read."""
+"""Files: reading what a stranger may have written, writing what nobody else may read or a loss of power may take."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import re
+import shlex
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +16,12 @@ from typing import Any, NoReturn
 from pyarrow import ArrowException
 
 from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.words import printable
 
-__all__ = ["as_path", "private_folder", "read_bytes", "read_json", "reading", "write_new", "write_private"]
+__all__ = ["TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
+           "private_folder", "read_bytes", "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
 
-_TEXT_LIMIT = 1 << 24
+TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
@@ -48,13 +53,13 @@ def reading(field: str, path: Path) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        problem = f"{path} cannot be read: {error.field}: {_plain(error.problem)}"
-        raise InvalidInput(field, problem, _plain(error.limit)) from None
+        problem = f"{path} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
+        raise InvalidInput(field, problem, printable(error.limit, _LONGEST)) from None
     except _BROKEN as error:
         raise InvalidInput(field, f"{path} cannot be read ({type(error).__name__})") from None
 
 
-def read_bytes(field: str, path: Path, limit: int = _TEXT_LIMIT) -> bytes:
+def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """A whole file.
 
     Raises:
@@ -73,11 +78,77 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
     """A JSON file, and its bytes.
 
     Raises:
-        InvalidInput: not there, no JSON, too large, nested too deeply.
+        InvalidInput: not there, too large, or nothing that `parse_json` takes.
     """
     data = read_bytes(field, path)
     with reading(field, path):
-        return json.loads(data, parse_constant=_no_number), data
+        return parse_json(data), data
+
+
+def parse_json(data: bytes) -> Any:
+    """What a JSON text says; to be called within `reading`, since a hostile one can break the reader.
+
+    Raises:
+        InvalidInput: a key that stands twice, of which readers would choose different ones, or a number that JSON has
+            not.
+    """
+    return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
+
+
+def check_private(field: str, path: Path) -> None:
+    """Refuse a file that is not its owner's alone. The file is not opened.
+
+    Raises:
+        InvalidInput: somebody else owns it, or others may use it; says what to do.
+    """
+    found = path.stat()
+    if found.st_uid != os.geteuid():
+        raise InvalidInput(field, f"{path} belongs to another user", "run as its owner")
+    if found.st_mode & 0o077:
+        raise InvalidInput(field, f"{path} may be read by others", f"do `chmod 600 {shlex.quote(str(path))}`")
+
+
+def sync(path: Path) -> None:
+    """Wait until what was written to a file, or the names in a folder, would survive a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems keep a folder's names without being asked, and say this
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(path: Path, *, private: bool = False) -> Path:
+    """The folder; where it was not there it is made, with its parents, and survives a loss of power.
+
+    Args:
+        path: of the folder.
+        private: whether a new one is for its owner alone; one that was there keeps its mode.
+    """
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700 if private and each == path else 0o777, exist_ok=True)
+        sync(each.parent)
+    return path
+
+
+def check_unpublished(field: str, path: Path, public: str) -> None:
+    """Refuse a place for a private file within a folder that is published.
+
+    Args:
+        field: for the error.
+        path: where the file would be.
+        public: the name of a file that only published folders have.
+
+    Raises:
+        InvalidInput: some folder above it is one.
+    """
+    for folder in path.absolute().parents:
+        if (folder / public).exists():
+            raise InvalidInput(field, f"{folder} is a pack, which is public, and the file is private",
+                               "choose another folder")
 
 
 def private_folder(path: Path) -> Path:
@@ -91,6 +162,38 @@ def write_private(path: Path, data: bytes | str) -> None:
     """Write a file that its owner alone may read; what stood there is replaced."""
     path.unlink(missing_ok=True)  # a file keeps its mode when it is written again
     _create(path, data, 0o600)
+
+
+def write_once(field: str, path: Path, data: str) -> None:
+    """Write a private file for good, where none is. Who finds it there finds it whole, and it survives a loss of power.
+
+    Of several who write it at once one wins; nobody is told who: read it.
+
+    Args:
+        field: what names the file, for the error.
+        path: where; a folder that is not there is made, for its owner alone.
+        data: the text.
+
+    Raises:
+        InvalidInput: nothing can be written there.
+    """
+    try:
+        make_folder(path.parent, private=True)
+        if not path.exists():
+            descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+            try:
+                with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(descriptor)
+                os.link(draft, path)
+            except FileExistsError:
+                pass
+            finally:
+                os.unlink(draft)
+        sync(path.parent)  # also where another process has only just written it
+    except OSError as error:
+        raise InvalidInput(field, f"{path} cannot be written ({type(error).__name__})") from None
 
 
 def write_new(
@@ -122,10 +225,11 @@ def _create(path: Path, data: bytes | str, mode: int) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
-def _plain(text: str) -> str:
-    """One printable line: a stranger's file does not steer the terminal."""
-    text = re.sub(r"[^\x20-\x7e\xa1-\uffff]", "?", text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidInput("key", f"{Counter(key for key, _ in pairs).most_common(1)[0][0]!r} stands twice")
+    return found
 
 
 def _no_number(text: str) -> NoReturn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,15 +16,19 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.errors import InvalidInput
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.contract.words import did_you_mean
+from confide.contract.words import did_you_mean, money
 
 __all__ = ["Check", "Collection", "Kind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "kind", "kind_names",
            "types_of"]
+
+_MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
+_MOST_DIGITS = 18  # behind the point
 
 Progress = Callable[[int, int | None], None]
 """Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
@@ -49,14 +54,48 @@ class PayoutTerms:
     Args:
         column: of the shares, whole numbers of the smallest coin.
         currency: its name.
-        minor_units: how many of the smallest coin make one unit.
+        minor_units: how many of the smallest coin make one unit; a power of ten.
+        highest: in the smallest coin, what no share exceeds by the plan's own promise.
         deposit: in the smallest coin, what each participant has left beforehand and gets back with her payment.
+
+    Raises:
+        InvalidInput: no such number of coins.
+
+    Example:
+        >>> PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=5_000).money(123_456)
+        '1,234.56 EUR'
     """
 
     column: str
     currency: str
     minor_units: int
+    highest: int
     deposit: int = 0
+
+    def __post_init__(self) -> None:
+        if self.minor_units not in {10**power for power in range(_MOST_DIGITS + 1)}:
+            raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
+                               f"must be 1, 10, 100, and so on up to 10^{_MOST_DIGITS}")
+        whole("deposit", self.deposit)
+
+    def check_total(self, people: int) -> None:
+        """Whether all that may have to be paid fits what databases and banks count in.
+
+        Args:
+            people: invited slots.
+
+        Raises:
+            Refused: the sum could exceed 2^63 - 1 coins.
+        """
+        most = max(0, self.highest) + self.deposit
+        if people * most > _MOST_COINS:
+            raise Refused(f"{people:,} payments of up to {Decimal(most) / self.minor_units:.3g} {self.currency}, in "
+                          f"coins of 1/{self.minor_units:,}, could come to more than 2^63 coins",
+                          "choose larger coins (smaller minor_units), smaller payments, or fewer people")
+
+    def money(self, coins: int) -> str:
+        """Coins in the currency's unit, exact."""
+        return money(coins, self.minor_units, self.currency)
 
 
 class Plan(Protocol):

@@ -79,6 +79,16 @@ class Mechanism(ABC):
         """What can be claimed after the run, computed again from the billboard; None where nothing is."""
         return None
 
+    def check(self, billboard: Billboard) -> None:
+        """Whether a billboard can be one of this mechanism's: what of it follows from the rest, does.
+
+        Nobody can tell from a billboard whether its noise was drawn.
+
+        Raises:
+            InvalidInput: it belongs to other parameters, or contradicts itself.
+        """
+        return
+
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
         """The participant's side of collection: what leaves her device. The identity unless noise is drawn locally."""
         return private

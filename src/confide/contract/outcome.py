@@ -11,6 +11,7 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -62,13 +63,21 @@ class Provenance:
     @classmethod
     def here(cls, noise: str) -> Provenance:
         """The provenance of this process."""
-        parts = {}
-        for name in ("confide", *_PARTS):
-            try:
-                parts[name] = version(name)
-            except PackageNotFoundError:
-                parts[name] = "absent"
+        parts = dict(_versions())
         return cls(confide=parts.pop("confide"), python=platform.python_version(), parts=parts, noise=noise)
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Of confide and its parts; to look them up takes longer than many a mechanism."""
+    return {name: _version(name) for name in ("confide", *_PARTS)}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -6,7 +6,6 @@ whatever else is wrong is told as a fault of the file that it stands in.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,12 +16,20 @@ import pyarrow as pa
 
 from confide.contract.encoding import canonical, column_bytes, decode, digest, table_from_bytes
 from confide.contract.errors import InvalidInput
-from confide.contract.files import as_path, private_folder, read_bytes, read_json, reading, write_private
+from confide.contract.files import (
+    as_path,
+    parse_json,
+    private_folder,
+    read_bytes,
+    read_json,
+    reading,
+    write_private,
+)
 from confide.contract.kinds import types_of
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
 
-__all__ = ["read_public", "read_shares", "rebuild", "write"]
+__all__ = ["public_parts", "read_public", "read_shares", "rebuild", "write"]
 
 _COLUMN_LIMIT = 1 << 32
 """Bytes of one column at most."""
@@ -106,15 +113,31 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
-    """The fields of a released outcome from its public files, path -> bytes, and its shares.
+    """The fields of a released outcome from its public files and its shares.
 
     Raises:
         InvalidInput: they are not what an outcome wrote.
     """
+    return {**public_parts(files), "shares": table_from_bytes(shares)}
+
+
+def public_parts(files: Mapping[str, bytes], folder: Path = Path()) -> dict[str, Any]:
+    """The fields of a released outcome that its public files hold; they may be a stranger's.
+
+    Args:
+        files: path -> bytes.
+        folder: where they lay, for the error.
+
+    Raises:
+        InvalidInput: names the file and what is wrong with it.
+    """
+    place = folder / "manifest.json"
     columns = {path.removeprefix("columns/").removesuffix(".arrow"): data for path, data in files.items()
                if path.startswith("columns/")}
-    return {**_rebuilt(json.loads(files["manifest.json"]), columns, release_safe=True),
-            "shares": table_from_bytes(shares)}
+    if "manifest.json" not in files:
+        raise InvalidInput("manifest", f"{place} is missing")
+    with reading("manifest", place):
+        return _rebuilt(parse_json(files["manifest.json"]), columns, release_safe=True)
 
 
 def read_shares(folder: str | os.PathLike[str]) -> pa.Table:

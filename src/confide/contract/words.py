@@ -1,12 +1,13 @@
-"""Words for people: numbers as they read them, and the name that they probably meant."""
+"""Words for people: numbers as they read them, names that they probably meant, and texts that may be a stranger's."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
-__all__ = ["did_you_mean", "number"]
+__all__ = ["did_you_mean", "money", "number", "printable"]
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
@@ -24,6 +25,42 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: flo
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"did you mean {near[0]!r}?" if near else otherwise
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    r"""One line that steers no terminal: every character that does not show is written as its escape.
+
+    These are control characters, line breaks, marks that turn the direction of writing, and spaces other than the
+    plain one.
+
+    Args:
+        text: perhaps a stranger's.
+        longest: letters of the line at most; what is cut off is marked.
+
+    Example:
+        >>> printable("all is well\x1b[2J\u202e"), printable("a long story", 6)
+        ('all is well\\x1b[2J\\u202e', 'a long...')
+    """
+    # One letter too many is enough to see that something is cut off, however long the text.
+    kept = text if longest is None else text[: longest + 1]
+    line = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in kept)
+    return line if longest is None or len(line) <= longest else f"{line[:longest]}..."
+
+
+def money(coins: int, minor_units: int, currency: str) -> str:
+    """Whole coins in the currency's unit: exact, with all of the currency's digits.
+
+    Args:
+        coins: in the smallest coin.
+        minor_units: how many of them make one unit; a power of ten.
+        currency: its name.
+
+    Example:
+        >>> money(123_456, 100, "EUR")
+        '1,234.56 EUR'
+    """
+    digits = len(str(minor_units)) - 1
+    return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
 
 
 def number(value: str | float | None) -> str:

@@ -135,7 +135,10 @@ class Filter:
         if self.rule == "zcdp":
             allowed = ZCDP.within(float(epsilon), float(delta)).rho
             rest = max(0.0, allowed - float(total.rho))
-            return f"rho {rest:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
+            text = f"rho {rest:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
+            if total.pure and total.epsilon < epsilon:
+                text += f", or epsilon {float(epsilon - total.epsilon):.6g} in pure releases"
+            return text
         text = f"epsilon {float(max(Fraction(0), epsilon - total.epsilon)):.6g} of {float(epsilon):g}"
         if delta:
             text += f", delta {float(max(Fraction(0), delta - total.delta)):.3g} of {float(delta):g}"

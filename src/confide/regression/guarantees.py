@@ -101,9 +101,16 @@ class Figures:
     failure: float
 
     @property
+    def deposit_coins(self) -> int:
+        """What each participant leaves at the start so that nobody can owe money, in whole coins: the largest negative
+        payment, rounded up.
+        """
+        return math.ceil(max(0.0, -self.lowest) / self.coin)
+
+    @property
     def deposit(self) -> float:
-        """What each participant leaves at the start so that nobody can owe money: the largest negative payment."""
-        return max(0.0, -self.lowest)
+        """The same in the currency's unit."""
+        return self.deposit_coins * self.coin
 
 
 def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:

@@ -447,8 +447,8 @@ def _what_would_do(draft: PrivateTruthfulRegression, rho: float) -> str:
     varied = next((mu for mu in rising if mu <= 1 / setting.features and not draft.payment.debias
                    and reaches(smallest_eigenvalue=mu)), None)
     if varied is not None:
-        found.append(f"it would if features varied more in every direction (smallest_eigenvalue {varied:.2g} instead "
-                     f"of {setting.eigenvalue:.2g}: fewer, or more balanced, features)")
+        found.append(f"it would with other features, fewer or more balanced ones, if they really had a "
+                     f"smallest_eigenvalue of {varied:.2g} instead of {setting.eigenvalue:.2g}")
     fewer = behaviour.misreports / 10
     if fewer * setting.people >= 1 and reaches(misreports=fewer):
         found.append(f"it would if only a share of {fewer:.2g} lied or stayed away")

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = ["Behaviour", "Payment", "PrivateTruthfulRegression", "RegressionBillboard"]
 
 MODES = ("corrected", "paper")
+_ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
 
@@ -366,16 +367,48 @@ class PrivateTruthfulRegression(Mechanism):
             for j, sums in enumerate(groups)
         ])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)
-        norm = float(np.linalg.norm(released.estimate))
-        # Projected: never further from any parameter inside the ball, and free. The source releases it as it is.
-        inside = norm == 0 or self.printed_mode
         billboard = RegressionBillboard(
             split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
-            coef=released.estimate if inside else released.estimate * min(1.0, setting.parameter_bound / norm),
+            coef=self._inside(released.estimate),
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
+
+    def _inside(self, estimate: np.ndarray) -> np.ndarray:
+        """The coefficients: the estimate in the ball. That is never further from a parameter inside the ball, and free.
+
+        The source releases the estimate as it is.
+        """
+        norm = float(np.linalg.norm(estimate))
+        if norm == 0 or self.printed_mode:
+            return estimate
+        return np.asarray(estimate * min(1.0, self.setting.parameter_bound / norm))
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether a billboard has this mechanism's sizes, and its estimates follow from its noisy numbers.
+
+        Raises:
+            InvalidInput: names the part that does not.
+        """
+        if not isinstance(billboard, RegressionBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
+        sizes = (self.setting.people, self.setting.features)
+        if (billboard.people, billboard.dimension) != sizes:
+            raise InvalidInput("billboard", f"is of {billboard.people} people and {billboard.dimension} coefficients",
+                               f"must be of {sizes[0]} and {sizes[1]}")
+        if np.unpackbits(billboard.split)[billboard.people :].any():
+            raise InvalidInput("billboard.split", "is about more people than were invited")
+        drawn, due = int(billboard.groups().sum()), self.setting.groups[1]
+        if drawn != due:
+            raise InvalidInput("billboard.split", f"has {drawn} people in group 1", f"a run draws {due}")
+        said = billboard.released
+        now = self.release.again(self.setting, said, billboard.peers)
+        for name, mine, theirs in (("gram", now.gram, said.gram), ("cross", now.cross, said.cross),
+                                   ("estimate", now.estimate, said.estimate), ("ridge", now.ridge, said.ridge),
+                                   ("coef", self._inside(said.estimate), billboard.coef)):
+            if np.shape(mine) != np.shape(theirs) or not np.allclose(mine, theirs, rtol=_ROUNDING, atol=_ROUNDING):
+                raise InvalidInput(f"billboard.{name}", "does not follow from the noisy numbers beside it")
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """(n,) int64, the second pass: each row's payment from that row and the billboard."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import XMLParser
-from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from campaign.payouts.answers import SPACE, report, single
 from campaign.payouts.batches import references, small
 from confide.campaign.payouts import as_table, read_confirmations
 from confide.campaign.payouts.confirmations import _Report
 from confide.contract import InvalidInput
 
-SPACE = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
 STATUSES = st.sampled_from(["paid", "failed"])
 
 
@@ -32,32 +31,6 @@ def refusal(folder: Path, text: str | bytes, messages: Mapping[str, Sequence[str
     start = f"confirmations: {folder / 'answer'} cannot be read: "
     assert str(caught.value).startswith(start)
     return str(caught.value).removeprefix(start)
-
-
-def single(reference: str | None, status: str | None, more: str = "") -> str:
-    named = "" if reference is None else f"<OrgnlEndToEndId>{escape(reference)}</OrgnlEndToEndId>"
-    code = "" if status is None else f"<TxSts>{status}</TxSts>"
-    return f"<TxInfAndSts><StsId>1</StsId>{named}{code}{more}</TxInfAndSts>"
-
-
-def report(*singles: str, message: str = "M-1", group: str | None = None, order: str | None = None) -> str:
-    of = "" if group is None else f"<GrpSts>{group}</GrpSts>"
-    part = "" if order is None else f"<PmtInfSts>{order}</PmtInfSts>"
-    return f"""<?xml version="1.0" encoding="UTF-8"?>
-<Document xmlns="{SPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
-  <CstmrPmtStsRpt>
-    <GrpHdr><MsgId>B-77</MsgId><CreDtTm>2026-03-02T08:00:00</CreDtTm></GrpHdr>
-    <OrgnlGrpInfAndSts>
-      <OrgnlMsgId>{message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>{of}
-      <StsRsnInf><Rsn><Cd>AC04</Cd></Rsn></StsRsnInf>
-    </OrgnlGrpInfAndSts>
-    <OrgnlPmtInfAndSts>
-      <OrgnlPmtInfId>{message}</OrgnlPmtInfId>{part}
-      {"".join(singles)}
-    </OrgnlPmtInfAndSts>
-  </CstmrPmtStsRpt>
-</Document>
-"""
 
 
 # ---- tables
@@ -165,6 +138,20 @@ def test_a_message_that_was_paid_but_for_some(tmp_path: Path) -> None:
     text = report(single("B", "RJCT"), single("C", "ACSP"), order="ACSC")
     assert read(tmp_path, text, SENT) == {"A": "paid", "B": "failed"}
     assert refusal(tmp_path, report(group="ACSC", order="RJCT"), SENT).startswith("reference: 'A' has two statuses")
+
+
+def test_a_message_that_was_paid_although_some_had_failed(tmp_path: Path) -> None:
+    """Were they paid after all, or was only the rest? The bank has to say it of each."""
+    failed = ["B", "D"]
+    path = tmp_path / "answer"
+    path.write_text(report(group="ACSC"))
+    with pytest.raises(InvalidInput, match=r"'M-1' is paid as a whole, .* before that 1 of its payments failed"):
+        read_confirmations(path, SENT, failed)
+    for text, said in ((report(group="RJCT"), dict.fromkeys("ABC", "failed")),
+                       (report(single("B", "RJCT"), group="ACSC"), {"A": "paid", "B": "failed", "C": "paid"}),
+                       (report(single("B", "ACSC"), order="ACSC"), dict.fromkeys("ABC", "paid"))):
+        path.write_text(text)
+        assert read_confirmations(path, SENT, failed) == said
 
 
 def test_a_message_that_nobody_sent(tmp_path: Path) -> None:

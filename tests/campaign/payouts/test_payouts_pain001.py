@@ -20,7 +20,7 @@ GOLDEN = f"""\
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09">
   <CstmrCdtTrfInitn>
     <GrpHdr>
-      <MsgId>CONFIDE-1-779dbd2199eabe29</MsgId>
+      <MsgId>CONFIDE-1-0aef0dd52aa66b29</MsgId>
       <CreDtTm>2026-03-01T12:00:00Z</CreDtTm>
       <NbOfTxs>2</NbOfTxs>
       <CtrlSum>12.55</CtrlSum>
@@ -29,7 +29,7 @@ GOLDEN = f"""\
       </InitgPty>
     </GrpHdr>
     <PmtInf>
-      <PmtInfId>CONFIDE-1-779dbd2199eabe29</PmtInfId>
+      <PmtInfId>CONFIDE-1-0aef0dd52aa66b29</PmtInfId>
       <PmtMtd>TRF</PmtMtd>
       <NbOfTxs>2</NbOfTxs>
       <CtrlSum>12.55</CtrlSum>

@@ -14,19 +14,16 @@ from campaign.store.nursery import Nursery
 from campaign.store.templates import Copies, empty, file_copies, server_copies
 from confide.campaign import Home, Store
 from confide.contract import kinds
-from confide.contract.outcome import Provenance
 
 _numbers = count(1)
-HERE = Provenance.here("secure")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def counting() -> Iterator[None]:
-    """The stand-in kind is installed; the versions of all parts are looked up once, not in every run."""
+    """The stand-in kind is installed."""
     found = entries()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kinds, "_entries", lambda: found)
-        patch.setattr(Provenance, "here", lambda _: HERE)
         kinds.kind.cache_clear()
         yield
     kinds.kind.cache_clear()

@@ -147,7 +147,7 @@ class CountingKind:
         return CountingCodec()
 
     def payouts(self, plan: CountingPlan) -> PayoutTerms:
-        return PayoutTerms(column="payment", currency="EUR", minor_units=100, deposit=DEPOSIT)
+        return PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=6, deposit=DEPOSIT)
 
     def collect(self, config: CountingConfig, plan: CountingPlan, folder: Path, progress: Any = None) -> Collection:
         found = list(self._lines(config, folder))

@@ -20,6 +20,7 @@ from confide.campaign.store import schema
 from confide.campaign.store.chain import Entry, broken
 from confide.campaign.store.ledger import subject_keys
 from confide.contract import Audience, Unit, digest
+from confide.contract.encoding import table_from_bytes
 from confide.privacy import Account
 
 __all__ = ["Life", "account", "lives"]
@@ -41,7 +42,8 @@ class Life:
         withdrawn: slot -> whether she had handed in a report.
         debits: how many.
         pack: path -> bytes; empty before the publication.
-        payouts: slot -> (amount, state, batch).
+        payouts: slot -> (amount, state, batch); no amount is left once all is paid.
+        paid: what was paid in all, once no amount is left.
         events: names in order.
     """
 
@@ -52,7 +54,8 @@ class Life:
     withdrawn: Mapping[int, bool]
     debits: int
     pack: Mapping[str, bytes]
-    payouts: Mapping[int, tuple[int, str, int | None]]
+    payouts: Mapping[int, tuple[int | None, str, int | None]]
+    paid: int | None
     events: tuple[str, ...]
 
 
@@ -83,9 +86,10 @@ def _life(store: Store, row: Any, tables: Mapping[str, list[Any]]) -> Life:
     withdrawn = {each.slot: bool(each.reported) for each in own("withdrawal")}
     reports = {each.slot: bytes(each.report) for each in own("report")}
 
-    assert state in (State.OPEN, State.CLOSED, State.CHARGED, State.SETTLED)
+    assert state in (State.OPEN, State.CLOSED, State.CHARGED, State.SETTLED, State.CANCELLED)
     _check_chain(events, state, row.content)
     assert len(own("ledger_debit")) == (state in _CHARGED)  # one debit, from the charge on and not before
+    assert state is not State.CANCELLED or not (reports or withdrawn)
     assert len(own("share")) == (state is State.SETTLED)
     assert bool(pack) == (state is State.SETTLED)
     if pack:
@@ -95,12 +99,21 @@ def _life(store: Store, row: Any, tables: Mapping[str, list[Any]]) -> Life:
     assert {batch for _, _, batch in payouts.values()} - {None} <= batches
     assert batches == set(range(1, len(batches) + 1))
     assert not set(reports) & set(withdrawn)
-    if payouts and all(how == "paid" for _, how, _ in payouts.values()):
+    failed = {(each.slot, each.batch) for each in own("payout_reopened")}
+    assert {slot for slot, _ in failed} <= set(payouts)
+    assert {batch for _, batch in failed} <= batches
+    assert not failed & {(slot, batch) for slot, (_, _, batch) in payouts.items()}  # an attempt is over, or it is not
+    done = bool(payouts) and all(how == "paid" for _, how, _ in payouts.values())
+    assert (row.paid is not None) == done
+    assert all((amount is None) == done for amount, _, _ in payouts.values())
+    if done:
         assert not reports
         assert not withdrawn
+        (share,) = own("share")
+        assert all(column.null_count == row.slots for column in table_from_bytes(bytes(share.data)).columns)
     return Life(number=row.id, title=row.title, state=state, reports=reports, withdrawn=withdrawn,
                 debits=len(own("ledger_debit")), pack=pack, payouts=payouts,
-                events=tuple(each.event for each in events))
+                paid=None if row.paid is None else int(row.paid), events=tuple(each.event for each in events))
 
 
 def _check_chain(events: list[Entry], state: State, content: str) -> None:

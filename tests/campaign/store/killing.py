@@ -13,7 +13,7 @@ from campaign.small import tree
 from campaign.store.counting import DEPOSIT, report, write
 from campaign.store.invariants import Life, lives
 from campaign.store.nursery import Nursery
-from campaign.store.templates import Copies
+from campaign.store.templates import Copies, copied
 from confide.campaign import Campaign, Home, State, Store, verify
 
 __all__ = ["Scene", "kill_again", "kill_each", "new", "prepared"]
@@ -58,7 +58,7 @@ def prepared(copies: Callable[[Callable[[str], None]], Copies], folder: Path) ->
     answers = {0: 5, 1: 11, 2: 7, 3: 1_000}
     campaign = write(folder, answers, people=7, file="this", title="this")
     earlier = write(folder, {0: 1}, people=7, file="earlier", title="earlier")
-    home = folder / "home"
+    home, homes = folder / "home", count(1)
 
     def prepare(url: str) -> None:
         with Store(url, home=Home(home)) as store:
@@ -70,9 +70,10 @@ def prepared(copies: Callable[[Callable[[str], None]], Copies], folder: Path) ->
             store.withdraw(number, 5)
 
     expected = {0: report(5), 1: report(11), 3: report(2_000), 4: report(30_000)}
-    return Scene(campaign=campaign, copies=copies(prepare), home=lambda: home, expected=expected,
+    return Scene(campaign=campaign, copies=copies(prepare), expected=expected,
+                 home=lambda: copied(home, folder / f"home-{next(homes)}", earlier.file.digest).folder,
                  before={slot: expected[slot] for slot in (3, 4)}, withdrawn=frozenset({2, 5}),
-                 people=frozenset({0, 1, 3, 4, 5}), folder=folder)
+                 people=frozenset(range(6)), folder=folder)  # who withdrew gets the deposit back
 
 
 def new(copies: Callable[[Callable[[str], None]], Copies], folder: Path) -> Scene:
@@ -160,6 +161,7 @@ def _finish(scene: Scene, job: Mapping[str, Any], home: Path, figures: _Figures)
     figures.payouts.update(list(after.payouts).count(slot) for slot in scene.people)
     assert after.payouts == due
     assert verify(out, key=Home(home).fingerprint).passed
+    assert list(out.parent.iterdir()) == [out]  # no draft of who was killed
 
 
 def _lost(scene: Scene, life: Life | None) -> int:

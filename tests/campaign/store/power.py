@@ -15,10 +15,12 @@ from unittest.mock import patch
 
 from campaign.store.counting import report, write
 from campaign.store.invariants import Life, lives
+from campaign.store.templates import copied
 from confide.campaign import Campaign, Home, State, Store, verify
 from confide.campaign.payouts import export_batch, import_confirmations
 from confide.campaign.store import database
 from confide.campaign.store.database import Database
+from confide.contract.files import write_private
 
 __all__ = ["Recording", "cut_everywhere", "record"]
 
@@ -151,9 +153,10 @@ def cut_everywhere(recording: Recording, cuts: Iterable[Cut]) -> dict[str, Any]:
     for number, (whole, log) in enumerate(cuts):
         place = recording.folder / f"cut-{number}"
         place.mkdir()
-        (place / "store.db").write_bytes(recording.base)
-        (place / "store.db-wal").write_bytes(log)
-        with Store(f"sqlite:///{place / 'store.db'}", home=Home(recording.home)) as store:
+        write_private(place / "store.db", recording.base)
+        write_private(place / "store.db-wal", log)
+        home = copied(recording.home, place / "home")
+        with Store(f"sqlite:///{place / 'store.db'}", home=home) as store:
             found = lives(store).get("this")
             states["not there" if found is None else _stage(found)] += 1
             _check_known(recording, whole, found)
@@ -199,13 +202,9 @@ def _carry_on(recording: Recording, store: Store, number: int, place: Path) -> l
     """Pay until all is paid; how often each person was. The bank is asked for the payments that it was sent before."""
     paid: Counter[int] = Counter()
     paid.update(slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "paid")
-    for row in store.batches(number):
-        said = {reference: "paid" for slot, reference, _ in row.payments if not paid[slot]}
-        failed = {slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "failed"}
-        now = {reference: verdict for slot, reference, _ in row.payments
-               for verdict in [said.get(reference)] if verdict and slot not in failed}
-        paid.update(slot for slot, reference, _ in row.payments if reference in now)
-        store.confirm(number, now)
+    for sent in store.attempts(number).values():
+        store.confirm(number, {reference: "paid" for reference, state in sent.items() if state == "sent"})
+    paid |= Counter(slot for slot, (_, state, _) in lives(store)["this"].payouts.items() if state == "paid")
     while not store.payouts(number).done:
         store.reopen(number)
         store.approve(number, store.payouts(number).code)

@@ -12,7 +12,7 @@ from campaign.store.counting import write
 from campaign.store.invariants import lives
 from campaign.store.killing import Scene
 from campaign.store.nursery import Nursery
-from campaign.store.templates import Copies
+from campaign.store.templates import Copies, copied
 from confide.campaign import Home, State, Store, verify
 
 __all__ = ["race_for_one", "race_for_the_budget"]
@@ -57,7 +57,7 @@ def race_for_the_budget(
     Returns:
         What was counted: rounds, errors by type, and in how many rounds how many campaigns were charged and published.
     """
-    homes = folder / "home"
+    first = folder / "home"
     all_ = [write(folder, {0: 1, 1: 2}, people=3, title=f"number {k}", file=f"n{k}", budget=f"{admitted}.0")
             for k in range(campaigns)]
     errors: Counter[str] = Counter()
@@ -65,16 +65,17 @@ def race_for_the_budget(
     published: Counter[int] = Counter()
 
     def prepare(url: str) -> None:
-        with Store(url, home=Home(homes)):
+        with Store(url, home=Home(first)):
             pass
 
     ready = copies(prepare)
     for number in range(rounds):
         with ready() as url:
+            home = copied(first, folder / f"home-{number}")
             answers = nursery.run(*[
-                {"do": "settle", "campaign": str(each.file.path), "url": url, "home": str(homes),
+                {"do": "settle", "campaign": str(each.file.path), "url": url, "home": str(home.folder),
                  "out": str(folder / f"out-{number}" / each.file.name)} for each in all_ * settlers])
-            with Store(url, home=Home(homes)) as store:
+            with Store(url, home=home) as store:
                 found = lives(store)
             errors.update(answer.error.partition(":")[0] for answer in answers if answer.error)
             charged[sum(life.debits for life in found.values())] += 1

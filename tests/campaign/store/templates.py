@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import NullPool, create_engine, delete, text
 from sqlalchemy.engine import make_url
 
+from confide.campaign import Home
 from confide.campaign.store import schema
 
 if TYPE_CHECKING:
     from confide.campaign import Store
     from databases import Cluster
 
-__all__ = ["Copies", "empty", "file_copies", "server_copies"]
+__all__ = ["Copies", "copied", "empty", "file_copies", "server_copies"]
 
 Copies = Callable[[], "contextmanager[str]"]  # type: ignore[type-arg]
 """Called for a fresh copy's URL, which is gone at the end of the block."""
@@ -61,8 +62,22 @@ def server_copies(cluster: Cluster, prepare: Callable[[str], None]) -> Copies:
     return copy
 
 
+def copied(home: Path, to: Path, content: str = "") -> Home:
+    """An installation as it was before a campaign was released, by default before any was.
+
+    Args:
+        home: which.
+        to: a folder that is not there yet.
+        content: of the one campaign that it had released.
+    """
+    shutil.copytree(home, to, ignore=lambda folder, names: [name for name in names if name != content
+                                                            and Path(folder).name == "released"])
+    return Home(to)
+
+
 def empty(store: Store) -> None:
-    """Take everything out of a store but its key."""
+    """Take everything out of a store but its key, and forget what was released."""
+    shutil.rmtree(store.home.folder / "released", ignore_errors=True)
     with store.database.writing() as connection:
         for table in reversed(schema.metadata.sorted_tables):
             if table is not schema.installation:

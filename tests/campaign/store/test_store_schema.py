@@ -10,14 +10,13 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, inspect, select, text, update
-from sqlalchemy.exc import IntegrityError
 
 from campaign.store.counting import write
 from campaign.store.invariants import lives
 from campaign.store.nursery import Nursery
 from confide.campaign import Home, State, Store
 from confide.campaign.store import schema
-from confide.contract import InvalidInput
+from confide.contract import InvalidInput, StoreFailed
 
 
 def shape(connection: Connection) -> dict[str, Any]:
@@ -139,7 +138,7 @@ def test_a_transaction_that_breaks_leaves_nothing(database_url: str) -> None:
     with Store(database_url) as store:
         with pytest.raises(RuntimeError):
             break_off(store)
-        with pytest.raises(IntegrityError, match="ck_payout_positive"):
+        with pytest.raises(StoreFailed, match="ck_payout_positive"):
             pay_nothing(store)
         assert store.campaigns() == ()
     with Store(database_url) as store:

@@ -51,7 +51,9 @@ def test_campaigns_that_the_budget_does_not_admit_together(
     if rounds > 3:
         with capsys.disabled():
             print(f"\n{json.dumps(figures)}")
-    assert set(figures["errors"]) == {"BudgetExceeded"}
+    # Of several settlers of one campaign the first is told that the budget is spent, others that it is cancelled.
+    assert "BudgetExceeded" in figures["errors"]
+    assert set(figures["errors"]) <= {"BudgetExceeded", "Refused"}
     assert figures["charged"] == figures["published"] == {admitted: rounds}
 
 

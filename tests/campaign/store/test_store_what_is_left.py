@@ -21,6 +21,7 @@ from confide.campaign.payouts import export_batch, import_confirmations
 from confide.campaign.store import schema
 from confide.campaign.store.ledger import subject_keys
 from confide.campaign.store.reports import put
+from confide.contract import Refused
 
 COLUMNS = {
     "alembic_version.version_num": ("public", "which migration the tables are of"),
@@ -35,6 +36,7 @@ COLUMNS = {
     "campaign.slots": ("public", "how many were invited, in the campaign file"),
     "campaign.state": ("public", "where it stands"),
     "campaign.withdrawals": ("operator", "how many withdrew before the publication; not who"),
+    "campaign.paid": ("operator", "the sum of all payouts, for the books; it stands in the place of the amounts"),
     "event.campaign_id": ("operator", "which campaign"),
     "event.number": ("public", "the order of the operator's acts"),
     "event.event": ("public", "what the operator did; in the pack up to the publication"),
@@ -52,22 +54,25 @@ COLUMNS = {
     "billboard.path": ("public", "of a file in the pack"),
     "billboard.data": ("public", "a file of the pack"),
     "share.campaign_id": ("operator", "which campaign"),
-    "share.data": ("operator", "what the mechanism gave each slot: settled again, it is the same; hers goes when she "
-                               "asks"),
+    "share.data": ("erased", "what the mechanism gave each slot; as many rows stay, all of them empty"),
     "payout.campaign_id": ("operator", "which campaign"),
     "payout.slot": ("operator", "who was paid: books are kept, and nobody is paid twice"),
-    "payout.amount": ("operator", "what she was paid"),
+    "payout.amount": ("erased", "what she was paid: with the billboard, close to what she said"),
     "payout.state": ("operator", "that she was paid"),
     "payout.batch": ("operator", "in which batch"),
     "payout_batch.campaign_id": ("operator", "which campaign"),
     "payout_batch.number": ("operator", "of the operator's exports"),
     "payout_batch.format": ("operator", "csv or pain.001"),
     "payout_batch.written": ("operator", "when the operator exported; one time for all of a batch"),
+    "payout_reopened.campaign_id": ("operator", "which campaign"),
+    "payout_reopened.batch": ("operator", "in which batch a payment failed"),
+    "payout_reopened.slot": ("operator", "whose payment: the bank may speak of it again"),
     "ledger_scope.id": ("operator", "a number in this store"),
     "ledger_scope.data_set": ("public", "in the campaign files"),
     "ledger_scope.neighbours": ("public", "the neighbouring relation"),
     "ledger_scope.audience": ("public", "who sees the releases"),
     "ledger_scope.balance_id": ("public", "what the data set has spent"),
+    "ledger_scope.newcomer_id": ("public", "what releases that list nobody have cost"),
     "ledger_balance.id": ("operator", "a number in this store"),
     "ledger_balance.rule": ("public", "in the campaign files"),
     "ledger_balance.budget_epsilon": ("public", "in the campaign files"),
@@ -133,6 +138,17 @@ def test_every_column_has_a_reason(database_url: str) -> None:
     assert not any(isinstance(kind, DateTime) for kind in columns.values())
 
 
+def test_the_documentation_says_the_same() -> None:
+    """Of every table, and of every column that is erased when all is paid."""
+    page = (Path(__file__).parents[3] / "docs" / "campaigns" / "settlement.md").read_text(encoding="utf-8")
+    lines = page.partition("| what is stored | where | until |\n|---|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    named = {word: until for _, _, where, until, _ in (line.split("|") for line in lines)
+             for word in re.findall(r"`([a-z_.]+)`", where)}
+    assert {word.partition(".")[0] for word in named} == {column.partition(".")[0] for column in COLUMNS}
+    kept = {column for column in COLUMNS if "for ever" in named.get(column, named[column.partition(".")[0]])}
+    assert kept == {column for column, (whose, _) in COLUMNS.items() if whose != "erased"}
+
+
 def test_what_bears_a_day_or_a_time_is_nobodys_report() -> None:
     """Days stand with the operator's acts, the one time with her export."""
     words = re.compile(r"day|time|date\b|when|written|created|updated|stamp")
@@ -157,13 +173,14 @@ def test_no_report_is_left(way: str, tmp_path: Path) -> None:
                 store.submit(number, slot, report(value(slot)))
             for slot in order[: PEOPLE // 16]:
                 store.withdraw(number, slot)
-        campaign.settle(store=store)
+        shares = campaign.settle(store=store).outcome.shares["payment"].to_numpy().tobytes()
         before, there = on_disk(store), lives(store)["How much in all?"].reports
         assert len(there) > PEOPLE // 16
-        assert all(each in before for each in there.values())  # so that a search would find them
+        assert all(each in before for each in (*there.values(), shares))  # so that a search would find them
         pay_all(campaign, store, tmp_path)
         assert lives(store)["How much in all?"].reports == {}
         left = on_disk(store)
+    assert shares not in left
     for slot in range(2 * PEOPLE):
         assert report(value(slot)) not in left
         assert value(slot).to_bytes(8, "little") not in left
@@ -171,6 +188,47 @@ def test_no_report_is_left(way: str, tmp_path: Path) -> None:
     assert not re.search(rb"person-\d", left)  # no id, hence no link from one to anything
     with Store(f"sqlite:///{tmp_path / 'store' / 'store.db'}") as store:
         assert campaign.settle(store=store).outcome.shares.num_rows == PEOPLE  # what must stay, is there
+
+
+def test_a_campaign_that_is_paid_still_answers(database_url: str, tmp_path: Path) -> None:
+    """No amount and no share is left, which would tell answers; books, outcome and replays are what they were."""
+    campaign = write(tmp_path, {slot: 11 * slot for slot in range(5)})
+    with Store(database_url) as store:
+        settled = campaign.settle(store=store)
+        number, public = settled.number, small.tree(settled.folder)
+        total = store.payouts(number).coins["queued"]
+        pay_all(campaign, store, tmp_path)
+
+        found = campaign.payouts(store=store)
+        assert found.entries["coins"].to_pylist() == [None] * 5
+        assert set(found.entries["state"].to_pylist()) == {"paid"}
+        assert found.entries["batch"].to_pylist() == [2, 1, 1, 2, 1]
+        assert (found.queue.people["paid"], found.queue.coins["paid"]) == (5, total)
+        assert store.get(number).paid == total
+        assert [batch.coins for batch in found.queue.batches] == [None, None]
+        again = campaign.settle(store=store)
+        assert not again.fresh
+        assert (again.outcome.to_dict(), small.tree(again.folder)) == (settled.outcome.to_dict(), public)
+        assert again.outcome.shares["payment"].to_pylist() == [None] * 6
+        assert again.tables["sum"] == settled.tables["sum"]
+
+        with pytest.raises(Refused, match="everybody is paid, and the shares were erased"):
+            campaign.share(name(1), store=store)
+        assert campaign.share(name(1), record={"value": "11"})
+        own = campaign.own_file(name(1), record={"value": "11"})
+        assert own["share"] == {"payment": settled.outcome.shares["payment"][1].as_py()}
+
+        for answer in ("answer-True.csv", "answer-False.csv"):
+            said = campaign.import_confirmations(tmp_path / answer, store=store)
+            assert said["known"] == len((tmp_path / answer).read_text().splitlines()) - 1
+        assert campaign.approve_payouts("", store=store) == campaign.reopen_payouts(store=store) == 0
+        for batch in (1, 2):
+            with pytest.raises(Refused, match=f"the bank has answered batch {batch}"):
+                campaign.export_payouts(tmp_path / "again.csv", batch=batch, store=store)
+        with pytest.raises(Refused, match="no payout is approved"):
+            campaign.export_payouts(tmp_path / "more.csv", store=store)
+        assert campaign.withdraw(name(1), store=store) is False
+        assert lives(store)["How much in all?"].paid == total
 
 
 @pytest.mark.parametrize("seed", [1, 3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 28, 50, 53, 56))])

@@ -91,6 +91,13 @@ def test_a_confirmation_of_nothing_erases_nothing(campaign: Campaign, store: Sto
     assert life(store).withdrawn == {1: False}
 
 
+def test_who_is_not_invited(campaign: Campaign, store: Store) -> None:
+    opened(campaign, store)
+    for identity in ("person-7", "person-0", 1, ""):
+        with pytest.raises(InvalidInput, match=r"id: '.*' is not on the public list of 6 ids"):
+            campaign.withdraw(identity, store=store)
+
+
 # ---- before the publication
 
 
@@ -108,9 +115,8 @@ def test_her_slot_stays_empty(closed: bool, campaign: Campaign, store: Store) ->
     assert settled.outcome.billboard.total == 4_021  # type: ignore[attr-defined]
     assert settled.outcome.shares.num_rows == 6
     assert settled.outcome.shares["payment"][2].as_py() == 0
-    assert life(store).withdrawn == {2: closed}
-    due = (DEPOSIT, "queued", None) if closed else None  # what she had left, if she had handed in anything
-    assert life(store).payouts.get(2) == due
+    assert life(store).withdrawn == {2: True}  # whether she or the file had handed it in
+    assert life(store).payouts[2] == (DEPOSIT, "queued", None)  # what she had left with it
     assert verify(settled.folder).passed
 
 
@@ -155,6 +161,9 @@ def test_who_has_no_record_withdraws_during_the_run(
     campaign.settle(store=store)
     assert len(draws) == 2
     assert 5 not in life(store).payouts
+    found = campaign.payouts(store=store)
+    assert found.withdrawn.to_pylist() == [{"id": name(5), "deposit": 0}]
+    assert found.entries["id"].to_pylist() == [name(slot) for slot in ANSWERS]
 
 
 def test_a_run_sees_one_state(campaign: Campaign, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,15 +183,27 @@ def test_a_run_sees_one_state(campaign: Campaign, store: Store, monkeypatch: pyt
     assert seen == [[4_321], [4_321], [321], [321]]
 
 
-def test_everybody_withdraws(campaign: Campaign, store: Store) -> None:
-    """Nobody had handed in anything: nobody is paid, and nothing is kept."""
+@pytest.mark.parametrize("reported", [False, True])
+def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> None:
+    """Who had handed in something gets the deposit back. Where nobody had, nobody is paid, and no report is kept; what
+    the mechanism gave to empty records is, since no payment has told it."""
+    campaign = write(tmp_path, ANSWERS if reported else {})
     number = opened(campaign, store)
     for slot in range(6):
-        store.withdraw(number, slot)
+        assert campaign.withdraw(name(slot), store=store) is True
     settled = campaign.settle(store=store)
     assert settled.outcome.billboard.total == 0  # type: ignore[attr-defined]
-    assert store.payouts(number).done
-    assert life(store).withdrawn == {}
+    assert store.payouts(number).done == (not reported)
+    assert life(store).payouts == (dict.fromkeys(ANSWERS, (DEPOSIT, "queued", None)) if reported else {})
+    assert life(store).withdrawn == ({slot: slot in ANSWERS for slot in range(6)} if reported else {})
+    assert campaign.settled(store=store).shares["payment"].to_pylist() == [0] * 6
+    if reported:
+        told = campaign.share(name(1), store=store)[0]
+        assert told.private
+        assert told.title == "Participant person-2: withdrew before the settlement"
+        assert "The deposit of 0.03 EUR that she had left is returned" in str(told.blocks)
+        assert "She had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
+        assert [row["deposit"] for row in campaign.payouts(store=store).withdrawn.to_pylist()] == [3, 3, 3, 3, 0, 0]
 
 
 # ---- after it
@@ -196,11 +217,12 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
     shares = settled.outcome.shares["payment"].to_pylist()
     if paid:
         pay_all(store, number)
+        shares = [None] * len(shares)
     before, spent = life(store), store.ledger("town")
     gone: list[int] = []
     for slot in (0, 2, 2, 5):
         her = store.subject(account("town"), name(slot))
-        assert store.withdraw(number, slot) is False
+        assert campaign.withdraw(name(slot), store=store) is False
         gone.append(slot)
         after = life(store)
         assert after.withdrawn == {}
@@ -232,7 +254,7 @@ def test_she_can_still_check_her_share(campaign: Campaign, store: Store) -> None
 def test_she_is_still_paid(campaign: Campaign, store: Store) -> None:
     """Once: her payout is not hers to erase, and a failed payment can be sent again."""
     settled = campaign.settle(store=store)
-    number, amount = settled.number, life(store).payouts[1][0]
+    number, total = settled.number, sum(amount or 0 for amount, _, _ in life(store).payouts.values())
     store.withdraw(number, 1)
     store.approve(number, store.payouts(number).code)
     batch = store.batch(number, store.export(number, "csv"))
@@ -240,7 +262,8 @@ def test_she_is_still_paid(campaign: Campaign, store: Store) -> None:
     store.withdraw(number, 1)
     assert store.reopen(number) == 1
     pay_all(store, number)
-    assert life(store).payouts[1] == (amount, "paid", 2)
+    assert life(store).payouts[1] == (None, "paid", 2)
+    assert life(store).paid == total
 
 
 def test_the_note_of_her_withdrawal_goes_too(campaign: Campaign, store: Store) -> None:
@@ -248,7 +271,7 @@ def test_the_note_of_her_withdrawal_goes_too(campaign: Campaign, store: Store) -
     number = opened(campaign, store)
     store.withdraw(number, 1)
     campaign.settle(store=store)
-    assert life(store).withdrawn == {1: False}
+    assert life(store).withdrawn == {1: True}
     assert store.withdraw(number, 1) is False
     assert life(store).withdrawn == {}
     assert life(store).state is State.SETTLED
@@ -295,4 +318,4 @@ def test_locks_are_taken_in_one_order(postgresql: Any, tmp_path: Path) -> None:
         write(tmp_path, ANSWERS).settle(store=store)
     postgresql.drop("locks")
     found = [locks for locks in transactions if "ledger" in locks]
-    assert found == [["ledger", "new"], ["campaign", "ledger"], ["campaign", "ledger"]]  # open, check_charge, charge
+    assert found == [["ledger", "new"], ["ledger"], ["campaign", "ledger"]]  # open, check_charge, charge

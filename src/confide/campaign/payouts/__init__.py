@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from confide.campaign.payouts.pain001 import as_pain001
     from confide.campaign.payouts.payees import Payee, read_payees
     from confide.campaign.payouts.payment import Batch, Payer, Payment
+    from confide.campaign.payouts.queue import Payouts
     from confide.campaign.payouts.table import as_table
 
 
-__all__ = ["Batch", "Payee", "Payer", "Payment", "Status", "as_pain001", "as_table", "export_batch",
+__all__ = ["Batch", "Payee", "Payer", "Payment", "Payouts", "Status", "as_pain001", "as_table", "export_batch",
            "import_confirmations", "read_confirmations", "read_payees"]
 
 __getattr__, __dir__ = doors(
@@ -29,6 +30,7 @@ __getattr__, __dir__ = doors(
         "pain001": ("as_pain001",),
         "payees": ("Payee", "read_payees"),
         "payment": ("Batch", "Payer", "Payment"),
+        "queue": ("Payouts",),
         "table": ("as_table",),
     },
 )

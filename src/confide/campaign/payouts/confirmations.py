@@ -45,7 +45,8 @@ _BLOCKS = {
 
 
 def read_confirmations(
-    path: str | os.PathLike[str], messages: Mapping[str, Collection[str]] | None = None
+    path: str | os.PathLike[str], messages: Mapping[str, Collection[str]] | None = None,
+    failed: Collection[str] = frozenset(),
 ) -> dict[str, Status]:
     """What became of payments, by reference; those that are pending are left out.
 
@@ -53,21 +54,24 @@ def read_confirmations(
     that a status can be added to the table of a batch), or a report in pain.002.001.10.
 
     A report may also speak of a message as a whole. It then holds for all of the message's references that the report
-    does not name one by one; who is named in a message that failed as a whole must have failed too.
+    does not name one by one; who is named in a message that failed as a whole must have failed too. A message that was
+    paid as a whole, although some of its payments had failed before, says too little of these.
 
     Args:
         path: of the file.
         messages: `Batch.message` -> the references in it, of whatever was sent to the bank.
+        failed: references of which the bank has said before that they failed.
 
     Raises:
         InvalidInput: names the line or the reference: a status that is not known, one reference with contradicting
-            statuses, a whole message that is not in `messages`, a document type declaration, another message.
+            statuses, a whole message that is not in `messages`, one that was paid although some of it had failed, a
+            document type declaration, another message.
     """
     file = as_path("confirmations", path)
     data = read_bytes("confirmations", file, _LARGEST)
     with reading("confirmations", file):
         text = decoded(data)
-        return _from_report(text, messages or {}) if text.lstrip().startswith("<") else _from_table(text)
+        return _from_report(text, messages or {}, set(failed)) if text.lstrip().startswith("<") else _from_table(text)
 
 
 def _from_table(text: str) -> dict[str, Status]:
@@ -90,7 +94,7 @@ def _from_table(text: str) -> dict[str, Status]:
     return known
 
 
-def _from_report(text: str, messages: Mapping[str, Collection[str]]) -> dict[str, Status]:
+def _from_report(text: str, messages: Mapping[str, Collection[str]], failed: set[str]) -> dict[str, Status]:
     report = _parse(text)
     named: dict[str, Status | None] = {}
     for reference, status in report.singles:
@@ -102,6 +106,11 @@ def _from_report(text: str, messages: Mapping[str, Collection[str]]) -> dict[str
         if message not in messages:
             raise InvalidInput("message", f"{message!r} is {status} as a whole, and no such message was sent from here",
                                "look into the bank's own overview of that order")
+        doubtful = failed.intersection(messages[message]).difference(named) if status == "paid" else ()
+        if doubtful:
+            raise InvalidInput("message", f"{message!r} is paid as a whole, and the bank said before that "
+                               f"{len(doubtful)} of its payments failed",
+                               "nothing was imported; ask for a report that names each payment")
         for reference in messages[message]:
             if reference not in named:
                 whole[reference] = _joined(reference, (whole.get(reference), status))

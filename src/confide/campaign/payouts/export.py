@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from confide.campaign.folder import NOTE
 from confide.campaign.payouts.confirmations import read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, read_payees
-from confide.campaign.payouts.payment import Batch, Payer, Payment
+from confide.campaign.payouts.payment import Batch, Payer, Payment, message
+from confide.campaign.payouts.queue import terms_of
 from confide.campaign.payouts.table import as_table
-from confide.contract.errors import InvalidInput
-from confide.contract.files import write_new
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import as_path, check_unpublished, write_new
 
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
@@ -24,9 +25,11 @@ __all__ = ["TEXT", "export_batch", "import_confirmations"]
 
 TEXT = "Payment for taking part"
 
+_ENDINGS = {".csv": "csv", ".xml": "pain.001"}
+
 
 def export_batch(
-    campaign: Campaign, store: Store, path: Path, *, number: int | None = None,
+    campaign: Campaign, store: Store, path: str | os.PathLike[str], *, number: int | None = None,
     payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str = TEXT,
 ) -> int:
     """Take all approved payouts into a new batch and write its file, or write an earlier batch again.
@@ -35,7 +38,8 @@ def export_batch(
         campaign: a settled one.
         store: where it was settled.
         path: a new file: `.csv`, or `.xml` for pain.001. Its owner alone may read it; it names people.
-        number: an earlier batch, which the bank has not answered.
+        number: an earlier batch, which the bank has not answered; in its own format, since whoever pays by two ways
+            might pay twice.
         payees: the operator's file of names and accounts; nothing of it is stored.
         payer: NAME,IBAN or NAME,IBAN,BIC, for pain.001.
         text: on the bank statements, for pain.001. Not the campaign's title, which might tell the bank more about
@@ -46,17 +50,22 @@ def export_batch(
 
     Raises:
         InvalidInput: the file exists or has another ending, or names and accounts are missing; nothing was exported.
-        Refused: nothing is approved, or the bank has answered the batch.
+        Refused: nothing is approved, the bank has answered the batch, or it was written in another format.
     """
-    form = {".csv": "csv", ".xml": "pain.001"}.get(path.suffix.lower())
+    path = as_path("export", path)
+    form = _ENDINGS.get(path.suffix.lower())
     if form is None:
         raise InvalidInput("export", f"{path.name!r} has no known ending", "must end in .csv or .xml")
     if path.exists():
         raise InvalidInput("export", f"{path} exists", "choose another file")
-    if form == "pain.001" and (payees is None or payer is None):
-        raise InvalidInput("payees" if payees is None else "payer", "missing", "pain.001 names both sides")
-    names = None if payees is None else read_payees(payees)
+    check_unpublished("export", path, NOTE)
     known = store.settled(campaign.file)
+    if number is not None:
+        _check_form(store.batch(known.number, number), form)
+    if form == "pain.001" and (payees is None or payer is None):
+        raise InvalidInput("payees" if payees is None else "payer", "missing",
+                           "an order to a bank names both sides: --payees FILE and --payer NAME,IBAN")
+    names = None if payees is None else read_payees(payees)
     if number is None:
         waiting = store.approved(known.number)
         _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
@@ -79,17 +88,23 @@ def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLi
     Returns:
         "paid", "failed": how many payouts changed; "known": how many were so before.
     """
+    terms_of(campaign)
     known = store.settled(campaign.file)
-    messages = {}
-    for row in store.batches(known.number):
-        messages[_batch(campaign, row, None).message] = [reference for _, reference, _ in row.payments]
-    return store.confirm(known.number, read_confirmations(path, messages))
+    exported = store.attempts(known.number)
+    messages = {message(campaign.file.title, number, sent): sent for number, sent in exported.items()}
+    failed = {name for sent in exported.values() for name, state in sent.items() if state == "failed"}
+    return store.confirm(known.number, read_confirmations(path, messages, failed))
+
+
+def _check_form(row: BatchRow, form: str) -> None:
+    if row.form != form:
+        ending = next(ending for ending, each in _ENDINGS.items() if each == row.form)
+        raise Refused(f"batch {row.number} was written as {row.form}, and might be paid twice if it were written as "
+                      f"{form} too", f"write it again to a file that ends in {ending}")
 
 
 def _batch(campaign: Campaign, row: BatchRow, names: Mapping[str, Payee] | None) -> Batch:
-    terms = campaign.file.kind.payouts(campaign.plan)
-    if terms is None:
-        raise InvalidInput("campaign", f"a campaign of kind {campaign.file.kind.name} pays nothing")
+    terms = terms_of(campaign)
     ids = campaign.file.kind.identities(campaign.file.config)
     payments = tuple(Payment(reference, _payee(names, ids[slot]), ids[slot], amount)
                      for slot, reference, amount in row.payments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +14,7 @@ from confide.contract.checks import whole
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
 
-__all__ = ["Batch", "Payer", "Payment"]
+__all__ = ["Batch", "Payer", "Payment", "message"]
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _MOST_DIGITS = 18  # behind the point
@@ -87,7 +88,7 @@ class Batch:
         >>> payments = (Payment("A-1", None, "ann", 1250), Payment("A-2", None, "bob", 5))
         >>> batch = Batch("Sleep", 1, "EUR", 100, "2026-03-01T12:00:00Z", payments)
         >>> batch.total, batch.decimal(5), batch.message
-        (Decimal('12.55'), Decimal('0.05'), 'CONFIDE-1-2585940e34f06572')
+        (Decimal('12.55'), Decimal('0.05'), 'CONFIDE-1-c5cedd30ec8a1b83')
     """
 
     campaign: str
@@ -147,14 +148,23 @@ class Batch:
 
     @cached_property
     def message(self) -> str:
-        """What the batch is called towards the bank, at most 35 characters.
+        """What the batch is called towards the bank."""
+        return message(self.campaign, self.number, (payment.reference for payment in self.payments))
 
-        It depends on who is paid what under which reference, and neither on the time nor on names and accounts. So
-        the same payments written twice have one id, and a bank that watches for double orders refuses the second.
-        """
-        paid = sorted((payment.reference, payment.id, str(payment.amount)) for payment in self.payments)
-        content = [self.campaign, self.number, self.currency, str(self.minor_units), [list(each) for each in paid]]
-        return f"CONFIDE-{self.number}-{digest(canonical(content))[:16]}"
+
+def message(campaign: str, number: int, references: Iterable[str]) -> str:
+    """What a batch is called towards the bank, at most 35 characters.
+
+    It depends on the references alone, each of which stands for one payment of one amount: neither on the time nor on
+    names, accounts and amounts. So the same payments written twice have one id, a bank that watches for double orders
+    refuses the second, and the id is known when the amounts have been erased.
+
+    Args:
+        campaign: its title.
+        number: of the batch in it.
+        references: of all its payments, in any order.
+    """
+    return f"CONFIDE-{number}-{digest(canonical([campaign, number, sorted(references)]))[:16]}"
 
 
 def _is_time(text: object) -> bool:

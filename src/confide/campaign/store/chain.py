@@ -63,10 +63,13 @@ def broken(chain: Sequence[Entry]) -> int | None:
 def append(
     connection: Connection, campaign: int, event: str, day: str, data: Mapping[str, Any]
 ) -> Entry:
-    """Add an event; in a transaction that holds the campaign's row."""
-    last = connection.execute(select(s.event.c.number, s.event.c.hash).where(s.event.c.campaign_id == campaign)
+    """Add an event; in a transaction that holds the campaign's row. A clock that was put back makes no earlier day."""
+    last = connection.execute(select(s.event.c.number, s.event.c.hash, s.event.c.day)
+                              .where(s.event.c.campaign_id == campaign)
                               .order_by(s.event.c.number.desc()).limit(1)).first()
     number, before = (0, "") if last is None else (last.number + 1, last.hash)
+    if last is not None:
+        day = max(day, last.day)
     entry = Entry(event=event, day=day, data=data, hash=_hash(before, event, day, data))
     connection.execute(insert(s.event).values(campaign_id=campaign, number=number, event=event, day=day,
                                               data=canonical(dict(data)).decode(), hash=entry.hash))

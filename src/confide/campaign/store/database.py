@@ -3,23 +3,30 @@
 SQLite runs with a write-ahead log that is flushed at every commit (`synchronous=FULL`), so that what was committed
 survives a loss of power, and overwrites what is deleted (`secure_delete`). A writing transaction takes the write lock
 when it begins: two writers follow each other and never meet half-way. In PostgreSQL a writing transaction on a campaign
-locks its row, and one on the ledger takes an advisory lock.
+locks its row, and one on the ledger takes an advisory lock; its isolation and its durability are ours, whatever the
+server's defaults are.
+
+What breaks in a transaction is told without its rows (`StoreFailed`).
 """
 
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from sqlite3 import OperationalError
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from confide.campaign.store.failures import is_busy, told
 from confide.contract.errors import InvalidInput
+from confide.contract.files import check_private, make_folder
 
 __all__ = ["Database", "driver"]
 
@@ -30,32 +37,43 @@ _BUSY = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
 _LEDGER_LOCK = 0x636F6E66  # any number, the same for all
 
+_DRIVERS = {"sqlite": "sqlite", "sqlite+pysqlite": "sqlite", "postgresql": "postgresql+psycopg",
+            "postgresql+psycopg": "postgresql+psycopg"}
+_FORMS = 'must be "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"'
+_MAKER = "`confide run` makes one"
+_SERVER = "the server must run, and have this database and this user: createdb, createuser"
+
 
 class Database:
     """Connections to one database whose tables are up to date.
 
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME".
+        create: make SQLite's file and the tables where they are not there.
 
     Raises:
-        InvalidInput: no such kind of URL, or the database cannot be reached.
+        InvalidInput: no such kind of URL, the database cannot be reached or is not private, or it holds no store and
+            none is to be made.
     """
 
-    def __init__(self, url: str | URL) -> None:
+    def __init__(self, url: str | URL, *, create: bool = True) -> None:
         self._url = _checked(url)
         self.sqlite = self._url.get_backend_name() == "sqlite"
+        self.engine = _engine(self._url)
         if self.file is not None:
-            _make_private(self.file)
-        self.engine: Engine = create_engine(self._url, hide_parameters=True)  # an error must not show what was written
-        if self.sqlite:
-            event.listen(self.engine, "connect", _prepare_sqlite)
-            event.listen(self.engine, "begin", _begin_sqlite)
+            _make_private(self.file, create)
         try:
-            self._migrate()
-        except BaseException as error:
+            if self.file is not None and not create and not _has_tables(self.file):
+                raise self._no_store()
+            self._migrate(create)
+        except (DBAPIError, sqlite3.Error) as error:
             self.close()
-            if isinstance(error, DBAPIError):
-                raise InvalidInput("store", f"{self.name} cannot be used ({_first_line(error.orig)})") from None
+            if is_busy(error):
+                raise told(error, self.name) from None
+            raise InvalidInput("store", f"{self.name} cannot be used ({_first_line(getattr(error, 'orig', error))})",
+                               "" if self.sqlite else _SERVER) from None
+        except BaseException:
+            self.close()
             raise
 
     @property
@@ -71,21 +89,29 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only reads: a state in which the database once was."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._told(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A transaction that reads one and the same state however often it asks."""
         options = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+        with self._told(), self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; all of it is kept, or nothing."""
-        with self.engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection, connection.begin():
+        with (self._told(), self.engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection,
+              connection.begin()):
             yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:
+            raise told(error, self.name) from None
 
     def lock_ledger(self, connection: Connection) -> None:
         """Wait until no other transaction charges; in SQLite every writer has waited already."""
@@ -103,15 +129,16 @@ class Database:
                 that is deleted, but a page whose rows were moved before may hold an old copy in its unused part.
         """
         if self.sqlite:
-            with self.engine.connect() as connection:
+            with self._told(), self.engine.connect() as connection:
                 plain = driver(connection)
                 try:
                     if thoroughly:
                         plain.execute("VACUUM")
                     plain.execute(f"PRAGMA busy_timeout={_MOMENT}")
                     plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                except OperationalError:  # somebody has been writing all the time
-                    pass
+                except sqlite3.OperationalError as error:
+                    if not is_busy(error):  # else somebody has been writing all the time
+                        raise
                 finally:
                     plain.execute(f"PRAGMA busy_timeout={_BUSY}")
 
@@ -119,16 +146,21 @@ class Database:
         """Give back all connections."""
         self.engine.dispose()
 
-    def _migrate(self) -> None:
-        with self.reading() as connection:
+    def _migrate(self, create: bool) -> None:
+        with self.engine.connect() as connection:
             known = inspect(connection).has_table("alembic_version")
             found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if known else None
+        if found is None and not create:
+            raise self._no_store()
         if found is not None and found > REVISION:
             raise InvalidInput("store", f"{self.name} was made by a newer version of confide", "upgrade this one")
         if found != REVISION:
             from confide.campaign.store.migrations import upgrade  # slow to import, and rarely needed
 
             upgrade(self)
+
+    def _no_store(self) -> InvalidInput:
+        return InvalidInput("store", f"{self.name} holds no store", _MAKER)
 
 
 def driver(connection: Connection) -> Any:
@@ -139,44 +171,86 @@ def driver(connection: Connection) -> Any:
 def _checked(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
-        parsed.get_dialect()
-    except (ArgumentError, NoSuchModuleError):
-        raise InvalidInput("store", f"{str(url)[:80]!r} is no URL of a database",
-                           'must be "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"') from None
-    except ImportError:
-        raise InvalidInput("store", "the driver of this database is not installed",
-                           "install the extra [postgresql]") from None
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise InvalidInput("store", f"{parsed.get_backend_name()} is not supported", "must be sqlite or postgresql")
-    if parsed.drivername == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    if parsed.get_backend_name() == "sqlite":
+    except (ArgumentError, ValueError):
+        shown = re.sub(r"^([\w+]+://)?.*@", r"\1***@", str(url))[:80]  # before the @ there may be a password
+        raise InvalidInput("store", f"{shown!r} is no URL of a database", _FORMS) from None
+    if parsed.drivername not in _DRIVERS:
+        raise InvalidInput("store", f"{parsed.drivername} is not supported", _FORMS)
+    parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
+    if parsed.drivername == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise InvalidInput("store", "a database in memory forgets what was spent", 'must be "sqlite:///FILE"')
+            raise InvalidInput("store", "names no file, and a database in memory forgets what was spent",
+                               'must be "sqlite:///FILE", with three slashes')
         if parsed.query or str(parsed.database).startswith("file:"):  # among them are modes that keep nothing
             raise InvalidInput("store", "options of SQLite are not supported", 'must be "sqlite:///FILE"')
+    else:
+        try:
+            import_module("psycopg")
+        except ImportError:
+            raise InvalidInput("store", "the driver of PostgreSQL is not installed",
+                               "install the extra [postgresql]") from None
     return parsed
 
 
-def _make_private(file: Path) -> None:
-    """An empty database that its owner alone may read; SQLite gives its log the same mode."""
+def _engine(url: URL) -> Engine:
+    options: dict[str, Any] = {} if url.drivername == "sqlite" else {"isolation_level": "READ COMMITTED"}
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Only where it is not there yet: to close any descriptor of a database drops all locks that this process has on
-        # it, and another process would then take the log of a living store for its own.
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        if not os.access(file, os.R_OK | os.W_OK):
-            raise InvalidInput("store", f"{file} cannot be read and written") from None
-    except OSError as error:
+        engine = create_engine(url, hide_parameters=True, **options)  # an error must not show what was written
+    except ArgumentError:  # such as a host in SQLite's
+        raise InvalidInput("store", f"{url.render_as_string(hide_password=True)} is no URL of a database",
+                           _FORMS) from None
+    if url.drivername == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "connect", _prepare_postgresql)
+    return engine
+
+
+def _make_private(file: Path, create: bool) -> None:
+    """An empty database that its owner alone may use, whatever the umask; SQLite gives its log the same mode."""
+    try:
+        if create and not os.path.exists(file):
+            make_folder(file.parent, private=True)
+            # Only where it is not there yet: to close any descriptor of a database drops all locks that this process
+            # has on it, and another process would then take the log of a living store for its own.
+            descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            try:
+                os.fchmod(descriptor, 0o600)
+            finally:
+                os.close(descriptor)
+    except FileExistsError:  # another process was faster
+        pass
+    except (OSError, ValueError) as error:
         raise InvalidInput("store", f"{file} cannot be used ({type(error).__name__})") from None
+    if not os.path.exists(file):
+        raise InvalidInput("store", f"{file} does not exist", _MAKER)
+    if not file.is_file() or not os.access(file, os.R_OK | os.W_OK):
+        raise InvalidInput("store", f"{file} cannot be read and written")
+    real = file.resolve()  # beside which SQLite puts its log
+    for each in (file, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm", "journal"))):
+        with suppress(FileNotFoundError):  # the last who had it open has gone
+            check_private("store", each)
+
+
+def _has_tables(file: Path) -> bool:
+    """Whether a file of SQLite is a store; nothing is written, not even what kind of log it is to have."""
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
+        connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+        return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchall())
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so, in `_begin_sqlite`
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON",
-                   f"busy_timeout={_BUSY}"):
+    for pragma in (f"busy_timeout={_BUSY}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
+                   "secure_delete=ON", "temp_store=MEMORY"):  # no copy of records in a folder for temporary files
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    connection.autocommit = True  # what is set in a transaction goes with it
+    connection.execute("SET synchronous_commit TO on")
+    connection.autocommit = False
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -1,25 +1,61 @@
-"""Erasing what a settled campaign still holds of one participant."""
+"""Erasing: what a settled campaign still holds of one participant, and, when all is paid, of everybody.
+
+An amount and a share follow from one record and the public billboard, so that they come close to telling the answer.
+They go together with the reports. That somebody was paid, and the sum over all, stay for the books.
+"""
 
 from __future__ import annotations
 
 import pyarrow as pa
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from confide.campaign.store import schema as s
+from confide.campaign.store.payouts import all_paid
 from confide.contract.encoding import column_bytes, table_from_bytes
 
-__all__ = ["erase_share"]
+__all__ = ["erase_paid", "erase_share"]
+
+
+def erase_paid(connection: Connection, campaign: int) -> bool:
+    """Erase what nobody needs once all is paid: reports, who withdrew, amounts, shares; rows stay, empty.
+
+    Where nothing was ever due, shares stay until their owners withdraw: no payment has told them.
+
+    Args:
+        connection: in a writing transaction.
+        campaign: a settled one's number.
+
+    Returns:
+        Whether all is paid.
+    """
+    if not all_paid(connection, campaign):
+        return False
+    for table in (s.report, s.withdrawal):
+        connection.execute(delete(table).where(table.c.campaign_id == campaign))
+    amounts = connection.execute(select(s.payout.c.amount).where(
+        s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
+    if amounts:
+        connection.execute(update(s.campaign).where(s.campaign.c.id == campaign).values(paid=str(sum(amounts))))
+        connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign).values(amount=None))
+        shares = _shares(connection, campaign)
+        _replace(connection, campaign, shares, [pa.nulls(shares.num_rows, column.type) for column in shares.columns])
+    return True
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
     """Take one participant's share out of the stored ones; her row stays, empty."""
-    data = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar()
-    if data is None:
-        return
-    shares = table_from_bytes(bytes(data)).combine_chunks()
-    if not slot < shares.num_rows:
-        return
-    columns = [pa.concat_arrays([column.slice(0, slot).combine_chunks(), pa.nulls(1, column.type),
-                                 column.slice(slot + 1).combine_chunks()]) for column in shares.columns]
-    erased = pa.table(columns, names=shares.column_names)
-    connection.execute(update(s.share).where(s.share.c.campaign_id == campaign).values(data=column_bytes(erased)))
+    shares = _shares(connection, campaign)
+    if slot < shares.num_rows:
+        _replace(connection, campaign, shares,
+                 [pa.concat_arrays([column.slice(0, slot).combine_chunks(), pa.nulls(1, column.type),
+                                    column.slice(slot + 1).combine_chunks()]) for column in shares.columns])
+
+
+def _shares(connection: Connection, campaign: int) -> pa.Table:
+    data = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar_one()
+    return table_from_bytes(bytes(data)).combine_chunks()
+
+
+def _replace(connection: Connection, campaign: int, shares: pa.Table, columns: list[pa.Array]) -> None:
+    data = column_bytes(pa.table(columns, names=shares.column_names))
+    connection.execute(update(s.share).where(s.share.c.campaign_id == campaign).values(data=data))

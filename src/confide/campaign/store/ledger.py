@@ -2,7 +2,8 @@
 
 An account is one data set, or one subject of it, in the eyes of one audience, under one neighbouring relation. Subjects
 stand in it by a keyed hash. A campaign is debited once, in the transaction that registers its settlement: its data set
-and all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed.
+and all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed. A campaign that lists nobody
+may have used anybody: it debits every subject that is known, and those who become known later start with its cost.
 
 Thousands of subjects have spent the same, so each distinct state of an account is stored once, and a debit moves whole
 groups from one state to the next.
@@ -16,20 +17,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, case, func, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    MetaData,
+    Table,
+    and_,
+    case,
+    func,
+    insert,
+    select,
+    true,
+    update,
+)
 from sqlalchemy import text as sql
 
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.contract.encoding import canonical, encode
-from confide.contract.errors import BudgetExceeded
+from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Unit
 from confide.privacy.events import Event
 from confide.privacy.filter import Cost, Filter, Rule, price
 from confide.privacy.ledger import Account, check_relation
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Charge", "Debit", "Standing", "debit", "events_text", "standings", "subject_keys",
+__all__ = ["Charge", "Debit", "Standing", "debit", "debit_accounts", "events_text", "standings", "subject_keys",
            "subject_standing"]
 
 _CHUNK = 50_000
@@ -46,9 +61,9 @@ class Charge:
         events: all that the campaign releases, fixed beforehand.
         delta: at which concentrated events are converted, under the rule "basic".
         budget: of the data set; the first campaign fixes it, later ones may lower it.
-        subject_budget: of each subject, in the same way.
+        subject_budget: of each subject, in the same way, also of those who are new.
         rule: how charges add up.
-        subjects: ids of all who were invited; empty where the data set's account alone is charged.
+        subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
     """
 
     account: Account
@@ -62,6 +77,8 @@ class Charge:
     def __post_init__(self) -> None:
         for event in self.events:
             check_relation(event, self.account)
+        if len(set(self.subjects)) < len(self.subjects):
+            raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,17 +124,30 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
 
     Raises:
         BudgetExceeded: some account does not admit it; the caller's transaction must be undone.
-        InvalidInput: a budget larger than the registered one, or another rule.
+        InvalidInput: a budget larger than the registered one, another rule, or another relation.
     """
-    cost = price(charge.rule, charge.events, charge.delta)
-    scope_id = _debit_data_set(connection, charge, cost)
+    scope_id, cost = debit_accounts(connection, charge, secret)
     connection.execute(insert(s.debit).values(
         campaign_id=campaign, scope_id=scope_id, delta=repr(charge.delta), subjects=len(charge.subjects), day=day,
         cost=str(Filter(charge.budget, charge.rule, cost).spent),
         events=events_text(charge.events),
     ))
+
+
+def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tuple[int, Cost]:
+    """The debit without its entry: the number of the data set's accounts, and what each of them was debited."""
+    cost = price(charge.rule, charge.events, charge.delta)
+    scope_id, newcomer = _debit_data_set(connection, charge, cost)
     if charge.subjects:
-        _debit_subjects(connection, scope_id, charge, cost, secret)
+        _list_keys(connection, sorted(subject_keys(charge.account, secret, charge.subjects)))
+        listed = s.subject.c.key.in_(select(_keys.c.key))
+        known = _debit_known(connection, scope_id, charge, cost, listed)
+        if known < len(charge.subjects):
+            _debit_newcomers(connection, scope_id, newcomer.charged(cost, f"each new subject of {charge.account}"))
+        connection.execute(sql("DROP TABLE debited_key"))
+    else:
+        _debit_known(connection, scope_id, charge, cost, true())
+    return scope_id, cost
 
 
 def events_text(events: Iterable[Event]) -> str:
@@ -125,25 +155,44 @@ def events_text(events: Iterable[Event]) -> str:
     return canonical([encode(event.to_dict(), {}) for event in events]).decode()
 
 
-def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> int:
-    values = _values(charge.account)
-    found = connection.execute(select(s.scope.c.id, s.scope.c.balance_id).filter_by(**values)).first()
+def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> tuple[int, Filter]:
+    """Debit the data set itself; the number of its accounts, and how a subject stands who is new to them."""
+    account = charge.account
+    values = _values(account)
+    found = connection.execute(select(s.scope).filter_by(**values)).first()
     if found is None:
-        new = Filter(charge.budget, charge.rule).charged(cost, str(charge.account))
-        return int(connection.execute(insert(s.scope).values(**values, balance_id=_state(connection, new))
-                                      .returning(s.scope.c.id)).scalar_one())
-    old = _filters(connection, [found.balance_id])[found.balance_id]
-    new = old.lowered(charge.budget, charge.rule).charged(cost, str(charge.account))
-    connection.execute(update(s.scope).where(s.scope.c.id == found.id).values(balance_id=_state(connection, new)))
-    return int(found.id)
+        _check_only_relation(connection, account)
+        whole, newcomer = Filter(charge.budget, charge.rule), Filter(charge.subject_budget, charge.rule)
+    else:
+        states = _filters(connection, [found.balance_id, found.newcomer_id])
+        whole = states[found.balance_id].lowered(charge.budget, charge.rule)
+        newcomer = states[found.newcomer_id].lowered(charge.subject_budget, charge.rule)
+    after = newcomer if charge.subjects else newcomer.charged(cost, f"each subject of {account}")
+    numbers = {"balance_id": _state(connection, whole.charged(cost, str(account))),
+               "newcomer_id": _state(connection, after)}
+    if found is None:
+        query = insert(s.scope).values(**values, **numbers).returning(s.scope.c.id)
+        return int(connection.execute(query).scalar_one()), newcomer
+    connection.execute(update(s.scope).where(s.scope.c.id == found.id).values(**numbers))
+    return int(found.id), newcomer
 
 
-def _debit_subjects(connection: Connection, scope_id: int, charge: Charge, cost: Cost, secret: bytes) -> None:
-    _list_keys(connection, sorted(subject_keys(charge.account, secret, charge.subjects)))
-    of_scope = s.subject.c.scope_id == scope_id
-    asked = s.subject.c.key.in_(select(_keys.c.key))
-    held = connection.execute(select(s.subject.c.balance_id, func.count()).where(of_scope, asked)
+def _check_only_relation(connection: Connection, account: Account) -> None:
+    """Refuse accounts under a second relation: each would have a budget of its own for the same people."""
+    others = set(connection.execute(select(s.scope.c.neighbours).filter_by(data_set=account.name)).scalars())
+    if others - {account.neighbours.value}:
+        raise InvalidInput("data_set", f"the budget of {account.name!r} protects {' and '.join(sorted(others))}, not "
+                           f"{account.neighbours.value}", "relations are converted only by proved rules")
+
+
+def _debit_known(
+    connection: Connection, scope_id: int, charge: Charge, cost: Cost, which: ColumnElement[bool]
+) -> int:
+    """Debit those of the subjects who have an account; how many they are."""
+    asked = and_(s.subject.c.scope_id == scope_id, which)
+    held = connection.execute(select(s.subject.c.balance_id, func.count()).where(asked)
                               .group_by(s.subject.c.balance_id)).all()
+    known = sum(int(count) for _, count in held)
     states = _filters(connection, [row[0] for row in held])
     charged: dict[int, Filter] = {}
     refused: list[tuple[int, BudgetExceeded]] = []
@@ -155,18 +204,20 @@ def _debit_subjects(connection: Connection, scope_id: int, charge: Charge, cost:
             refused.append((count, error))
     if refused:
         total, first = sum(count for count, _ in refused), refused[0][1]
-        raise BudgetExceeded(f"{total:,} of the {len(charge.subjects):,} invited subjects of {charge.account}",
+        raise BudgetExceeded(f"{total:,} of the {len(charge.subjects) or known:,} subjects of {charge.account}",
                              first.requested, first.remaining)
-    new = Filter(charge.subject_budget, charge.rule).charged(cost, str(charge.account))
     if charged:
         moved = {old: _state(connection, found) for old, found in charged.items()}
-        connection.execute(update(s.subject).where(of_scope, asked)
+        connection.execute(update(s.subject).where(asked)
                            .values(balance_id=case(moved, value=s.subject.c.balance_id)))
-    if sum(count for _, count in held) < len(charge.subjects):  # the others are new to the scope
-        connection.execute(sql("INSERT INTO ledger_subject (scope_id, key, balance_id) SELECT :scope, key, :balance "
-                               "FROM debited_key WHERE true ON CONFLICT (scope_id, key) DO NOTHING"),
-                           {"scope": scope_id, "balance": _state(connection, new)})
-    connection.execute(sql("DROP TABLE debited_key"))
+    return known
+
+
+def _debit_newcomers(connection: Connection, scope_id: int, state: Filter) -> None:
+    """Open the accounts of those on the list who have none."""
+    connection.execute(sql("INSERT INTO ledger_subject (scope_id, key, balance_id) SELECT :scope, key, :balance "
+                           "FROM debited_key WHERE true ON CONFLICT (scope_id, key) DO NOTHING"),
+                       {"scope": scope_id, "balance": _state(connection, state)})
 
 
 def _list_keys(connection: Connection, keys: list[bytes]) -> None:

@@ -6,8 +6,10 @@
       ^                                        |
       +---------------- reopen ---- failed <---+
 
-A batch is what one export took. It can be written again, the same, until the bank has answered; an entry is in one
-batch at a time, and one that was paid never changes again. References are keyed hashes, which tell the bank no slot.
+A batch is what one export took. It can be written again, the same and in the same format, until the bank has answered;
+an entry is in one batch at a time, and one that was paid never changes again. Which payments of a batch failed and were
+queued again is kept, so that a late answer to them is understood. References are keyed hashes, which tell the bank no
+slot. Sums are exact integers.
 """
 
 from __future__ import annotations
@@ -17,16 +19,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from confide.campaign.store import schema as s
 from confide.contract.encoding import digest
 from confide.contract.errors import InvalidInput, Refused
 
-__all__ = ["BatchRow", "Queue", "all_paid", "answered", "approve", "approved", "batch", "batches", "confirm", "export",
-           "queue", "reopen"]
+__all__ = ["BatchRow", "Entry", "Queue", "Sent", "all_paid", "answered", "approve", "approved", "attempts", "batch",
+           "confirm", "entries", "export", "queue", "reopen"]
 
 _STATES = ("queued", "approved", "sent", "paid", "failed")
+_HALF = 1 << 31  # amounts are summed in two halves: SQLite knows no integer beyond 2^63
+_CHUNK = 500  # slots that one statement names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What became of one export.
+
+    Args:
+        number: from 1.
+        form: "csv" or "pain.001".
+        written: when, UTC.
+        people: "sent", "paid", "failed", and "reopened" for those that failed and were queued again -> how many.
+        coins: the sum of those that were not queued again, in the smallest coin; None once amounts were erased.
+    """
+
+    number: int
+    form: str
+    written: str
+    people: Mapping[str, int]
+    coins: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +59,14 @@ class Queue:
     Args:
         people: state -> number of entries.
         coins: state -> their sum in the smallest coin.
-        code: what the operator repeats to approve what is queued; it changes with the queue.
-        batches: how many were exported.
+        code: what the operator repeats to approve what is queued; it changes with the queue and with every export.
+        batches: all exports, in order.
     """
 
     people: Mapping[str, int]
     coins: Mapping[str, int]
     code: str
-    batches: int
+    batches: tuple[Sent, ...]
 
     @property
     def done(self) -> bool:
@@ -52,16 +75,35 @@ class Queue:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One person's payout.
+
+    Args:
+        slot: hers.
+        amount: in the smallest coin; None once it was erased.
+        state: queued, approved, sent, paid or failed.
+        batch: in which it was sent; None where it waits.
+    """
+
+    slot: int
+    amount: int | None
+    state: str
+    batch: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class BatchRow:
-    """One export.
+    """What one export takes, to be written.
 
     Args:
         number: from 1.
+        form: "csv" or "pain.001"; None where it was not exported yet.
         written: when, UTC.
         payments: (slot, reference, amount) in the order of slots.
     """
 
     number: int
+    form: str | None
     written: str
     payments: tuple[tuple[int, str, int], ...]
 
@@ -76,18 +118,52 @@ def reference(secret: bytes, content: str, slot: int, number: int) -> str:
 
 def queue(connection: Connection, campaign: int) -> Queue:
     """How the payouts stand."""
-    of = s.payout.c.campaign_id == campaign
-    rows = connection.execute(select(s.payout.c.state, func.count(), func.sum(s.payout.c.amount)).where(of)
-                              .group_by(s.payout.c.state)).all()
-    people, coins = dict.fromkeys(_STATES, 0), dict.fromkeys(_STATES, 0)
-    for state, number, total in rows:
-        people[state], coins[state] = int(number), int(total)
-    waiting = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(of, s.payout.c.state == "queued")
-                                 .order_by(s.payout.c.slot)).all()
-    code = digest("".join(f"{slot} {amount}\n" for slot, amount in waiting).encode())[:8] if waiting else ""
-    batches = connection.execute(select(func.count()).select_from(s.payout_batch)
-                                 .where(s.payout_batch.c.campaign_id == campaign)).scalar_one()
-    return Queue(people=people, coins=coins, code=code, batches=int(batches))
+    known = connection.execute(select(s.campaign.c.content, s.campaign.c.paid).where(s.campaign.c.id == campaign)).one()
+    erased, sums = known.paid is not None, _sums(connection, campaign)
+    people = {state: sum(sums[each][0] for each in sums if each[0] == state) for state in _STATES}
+    coins = {state: sum(sums[each][1] for each in sums if each[0] == state) for state in _STATES}
+    if erased:
+        coins["paid"] = int(known.paid)
+    reopened = connection.execute(
+        select(s.payout_reopened.c.batch, func.count()).where(s.payout_reopened.c.campaign_id == campaign)
+        .group_by(s.payout_reopened.c.batch)).all()
+    again = {number: int(count) for number, count in reopened}
+    batches = []
+    for row in connection.execute(select(s.payout_batch).where(s.payout_batch.c.campaign_id == campaign)
+                                  .order_by(s.payout_batch.c.number)):
+        there = {state: sums.get((state, row.number), (0, 0)) for state in ("sent", "paid", "failed")}
+        batches.append(Sent(
+            number=row.number, form=row.format, written=row.written,
+            people={**{state: count for state, (count, _) in there.items()}, "reopened": again.get(row.number, 0)},
+            coins=None if erased else sum(total for _, total in there.values())))
+    code = _code(connection, campaign, known.content, len(batches) + 1) if people["queued"] else ""
+    return Queue(people=people, coins=coins, code=code, batches=tuple(batches))
+
+
+def _sums(connection: Connection, campaign: int) -> dict[tuple[str, int | None], tuple[int, int]]:
+    """(state, batch) -> (people, coins), exact."""
+    of, amount = (s.payout.c.state, s.payout.c.batch), s.payout.c.amount
+    rows = connection.execute(select(*of, func.count(), func.sum(amount // _HALF), func.sum(amount % _HALF))
+                              .where(s.payout.c.campaign_id == campaign).group_by(*of))
+    return {(state, number): (int(count), int(high or 0) * _HALF + int(low or 0))
+            for state, number, count, high, low in rows}
+
+
+def _code(connection: Connection, campaign: int, content: str, number: int) -> str:
+    """Of what is queued, in this campaign, for this export: a code that was used cannot approve the same queue again
+    after it failed as a whole and was reopened.
+    """
+    waiting = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
+        s.payout.c.campaign_id == campaign, s.payout.c.state == "queued").order_by(s.payout.c.slot)).all()
+    lines = "".join(f"{slot} {amount}\n" for slot, amount in waiting)
+    return digest(f"{content} {number}\n{lines}".encode())[:8]
+
+
+def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
+    """All payouts, in the order of slots."""
+    rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount, s.payout.c.state, s.payout.c.batch)
+                              .where(s.payout.c.campaign_id == campaign).order_by(s.payout.c.slot))
+    return tuple(Entry(slot=slot, amount=amount, state=state, batch=number) for slot, amount, state, number in rows)
 
 
 def all_paid(connection: Connection, campaign: int) -> bool:
@@ -136,29 +212,21 @@ def approved(connection: Connection, campaign: int, content: str, secret: bytes)
     Raises:
         Refused: nothing is approved.
     """
-    found = _batch(connection, campaign, content, _next(connection, campaign), _now(), secret,
+    found = _batch(connection, campaign, content, _next(connection, campaign), None, _now(), secret,
                    of=s.payout.c.state == "approved")
     if not found.payments:
         raise _nothing_approved()
     return found
 
 
-def batches(connection: Connection, campaign: int, content: str, secret: bytes) -> tuple[BatchRow, ...]:
-    """All exported batches, as far as their payouts were not queued again."""
-    rows = connection.execute(select(s.payout_batch).where(s.payout_batch.c.campaign_id == campaign)).all()
-    found = tuple(_batch(connection, campaign, content, row.number, row.written, secret) for row in rows)
-    return tuple(row for row in found if row.payments)
-
-
 def _batch(
-    connection: Connection, campaign: int, content: str, number: int, written: str, secret: bytes,
-    of: ColumnElement[bool] | None = None,
+    connection: Connection, campaign: int, content: str, number: int, form: str | None, written: str, secret: bytes,
+    of: ColumnElement[bool],
 ) -> BatchRow:
     """The batch of a number, or what would be in it."""
     rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
-        s.payout.c.campaign_id == campaign, s.payout.c.batch == number if of is None else of,
-    ).order_by(s.payout.c.slot)).all()
-    return BatchRow(number=number, written=written, payments=tuple(
+        s.payout.c.campaign_id == campaign, of).order_by(s.payout.c.slot)).all()
+    return BatchRow(number=number, form=form, written=written, payments=tuple(
         (paid.slot, reference(secret, content, paid.slot, number), paid.amount) for paid in rows))
 
 
@@ -175,9 +243,11 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
         raise InvalidInput("batch", f"{number} does not exist")
     states = connection.execute(select(s.payout.c.state).distinct().where(
         s.payout.c.campaign_id == campaign, s.payout.c.batch == number)).scalars().all()
-    if list(states) != ["sent"]:
+    reopened = connection.execute(select(s.payout_reopened.c.slot).where(
+        s.payout_reopened.c.campaign_id == campaign, s.payout_reopened.c.batch == number).limit(1)).first()
+    if reopened is not None or list(states) != ["sent"]:  # without those that failed it would be another, smaller order
         raise answered(number)
-    return _batch(connection, campaign, content, number, row.written, secret)
+    return _batch(connection, campaign, content, number, row.format, row.written, secret, s.payout.c.batch == number)
 
 
 def answered(number: int) -> Refused:
@@ -186,13 +256,44 @@ def answered(number: int) -> Refused:
 
 
 def _nothing_approved() -> Refused:
-    return Refused("no payout is approved", "look at the queue and approve it by its code first")
+    return Refused("no payout is approved", "look at the queue and approve it by its code first; what was exported "
+                   "before is written again by its batch's number")
+
+
+def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
+    """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+    found: dict[int, dict[str, str]] = {}
+    for each in _attempts(connection, campaign):
+        found.setdefault(each.number, {})[reference(secret, content, each.slot, each.number)] = each.state
+    return found
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One payment that was exported, and whether its payout was queued again since."""
+
+    slot: int
+    number: int
+    state: str
+    reopened: bool
+
+
+def _attempts(connection: Connection, campaign: int) -> list[_Attempt]:
+    now = connection.execute(select(s.payout.c.slot, s.payout.c.batch, s.payout.c.state).where(
+        s.payout.c.campaign_id == campaign, s.payout.c.batch.is_not(None)))
+    before = connection.execute(select(s.payout_reopened.c.slot, s.payout_reopened.c.batch).where(
+        s.payout_reopened.c.campaign_id == campaign))
+    return [*(_Attempt(slot, number, state, False) for slot, number, state in now),
+            *(_Attempt(slot, number, "failed", True) for slot, number in before)]
 
 
 def confirm(
     connection: Connection, campaign: int, content: str, said: Mapping[str, str], secret: bytes
 ) -> dict[str, int]:
     """Take what the bank says.
+
+    An attempt that failed and was queued again may be said to have failed as often as one likes. If it is said to be
+    paid after all, it is, as long as nothing was sent since.
 
     Args:
         connection: in a writing transaction.
@@ -205,30 +306,42 @@ def confirm(
         "paid", "failed": how many entries changed; "known": how many were so before.
 
     Raises:
-        InvalidInput: a reference of no exported payout, or a payment that was confirmed is now said to have failed.
+        InvalidInput: a reference of no exported payout; a payment that was confirmed is now said to have failed; one
+            that failed and was sent again is now said to be paid.
     """
-    rows = connection.execute(select(s.payout.c.slot, s.payout.c.state, s.payout.c.batch).where(
-        s.payout.c.campaign_id == campaign, s.payout.c.batch.is_not(None)))
-    slots = {reference(secret, content, row.slot, row.batch): (row.slot, row.state) for row in rows}
-    changed: dict[str, list[int]] = {"paid": [], "failed": []}
-    known = 0
+    known = {reference(secret, content, each.slot, each.number): each for each in _attempts(connection, campaign)}
+    waiting = set(connection.execute(select(s.payout.c.slot).where(
+        s.payout.c.campaign_id == campaign, s.payout.c.state.in_(("queued", "approved")))).scalars())
+    changed: dict[tuple[str, int], list[int]] = {}
+    late: list[_Attempt] = []
     for name, verdict in said.items():
-        if name not in slots:
-            raise InvalidInput("reference", f"{name!r} is of no exported payout, or of one that was queued again",
-                               "nothing was imported; ask the bank before that payout is sent once more")
-        slot, state = slots[name]
-        if state == verdict:
-            known += 1
-        elif state == "paid":
-            raise InvalidInput("reference", f"{name!r} was confirmed as paid before", "nothing was imported")
-        else:
-            changed[verdict].append(slot)
-    for verdict, found in changed.items():
-        for start in range(0, len(found), 500):
+        if name not in known:
+            raise InvalidInput("reference", f"{name!r} is of no payout that was exported here", "nothing was imported")
+        found = known[name]
+        if found.state == verdict:
+            continue
+        if found.state == "paid":
+            raise InvalidInput("reference", f"{name!r} was confirmed as paid before", "nothing was imported: take it "
+                               "out of the file, and pay what the bank returned so late by hand")
+        if found.reopened:
+            if found.slot not in waiting:
+                raise InvalidInput("reference", f"{name!r} had failed and was sent again under another one; now it is "
+                                   "said to be paid", "nothing was imported; ask the bank to stop the later payment")
+            waiting.remove(found.slot)
+            late.append(found)
+        changed.setdefault((verdict, found.number), []).append(found.slot)
+    for (verdict, number), slots in changed.items():
+        for start in range(0, len(slots), _CHUNK):
             connection.execute(update(s.payout).where(
-                s.payout.c.campaign_id == campaign, s.payout.c.slot.in_(found[start : start + 500]),
-            ).values(state=verdict))
-    return {"paid": len(changed["paid"]), "failed": len(changed["failed"]), "known": known}
+                s.payout.c.campaign_id == campaign, s.payout.c.slot.in_(slots[start : start + _CHUNK]),
+            ).values(state=verdict, batch=number))
+    for each in late:
+        connection.execute(delete(s.payout_reopened).where(
+            s.payout_reopened.c.campaign_id == campaign, s.payout_reopened.c.batch == each.number,
+            s.payout_reopened.c.slot == each.slot))
+    new = {verdict: sum(len(slots) for (of, _), slots in changed.items() if of == verdict)
+           for verdict in ("paid", "failed")}
+    return {**new, "known": len(said) - sum(new.values())}
 
 
 def reopen(connection: Connection, campaign: int) -> dict[int, int]:
@@ -240,6 +353,9 @@ def reopen(connection: Connection, campaign: int) -> dict[int, int]:
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)
                               .order_by(s.payout.c.batch)).all()
+    connection.execute(insert(s.payout_reopened).from_select(
+        ("campaign_id", "batch", "slot"), select(s.payout.c.campaign_id, s.payout.c.batch, s.payout.c.slot)
+        .where(*failed)))
     connection.execute(update(s.payout).where(*failed).values(state="queued", batch=None))
     return {int(number): int(people) for number, people in rows}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
@@ -32,7 +32,7 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 def write(
     connection: Connection, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], phase: int = 0
 ) -> None:
-    """Add the reports of slots that have none; those of who withdrew are left out.
+    """Add the reports of slots that have none; those of who withdrew are left out, and noted: their deposits are due.
 
     Args:
         connection: in a writing transaction.
@@ -41,14 +41,19 @@ def write(
         phase: of the collection.
     """
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
-    out = withdrawn(connection, campaign) | set(connection.execute(there).scalars())
+    gone, skipped = withdrawn(connection, campaign), set[int]()
+    out = gone | set(connection.execute(there).scalars())
 
     def rows() -> Iterator[list[tuple[int, int, int, bytes]]]:
         for slots, reports in batches:
             block = [(campaign, phase, slot, report) for slot, report in zip(slots.tolist(), reports, strict=True)]
+            skipped.update(gone.intersection(slots.tolist()) if gone else ())
             yield [row for row in block if row[2] not in out] if out else block
 
     insert_many(connection, s.report, ("campaign_id", "phase", "slot", "report"), rows())
+    for slot in skipped:
+        connection.execute(update(s.withdrawal).where(
+            s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot).values(reported=1))
 
 
 def put(connection: Connection, campaign: int, slot: int, report: bytes, phase: int = 0) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 __all__ = ["balance", "billboard", "campaign", "debit", "event", "installation", "metadata", "payout", "payout_batch",
-           "report", "scope", "share", "subject", "withdrawal"]
+           "payout_reopened", "report", "scope", "share", "subject", "withdrawal"]
 
 metadata = MetaData(naming_convention={
     "pk": "pk_%(table_name)s", "fk": "fk_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -51,6 +51,7 @@ campaign = Table(
     Column("slots", Integer, nullable=False),
     Column("state", String(16), nullable=False),
     Column("withdrawals", Integer, nullable=False, comment="how many there were: a run that began before one is void"),
+    Column("paid", Text, nullable=True, comment="in all, in the smallest coin; known once amounts are erased"),
 )
 
 event = Table(
@@ -97,10 +98,11 @@ payout = Table(
     "payout", metadata,
     _campaign(primary_key=True),
     Column("slot", Integer, primary_key=True, autoincrement=False),
-    Column("amount", BigInteger, nullable=False, comment="in the smallest coin"),
+    Column("amount", BigInteger, nullable=True, comment="in the smallest coin; none once all is paid"),
     Column("state", String(8), nullable=False),
     Column("batch", Integer, nullable=True),
     CheckConstraint("amount > 0", name="positive"),
+    CheckConstraint("amount IS NOT NULL OR state = 'paid'", name="erased"),
     CheckConstraint("state IN ('queued', 'approved', 'sent', 'paid', 'failed')", name="state"),
     sqlite_with_rowid=False,
 )
@@ -113,6 +115,14 @@ payout_batch = Table(
     Column("written", String(25), nullable=False, comment="when; the file itself is not stored: it names people"),
 )
 
+payout_reopened = Table(
+    "payout_reopened", metadata,
+    _campaign(primary_key=True),
+    Column("batch", Integer, primary_key=True, autoincrement=False, comment="in which the payment failed"),
+    Column("slot", Integer, primary_key=True, autoincrement=False, comment="whose payout was queued again"),
+    sqlite_with_rowid=False,
+)
+
 scope = Table(
     "ledger_scope", metadata,
     Column("id", Integer, primary_key=True),
@@ -120,6 +130,8 @@ scope = Table(
     Column("neighbours", String(32), nullable=False),
     Column("audience", String(16), nullable=False),
     Column("balance_id", Integer, ForeignKey("ledger_balance.id"), nullable=False, comment="of the data set"),
+    Column("newcomer_id", Integer, ForeignKey("ledger_balance.id"), nullable=False,
+           comment="in which a subject starts: what releases that list nobody have cost"),
     UniqueConstraint("data_set", "neighbours", "audience"),
 )
 

@@ -25,12 +25,20 @@ from confide.campaign.store import chain, payouts, reports
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
-from confide.campaign.store.erasure import erase_share
-from confide.campaign.store.ledger import Charge, Standing, debit, events_text, standings, subject_standing
-from confide.campaign.store.payouts import BatchRow, Queue
+from confide.campaign.store.erasure import erase_paid, erase_share
+from confide.campaign.store.ledger import (
+    Charge,
+    Standing,
+    debit,
+    debit_accounts,
+    events_text,
+    standings,
+    subject_standing,
+)
+from confide.campaign.store.payouts import BatchRow, Entry, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import ReportCodec
 from confide.privacy.ledger import Account
 
@@ -53,6 +61,8 @@ class Stored:
         slots: invited slots.
         state: where it stands.
         withdrawals: how many withdrew; a run that began before the last one is void.
+        paid: what was paid in all, in the smallest coin, once amounts and shares were erased; None before. The
+            operator's alone.
     """
 
     number: int
@@ -63,6 +73,7 @@ class Stored:
     slots: int
     state: State
     withdrawals: int
+    paid: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,9 +97,11 @@ class Store:
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the installation's own store.
         home: the installation, which holds the keys; default `Home.default()`.
+        create: make the store where there is none; otherwise nothing is made, and no key either.
 
     Raises:
-        InvalidInput: no such database, or one whose ledger belongs to another installation's key.
+        InvalidInput: no such database, one that holds no store and none is to be made, one that others may read, or one
+            whose ledger belongs to another installation's key.
 
     Example:
         >>> from pathlib import Path
@@ -99,11 +112,11 @@ class Store:
         ()
     """
 
-    def __init__(self, url: str | URL | None = None, *, home: Home | None = None) -> None:
+    def __init__(self, url: str | URL | None = None, *, home: Home | None = None, create: bool = True) -> None:
         self.home = Home.default() if home is None else home
-        self._database = Database(self.home.url if url is None else url)
+        self._database = Database(self.home.url if url is None else url, create=create)
         try:
-            self._check_key()
+            self._check_key(create)
         except BaseException:
             self.close()
             raise
@@ -131,20 +144,25 @@ class Store:
         """Give back all connections."""
         self._database.close()
 
-    def _check_key(self) -> None:
-        found = hmac.digest(self.home.ledger_key, _KEY_CHECK, "sha256")
+    def _check_key(self, create: bool) -> None:
         with self._database.reading() as connection:
             known = connection.execute(select(s.installation.c.key_check)).scalar()
-        if known is None:
+        if known is None and create:
+            found = self._key_check()  # on the disk before what depends on it
             with self._database.writing() as connection:
                 self._database.lock_ledger(connection)
                 known = connection.execute(select(s.installation.c.key_check)).scalar()
                 if known is None:
                     connection.execute(insert(s.installation).values(id=1, key_check=found))
                     known = found
-        if not hmac.compare_digest(known, found):
+        if known is None:
+            raise InvalidInput("store", f"{self.name} holds no store", "`confide run` makes one")
+        if not self.home.has_ledger_key or not hmac.compare_digest(known, self._key_check()):
             raise InvalidInput("store", f"{self.name} has a ledger of another key than {self.home.folder}'s",
                                "every budget would start anew: use the ledger.key with which this store was made")
+
+    def _key_check(self) -> bytes:
+        return hmac.digest(self.home.ledger_key, _KEY_CHECK, "sha256")
 
     # ---- campaigns
 
@@ -163,11 +181,12 @@ class Store:
         """The settled campaign with this content.
 
         Raises:
-            Refused: it is not settled in this store.
+            Refused: it is not settled in this store, or another store's outcome was released.
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
             raise unsettled(file, self.name, "it is settled in another store, name that with --store")
+        self.pack(found.number)  # of two stores that published at once, the one that lost pays nobody, either
         return found
 
     def get(self, campaign: int) -> Stored:
@@ -250,7 +269,8 @@ class Store:
 
         Before the publication her report becomes the null record, whatever is handed in later, and the number of slots
         stays; a run that is under way is void and starts anew under the same debit. After it her report, her share
-        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay.
+        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay. It is about this
+        campaign alone: whoever is in others withdraws from each.
 
         Args:
             campaign: its number.
@@ -297,6 +317,16 @@ class Store:
             self._move(connection, known, Event.CHARGE, {"data_set": asked.account.name, "delta": repr(asked.delta),
                                                          "events": [event.to_dict() for event in asked.events]})
 
+    def cancel(self, campaign: int) -> None:
+        """End a campaign that was not charged, and erase its reports; nothing, where it was charged or is over."""
+        with self._locked(campaign) as (connection, known):
+            if known.state not in _BEFORE_CHARGE:
+                return
+            for table in (s.report, s.withdrawal):
+                connection.execute(delete(table).where(table.c.campaign_id == campaign))
+            self._move(connection, known, Event.CANCEL, {})
+        self._database.forget(thoroughly=True)
+
     def check_debit(self, campaign: int, asked: Charge) -> None:
         """Whether a charged campaign was debited for what it would now release.
 
@@ -310,20 +340,26 @@ class Store:
             raise Refused("this settlement was charged for other releases than this version of confide plans",
                           "resume it with the version that began it")
 
-    def check_charge(self, campaign: int, asked: Charge) -> None:
+    def check_charge(self, asked: Charge, campaign: int | None = None) -> None:
         """Whether the ledger would admit a charge; nothing is kept.
+
+        Args:
+            asked: the charge.
+            campaign: whose it is; one that was charged meanwhile is not refused for what it has spent itself.
 
         Raises:
             BudgetExceeded: some account does not admit it.
         """
-        if not any(found.account == asked.account for found in self.ledger(asked.account.name)):
+        if not self.ledger(asked.account.name):
             return  # the first campaign on a data set; that its own budget admits it, its plan has shown
-        # The campaign's row is locked before the ledger, as in a charge: in the other order both would wait for ever.
-        with self._locked(campaign) as (connection, known):
-            if known.state in _BEFORE_CHARGE:  # nobody has charged it meanwhile
+        try:
+            with self._database.writing() as connection:
                 self._database.lock_ledger(connection)
-                debit(connection, campaign, asked, self.home.ledger_key, _today())
+                debit_accounts(connection, asked, self.home.ledger_key)
                 connection.rollback()
+        except BudgetExceeded:
+            if campaign is None or self.get(campaign).state in _BEFORE_CHARGE:
+                raise
 
     @contextmanager
     def reports(self, campaign: int, codec: ReportCodec, *, phase: int = 0) -> Iterator[Taken]:
@@ -363,22 +399,30 @@ class Store:
             connection.execute(insert(s.share).values(campaign_id=campaign, data=shares))
             insert_many(connection, s.payout, ("campaign_id", "slot", "amount", "state"),
                         ([(campaign, slot, amount, "queued") for slot, amount in block] for block in due))
-            done = payouts.all_paid(connection, campaign)
-            if done:
-                _erase_reports(connection, campaign)
+            done = erase_paid(connection, campaign)  # where nothing is due
         if done or withdrawals:  # who withdrew during the run could not be forgotten at once
             self._database.forget(thoroughly=True)
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
-        """The public files of a settled campaign: path -> bytes."""
+        """The public files of a settled campaign: path -> bytes. This is where an outcome leaves the store.
+
+        Raises:
+            Refused: this installation has released another outcome of this campaign, from another store.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(select(s.billboard.c.path, s.billboard.c.data)
                                       .where(s.billboard.c.campaign_id == campaign).order_by(s.billboard.c.path))
-            return {row.path: bytes(row.data) for row in rows}
+            files = {row.path: bytes(row.data) for row in rows}
+        if files:
+            self.home.release(self.get(campaign).content, digest(files["manifest.json"]))
+        return files
 
     def shares(self, campaign: int) -> bytes:
-        """All shares of a settled campaign, as one Arrow file: the operator's alone."""
+        """All shares of a settled campaign, as one Arrow file: the operator's alone.
+
+        Rows of who withdrew are empty, and all rows once all is paid.
+        """
         with self._database.reading() as connection:
             found = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar_one()
         return bytes(found)
@@ -387,8 +431,23 @@ class Store:
 
     def payouts(self, campaign: int) -> Queue:
         """How the payouts of a settled campaign stand: the operator's alone."""
-        with self._database.reading() as connection:
+        with self._database.snapshot() as connection:
             return payouts.queue(connection, campaign)
+
+    def entries(self, campaign: int) -> tuple[Entry, ...]:
+        """Every payout of a settled campaign: the operator's alone."""
+        with self._database.reading() as connection:
+            return payouts.entries(connection, campaign)
+
+    def withdrawn(self, campaign: int) -> dict[int, bool]:
+        """Who withdrew before the publication, slot -> whether she had handed in a report: the operator's alone.
+
+        Erased when all is paid.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(select(s.withdrawal.c.slot, s.withdrawal.c.reported)
+                                      .where(s.withdrawal.c.campaign_id == campaign).order_by(s.withdrawal.c.slot))
+            return {slot: bool(reported) for slot, reported in rows}
 
     def approve(self, campaign: int, code: str) -> int:
         """Approve what is queued, by the code that `payouts` showed; the number of entries, 0 where none was queued.
@@ -422,10 +481,10 @@ class Store:
             chain.append(connection, known.number, "export", _today(), {"batch": number, "format": form})
         return number
 
-    def batches(self, campaign: int) -> tuple[BatchRow, ...]:
-        """All exported batches, as far as their payouts were not queued again."""
-        with self._database.reading() as connection:
-            return payouts.batches(connection, campaign, self.get(campaign).content, self.home.ledger_key)
+    def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
+        """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+        with self._database.snapshot() as connection:
+            return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
     def batch(self, campaign: int, number: int) -> BatchRow:
         """An exported batch that the bank has not answered.
@@ -434,26 +493,27 @@ class Store:
             InvalidInput: no such batch.
             Refused: the bank has answered it; who writes it again might pay twice.
         """
-        with self._database.reading() as connection:
-            for entry in chain.entries(connection, campaign):
-                if entry.event == "reopen" and number in entry.data["batches"]:
-                    raise payouts.answered(number)
+        with self._database.snapshot() as connection:
             return payouts.batch(connection, campaign, self.get(campaign).content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take what the bank says, reference -> "paid" or "failed"; when all is paid, erase all reports.
+        """Take what the bank says, reference -> "paid" or "failed".
+
+        When all is paid, reports, shares and amounts are erased; their sum stays.
+
+        Returns:
+            "paid", "failed": how many entries changed; "known": how many were so before.
 
         Raises:
-            InvalidInput: a reference of no exported payout, or of one that was paid before; nothing is taken.
+            InvalidInput: a reference of no exported payout, or word against what the bank has said before, where that
+                cannot be mended; nothing is taken.
         """
         with self._locked(campaign) as (connection, known):
             found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)
             if found["paid"] or found["failed"]:
                 chain.append(connection, known.number, "import", _today(), {"paid": found["paid"],
                                                                             "failed": found["failed"]})
-            done = known.state is State.SETTLED and payouts.all_paid(connection, campaign)
-            if done:
-                _erase_reports(connection, campaign)
+            done = known.state is State.SETTLED and erase_paid(connection, campaign)
         if done:
             self._database.forget(thoroughly=True)
         return found
@@ -499,15 +559,10 @@ class Store:
         chain.append(connection, known.number, event, _today(), data)
 
 
-def _erase_reports(connection: Connection, campaign: int) -> None:
-    """Of a campaign in which all is paid, nobody needs them any more."""
-    for table in (s.report, s.withdrawal):
-        connection.execute(delete(table).where(table.c.campaign_id == campaign))
-
-
 def _stored(row: Any) -> Stored:
     return Stored(number=row.id, content=row.content, kind=row.kind, name=row.name, title=row.title, slots=row.slots,
-                  state=State(row.state), withdrawals=row.withdrawals)
+                  state=State(row.state), withdrawals=row.withdrawals,
+                  paid=None if row.paid is None else int(row.paid))
 
 
 def _check_slot(slot: int, known: Stored) -> None:

@@ -124,7 +124,7 @@ class PaymentTable(_Table):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
     currency: str = Field(min_length=1)
-    minor_units: int = Field(default=100, ge=1, description="smallest coins per unit, a power of ten")
+    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
     truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     clip: Positive | None = Field(default=None, description="t: makes every payment surely bounded")

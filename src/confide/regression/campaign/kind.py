@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
@@ -91,36 +91,7 @@ class RegressionKind:
 
     def plan(self, config: RegressionConfig) -> CampaignPlan:
         """Calibrate from the file's public parameters."""
-        design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
-        response = config.response_role()
-        reach = model.parameter_bound + model.noise_bound
-        found = planner.plan(
-            people=config.people.count,
-            features=design.dimension,
-            prior=model.coefficients(design.dimension),
-            noise=model.law(),
-            epsilon_release=privacy.epsilon_release,
-            epsilon_payment=privacy.epsilon_payment,
-            delta=privacy.delta,
-            release=privacy.release,
-            radius=model.radius,
-            response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
-            answers_cut=_cut(response, reach),
-            smallest_eigenvalue=model.smallest_eigenvalue,
-            largest_eigenvalue=model.largest_eigenvalue,
-            spectrum_tolerance=model.spectrum_tolerance,
-            ridge_payment=payment.ridge,
-            costs=config.costs.build(),
-            misreports=config.costs.misreports,
-            misreports_failure=config.costs.misreports_failure,
-            truth_radius=payment.truth_radius,
-            budget=payment.budget,
-            centred=payment.rule == "centred",
-            clip=payment.clip,
-            currency=payment.currency,
-            minor_units=payment.minor_units,
-        )
-        return CampaignPlan(regression=found, design=design, response=response)
+        return _plan(config)
 
     def identities(self, config: RegressionConfig) -> Sequence[str]:
         """"1", "2", ..., the ids of all slots."""
@@ -132,10 +103,9 @@ class RegressionKind:
 
     def payouts(self, plan: CampaignPlan) -> PayoutTerms:
         """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
-        payment = plan.mechanism.payment
-        deposit = math.ceil(max(0.0, plan.regression.figures.deposit) * payment.minor_units)
+        payment, figures = plan.mechanism.payment, plan.regression.figures
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
-                           deposit=deposit)
+                           highest=math.ceil(figures.highest / figures.coin), deposit=figures.deposit_coins)
 
     def collect(
         self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
@@ -259,6 +229,40 @@ def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> Regressio
     if not isinstance(outcome.billboard, RegressionBillboard):
         raise TypeError("the outcome is not a regression's")
     return outcome.billboard
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: RegressionConfig) -> CampaignPlan:
+    design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
+    response = config.response_role()
+    reach = model.parameter_bound + model.noise_bound
+    found = planner.plan(
+        people=config.people.count,
+        features=design.dimension,
+        prior=model.coefficients(design.dimension),
+        noise=model.law(),
+        epsilon_release=privacy.epsilon_release,
+        epsilon_payment=privacy.epsilon_payment,
+        delta=privacy.delta,
+        release=privacy.release,
+        radius=model.radius,
+        response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
+        answers_cut=_cut(response, reach),
+        smallest_eigenvalue=model.smallest_eigenvalue,
+        largest_eigenvalue=model.largest_eigenvalue,
+        spectrum_tolerance=model.spectrum_tolerance,
+        ridge_payment=payment.ridge,
+        costs=config.costs.build(),
+        misreports=config.costs.misreports,
+        misreports_failure=config.costs.misreports_failure,
+        truth_radius=payment.truth_radius,
+        budget=payment.budget,
+        centred=payment.rule == "centred",
+        clip=payment.clip,
+        currency=payment.currency,
+        minor_units=payment.minor_units,
+    )
+    return CampaignPlan(regression=found, design=design, response=response)
 
 
 KIND = RegressionKind()

@@ -9,7 +9,7 @@ import numpy as np
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import number
+from confide.contract.words import money, number
 from confide.regression.campaign.stand_ins import StandIns
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.planner import RegressionPlan, knowing_nothing
@@ -32,6 +32,10 @@ FEW = 0.05
 def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
     digits = max(0, round(math.log10(mechanism.payment.minor_units)))
     return f"{value:,.{digits}f} {mechanism.payment.currency}"
+
+
+def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
+    return money(coins, mechanism.payment.minor_units, mechanism.payment.currency)
 
 
 def plan_sections(
@@ -69,7 +73,7 @@ def plan_sections(
          f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
         ("every payment lies between", f"{_money(m, f.lowest)} and {_money(m, f.highest)}"
          + (f" (fails with probability {f.range_failure:g})" if f.range_failure else "")),
-        ("deposit that each participant leaves", _money(m, f.deposit)),
+        ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             ("no lie gains more, on average over everybody else, than", _money(m, f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
@@ -168,8 +172,8 @@ def offer_sections(
     right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
     unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
-    deposit = (f" You leave {_money(m, f.deposit)} at the start and get it back together with your payment, so that "
-               "you never owe anything." if f.deposit > 0 else "")
+    deposit = (f" You leave {_coins(m, f.deposit_coins)} at the start and get it back together with your payment, so "
+               "that you never owe anything." if f.deposit_coins else "")
     but = f", but for a probability of {delta:g}," if delta else ""
     lies = "; ".join(f"{number(lie.size)} {unit}: about {lie.cost:.3g} {m.payment.currency}" for lie in made_up.lies)
     truth = (
@@ -266,6 +270,14 @@ def _truth(plan: RegressionPlan) -> str:
     return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth: {promise.sentence()}."
 
 
+def _due(plan: RegressionPlan, coins: int) -> str:
+    """What a participant finds on her account."""
+    deposit = plan.figures.deposit_coins
+    left = f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, " if deposit else ""
+    return (f"{left}{_coins(plan.mechanism, max(0, coins + deposit))} is paid out in all: compare this with the money "
+            "that you received.")
+
+
 def explain(
     plan: RegressionPlan, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
     identity: str, response: Numeric, stored: int | None,
@@ -283,15 +295,16 @@ def explain(
     """
     m, f = plan.mechanism, plan.figures
     share = m.decode(record, index, billboard)
-    paid = share["payment"] / m.payment.minor_units
+    paid = _coins(m, share["payment"])
     if stored is not None and share["payment"] != stored:
-        settled = _money(m, stored / m.payment.minor_units)
+        settled = _coins(m, stored)
         return [Section(title=f"Participant {identity}: settled at {settled}", private=True, blocks=(Text((
-            f"The record that the file holds today would be paid {_money(m, paid)}: it is not the one that was "
+            f"The record that the file holds today would be paid {paid}: it is not the one that was "
             f"settled. What counts is the settlement: {settled}.",
+            _due(plan, stored),
         )),))]
     group = billboard.group(index)
-    head = f"Participant {identity}: payment {_money(m, paid)}"
+    head = f"Participant {identity}: payment {paid}"
     if record is None:
         return [Section(title=head, private=True, blocks=(Text((
             "No usable record arrived under this id, so an empty one took its place; it is paid nothing.",
@@ -338,6 +351,7 @@ def explain(
     return [
         Section(title=head, private=True, blocks=(Text((
             *(typed if stored is None else ()),
+            _due(plan, share["payment"]),
             f"Decoded from this record and the public billboard alone; nobody else's record is needed, and nobody else "
             f"learns it. Group {group} of the public split; paid by the estimate of group {1 - group}.",
             f"From the answer follows q = {own:.6g}, what a believer of the public model expects of people like this "

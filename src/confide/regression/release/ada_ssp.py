@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from confide.contract.checks import fraction, positive
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
 from confide.privacy.events import Event, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -26,6 +27,7 @@ from confide.regression.records import GRID_BITS, Moments
 from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
 from confide.regression.release.released_moments import (
     FAILURE,
+    mirrored,
     moment_error_bound,
     moment_interval,
     predicted_errors,
@@ -103,8 +105,18 @@ class AdaSSP(Release):
         noisy = int(lattice(deviation, [smallest], "eigenvalue")[0]) / _UNIT
         ridge = self._ridge(d, noisy)
         gram64, cross64 = symmetric(np.concatenate([diagonal, upper, cross]) / _UNIT, d)
-        estimate, _ = constrained_ridge(gram64, cross64, ridge, setting.parameter_bound)
-        return Released(estimate=estimate, gram=gram64, cross=cross64, ridge=ridge)
+        return self._fitted(setting, gram64, cross64, ridge)
+
+    def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
+        most = self._ridge(setting.features, 0.0)
+        if not 0 <= released.ridge <= most:
+            raise InvalidInput("billboard.ridge", f"is {released.ridge:g}", f"a run chooses from 0 to {most:g}")
+        return self._fitted(setting, mirrored(released.gram), released.cross, released.ridge)
+
+    @staticmethod
+    def _fitted(setting: Setting, gram: np.ndarray, cross: np.ndarray, ridge: float) -> Released:
+        estimate, _ = constrained_ridge(gram, cross, ridge, setting.parameter_bound)
+        return Released(estimate=estimate, gram=gram, cross=cross, ridge=ridge)
 
     def _ridge(self, features: int, eigenvalue: float) -> float:
         """As published: from a lower confidence bound on the eigenvalue, the ridge that tames the noise's spectrum."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -115,6 +116,16 @@ class Release(ABC):
             noise: where the noise comes from.
         """
 
+    def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
+        """What the release publishes, computed anew from those of its numbers that are noisy, taken as they are.
+
+        Args:
+            setting: the public facts.
+            released: what was published.
+            peers: (2, d) the payment estimates beside it.
+        """
+        return Released(estimate=released.estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
+
     @abstractmethod
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
         """The interval for direction'theta, from public values alone."""
@@ -135,7 +146,7 @@ class Release(ABC):
 
         A direction in which people hardly differ counts for little: this is what releases are compared by.
         """
-        return float(self.expected_errors(setting) @ setting.eigenvalues)
+        return _prediction_error(self, setting)
 
     @abstractmethod
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
@@ -144,3 +155,9 @@ class Release(ABC):
     @abstractmethod
     def describe(self) -> str:
         """How the estimate is made, in one sentence."""
+
+
+@lru_cache(maxsize=1024)
+def _prediction_error(release: Release, setting: Setting) -> float:
+    """A plan, its picture and its pages ask for the same numbers, and some releases simulate them."""
+    return float(release.expected_errors(setting) @ setting.eigenvalues)

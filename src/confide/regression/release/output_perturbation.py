@@ -170,6 +170,13 @@ class Averaged(Release):
         return PureDP(0.0), PRIVACY, "a mean of the two payment estimates, which are public already"
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
+        return self._mean(peers)
+
+    def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
+        return self._mean(peers)
+
+    @staticmethod
+    def _mean(peers: np.ndarray) -> Released:
         return Released(estimate=(peers[0] + peers[1]) / 2, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:

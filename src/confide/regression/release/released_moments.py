@@ -22,6 +22,7 @@ from confide.regression.setting import Setting
 __all__ = [
     "FAILURE",
     "exact_moments",
+    "mirrored",
     "moment_error_bound",
     "moment_interval",
     "predicted_errors",
@@ -50,6 +51,12 @@ def symmetric(flat: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndarray]
     gram += gram.T
     gram[np.diag_indices(d)] = flat[:d]
     return gram, np.array(flat[d + len(rows) :], dtype=np.float64)
+
+
+def mirrored(gram: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with the lower triangle of a square one."""
+    lower = np.tril(gram)
+    return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def shrink(gram: np.ndarray, setting: Setting, *, gram_deviation: float, cross_deviation: float) -> np.ndarray:

@@ -25,6 +25,7 @@ from confide.regression.release.base import ROOM, Interval, ProvedError, Release
 from confide.regression.release.released_moments import (
     FAILURE,
     exact_moments,
+    mirrored,
     moment_error_bound,
     moment_interval,
     predicted_errors,
@@ -81,9 +82,13 @@ class SufficientStatistics(Release):
         ])
         center = exact_moments(total)
         flat = noise.vector_laplace(self.scale, len(center), stream=("release",), center=center, stretch=stretch)
-        gram, cross = symmetric(flat, d)
-        linear = self._linear(setting, gram)
-        return Released(estimate=linear @ cross, gram=gram, cross=cross)
+        return self._fitted(setting, *symmetric(flat, d))
+
+    def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
+        return self._fitted(setting, mirrored(released.gram), released.cross)
+
+    def _fitted(self, setting: Setting, gram: np.ndarray, cross: np.ndarray) -> Released:
+        return Released(estimate=self._linear(setting, gram) @ cross, gram=gram, cross=cross)
 
     def _linear(self, setting: Setting, gram: np.ndarray) -> np.ndarray:
         deviation = self.deviation(setting.features)

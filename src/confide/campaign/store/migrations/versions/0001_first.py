@@ -29,6 +29,12 @@ def upgrade() -> None:
             nullable=False,
             comment="how many there were: a run that began before one is void",
         ),
+        sa.Column(
+            "paid",
+            sa.Text(),
+            nullable=True,
+            comment="in all, in the smallest coin; known once amounts are erased",
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_campaign")),
         sa.UniqueConstraint("content", name=op.f("uq_campaign_content")),
     )
@@ -86,7 +92,14 @@ def upgrade() -> None:
         sa.Column("neighbours", sa.String(length=32), nullable=False),
         sa.Column("audience", sa.String(length=16), nullable=False),
         sa.Column("balance_id", sa.Integer(), nullable=False, comment="of the data set"),
+        sa.Column(
+            "newcomer_id",
+            sa.Integer(),
+            nullable=False,
+            comment="in which a subject starts: what releases that list nobody have cost",
+        ),
         sa.ForeignKeyConstraint(["balance_id"], ["ledger_balance.id"], name=op.f("fk_ledger_scope_balance_id")),
+        sa.ForeignKeyConstraint(["newcomer_id"], ["ledger_balance.id"], name=op.f("fk_ledger_scope_newcomer_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ledger_scope")),
         sa.UniqueConstraint("data_set", "neighbours", "audience", name=op.f("uq_ledger_scope_data_set")),
     )
@@ -94,11 +107,14 @@ def upgrade() -> None:
         "payout",
         sa.Column("campaign_id", sa.Integer(), nullable=False),
         sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("amount", sa.BigInteger(), nullable=False, comment="in the smallest coin"),
+        sa.Column(
+            "amount", sa.BigInteger(), nullable=True, comment="in the smallest coin; none once all is paid"
+        ),
         sa.Column("state", sa.String(length=8), nullable=False),
         sa.Column("batch", sa.Integer(), nullable=True),
         sa.CheckConstraint("state IN ('queued', 'approved', 'sent', 'paid', 'failed')", name=op.f("ck_payout_state")),
         sa.CheckConstraint("amount > 0", name=op.f("ck_payout_positive")),
+        sa.CheckConstraint("amount IS NOT NULL OR state = 'paid'", name=op.f("ck_payout_erased")),
         sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_payout_campaign_id")),
         sa.PrimaryKeyConstraint("campaign_id", "slot", name=op.f("pk_payout")),
         sqlite_with_rowid=False,
@@ -116,6 +132,15 @@ def upgrade() -> None:
         ),
         sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_payout_batch_campaign_id")),
         sa.PrimaryKeyConstraint("campaign_id", "number", name=op.f("pk_payout_batch")),
+    )
+    op.create_table(
+        "payout_reopened",
+        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("batch", sa.Integer(), autoincrement=False, nullable=False, comment="in which the payment failed"),
+        sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False, comment="whose payout was queued again"),
+        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_payout_reopened_campaign_id")),
+        sa.PrimaryKeyConstraint("campaign_id", "batch", "slot", name=op.f("pk_payout_reopened")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "report",

@@ -1,0 +1,80 @@
+"""A campaign's payouts by the ids of its participants: the operator's alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import PayoutTerms
+
+if TYPE_CHECKING:
+    from confide.campaign.campaign import Campaign
+    from confide.campaign.store import Store
+    from confide.campaign.store.payouts import Queue
+
+__all__ = ["Payouts", "payouts_of", "terms_of"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Payouts:
+    """How the payouts of a settled campaign stand: private, since amounts follow from records.
+
+    Args:
+        queue: people and coins by state, the code that approves what is queued, and the batches.
+        terms: the currency, and the deposit that each amount holds.
+        entries: `id`, `coins` (in the smallest coin; null once all is paid), `state`, `batch` (null while it waits);
+            one row for everybody who is paid.
+        withdrawn: `id` and `deposit` (in the smallest coin, in her entry; 0 where she had left none) of who withdrew
+            before the settlement; empty once all is paid.
+    """
+
+    queue: Queue
+    terms: PayoutTerms
+    entries: pa.Table
+    withdrawn: pa.Table
+
+    def __repr__(self) -> str:
+        return f"<payouts of {self.entries.num_rows} people; private, see its fields>"
+
+
+def payouts_of(campaign: Campaign, store: Store) -> Payouts:
+    """How they stand.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+
+    Raises:
+        InvalidInput: it pays nothing.
+        Refused: it is not settled there.
+    """
+    terms, ids = terms_of(campaign), campaign.file.kind.identities(campaign.file.config)
+    number = store.settled(campaign.file).number
+    entries, gone = store.entries(number), store.withdrawn(number)
+    return Payouts(
+        queue=store.payouts(number), terms=terms,
+        entries=pa.table({
+            "id": pa.array([ids[each.slot] for each in entries], pa.string()),
+            "coins": pa.array([each.amount for each in entries], pa.int64()),
+            "state": pa.array([each.state for each in entries], pa.string()),
+            "batch": pa.array([each.batch for each in entries], pa.int64()),
+        }),
+        withdrawn=pa.table({
+            "id": pa.array([ids[slot] for slot in gone], pa.string()),
+            "deposit": pa.array([terms.deposit * reported for reported in gone.values()], pa.int64()),
+        }))
+
+
+def terms_of(campaign: Campaign) -> PayoutTerms:
+    """How a campaign's shares become money.
+
+    Raises:
+        InvalidInput: it pays nothing.
+    """
+    terms = campaign.file.kind.payouts(campaign.plan)
+    if terms is None:
+        raise InvalidInput("campaign", f"a campaign of kind {campaign.file.kind.name} pays nothing")
+    return terms

@@ -1,0 +1,102 @@
+"""What a verification found: one finding for each check, and all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.files import reading
+from confide.contract.words import printable
+
+__all__ = ["Broken", "Finding", "NotChecked", "Verdict", "Verification", "made"]
+
+_LONGEST = 1000  # letters of a detail: the rest is a stranger's to fill
+
+Verdict = Literal["holds", "broken", "not checked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One check.
+
+    Args:
+        check: what was looked at.
+        verdict: whether it holds.
+        detail: what was found, in one printable line, whatever the pack says.
+    """
+
+    check: str
+    verdict: Verdict
+    detail: str
+
+    def to_dict(self) -> dict[str, str]:
+        """A JSON-ready dictionary."""
+        return {"check": self.check, "verdict": self.verdict, "detail": self.detail}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """All checks of a pack.
+
+    Args:
+        title: the campaign's title, as `campaign.json` gives it, in one printable line.
+        signer: fingerprint of the key that signed; empty where the signature is broken.
+        known_signer: whether that is the key which the caller knew before.
+        digest: SHA-256 of what was signed; empty where the signature is broken. Whoever sees the same one has the same
+            pack: an operator can sign two, and show each to others.
+        findings: in the order of checking.
+    """
+
+    title: str
+    signer: str
+    known_signer: bool
+    digest: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every check was made and holds. What could not be checked is not shown to be right."""
+        return all(finding.verdict == "holds" for finding in self.findings)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is broken."""
+        return all(finding.verdict != "broken" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {"title": self.title, "signer": self.signer, "known_signer": self.known_signer, "digest": self.digest,
+                "passed": self.passed, "complete": self.complete,
+                "findings": [finding.to_dict() for finding in self.findings]}
+
+
+class Broken(Exception):
+    """A check that does not hold; the message says why."""
+
+
+class NotChecked(Exception):
+    """A check that cannot be made here; the message says why."""
+
+
+def made(check: str, look: Callable[[], str]) -> Finding:
+    """Make one check; whatever a stranger's file breaks is a finding, not a crash.
+
+    Args:
+        check: its name.
+        look: returns what holds, or raises `Broken` or `NotChecked`; any other error is the pack's fault.
+    """
+    verdict: Verdict = "broken"
+    try:
+        with reading(check, Path(check)):
+            try:
+                verdict, detail = "holds", look()
+            except NotChecked as reason:
+                verdict, detail = "not checked", str(reason)
+            except (Broken, ConfideError) as reason:
+                detail = str(reason)
+    except InvalidInput as error:
+        detail = error.problem
+    return Finding(check=check, verdict=verdict, detail=printable(detail, _LONGEST))

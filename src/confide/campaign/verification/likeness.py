@@ -1,0 +1,126 @@
+"""Whether what this machine computes is what a pack says.
+
+Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, promises that are no
+losses also within `TINY`, and what stands in one row of a table within `TINY` of its largest number. Whole numbers and
+words have to be equal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["TINY", "TOLERANCE", "Difference", "alike", "differences", "same_rows", "same_text"]
+
+TOLERANCE = 1e-9
+"""Relative; of privacy losses, too: nobody can tell them apart."""
+
+TINY = 1e-12
+"""Absolute, where numbers that cancel leave nothing but their rounding; never of a privacy loss."""
+
+_NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
+_DIGITS = 25  # letters of a number at most: no double needs more
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place where two JSON values differ.
+
+    Args:
+        path: keys that lead there, joined by points.
+        now: what follows.
+        then: what the pack says.
+        numbers: whether both are numbers, at least one of them no whole one: of all else no other digit is possible.
+    """
+
+    path: str
+    now: Any
+    then: Any
+    numbers: bool
+
+    def __str__(self) -> str:
+        return f"{self.path or 'it'} is {_short(self.then)}, not {_short(self.now)}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
+    """Whether two JSON values without parts are equal, or doubles within the tolerance.
+
+    Args:
+        now: what follows.
+        then: what the pack says.
+        absolute: how far doubles may differ, however small they are; above 0, texts may differ in their doubles.
+    """
+    if _doubles(now, then):
+        return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
+    if absolute and isinstance(now, str) and isinstance(then, str):
+        return same_text(now, then, absolute)
+    return type(now) is type(then) and bool(now == then)
+
+
+def _doubles(now: Any, then: Any) -> bool:
+    return {type(now), type(then)} <= {int, float} and float in (type(now), type(then))
+
+
+def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
+    """Where two JSON values differ, beyond the tolerance; see `alike`."""
+    if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys() and (
+        now.get("type") == then.get("type")
+    ):
+        for key in now:
+            yield from differences(now[key], then[key], f"{path}.{key}" if path else key)
+    elif isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        for place, (mine, theirs) in enumerate(zip(now, then, strict=True), 1):
+            yield from differences(mine, theirs, f"{path}[{place}]")
+    elif isinstance(now, dict | list) or isinstance(then, dict | list) or not alike(now, then):
+        yield Difference(path, now, then, _doubles(now, then))
+
+
+def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
+    """Whether two texts are the same, but for the last digits of their numbers.
+
+    Args:
+        now: what follows.
+        then: what the pack says.
+        absolute: how far numbers may differ, however small they are.
+
+    Example:
+        >>> same_text("age,0.30000000000000004", "age,0.3"), same_text("age,0.3", "age,0.4"), same_text("17", "18")
+        (True, False, False)
+    """
+    if now == then:
+        return True
+    if len(then) > 2 * len(now) + _DIGITS:  # a stranger's may be far longer
+        return False
+    mine, theirs = _NUMBER.split(now), _NUMBER.split(then)
+    # Words and numbers alternate, words first.
+    return len(mine) == len(theirs) and mine[::2] == theirs[::2] and all(
+        _same_number(one, other, absolute) for one, other in zip(mine[1::2], theirs[1::2], strict=True))
+
+
+def same_rows(now: str, then: str) -> bool:
+    """Whether two tables are the same, but for the last digits, where the largest number of a row is what counts.
+
+    Example:
+        >>> same_rows("age,0.3,1e-17", "age,0.3,-2e-17"), same_rows("age,1e-17", "age,-2e-17")
+        (True, False)
+    """
+    mine, theirs = now.split("\n"), then.split("\n")
+    return len(mine) == len(theirs) and all(
+        same_text(one, other, TINY * max((abs(float(number)) for number in _NUMBER.findall(one)), default=0.0))
+        for one, other in zip(mine, theirs, strict=True))
+
+
+def _same_number(now: str, then: str, absolute: float) -> bool:
+    if now == then:
+        return True
+    if len(then) > _DIGITS or set(now + then) <= set("-0123456789"):
+        return False
+    return math.isclose(float(now), float(then), rel_tol=TOLERANCE, abs_tol=absolute)

@@ -1,0 +1,254 @@
+"""Parameters and promises: what follows from the campaign file, and what the pack may claim of it.
+
+Nothing here takes the pack's word for the version of confide that wrote it: privacy losses and their cost are held
+against this version's theorems in any case. Another version is excused for other words, for claiming less, and, where
+no loss depends on it, for choosing other parameters.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.settlement import check_budget, data_set_charge
+from confide.campaign.store.chain import Entry
+from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
+from confide.contract.encoding import encode
+from confide.contract.guarantees import Guarantees
+from confide.contract.kinds import Plan
+from confide.contract.outcome import PublicOutcome
+from confide.privacy.filter import Filter, price
+
+__all__ = ["certificate", "debit", "guarantees", "parameters"]
+
+_SHOWN = 3  # differences that a message names
+
+_WORSE = {"gain": 1, "radius": 1, "utility": -1, "bound": 1, "expected": 1, "lowest": -1, "highest": 1,
+          "failure_probability": 1}
+"""Numbers of a guarantee: in which direction it says less."""
+
+
+# ---- the mechanism that ran
+
+
+def parameters(file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None) -> str:
+    """Whether the mechanism that ran is the one that the campaign file plans.
+
+    Args:
+        file: of the pack.
+        plan: what this version plans of it.
+        outcome: of the pack.
+        other: the version that the pack names, where it is another one.
+    """
+    planned, ran = plan.mechanism, outcome.mechanism
+    if type(planned) is not type(ran):
+        raise Broken(f"the campaign file plans a {type(planned).__name__}, not a {type(ran).__name__}")
+    _loses_no_more(file, plan, outcome)
+    found = list(differences(encode(planned, {}), encode(ran, {})))
+    if not found:
+        return "the campaign file plans exactly this mechanism"
+    what = f"the campaign file plans another mechanism: {_listed(found)}"
+    if other is None or not all(each.numbers or isinstance(each.now, dict) for each in found):
+        raise Broken(what)
+    raise NotChecked(f"it loses no more privacy than the campaign file allows, but as this version reads it {what}; "
+                     f"confide {other} may calibrate otherwise")
+
+
+def _loses_no_more(file: CampaignFile, plan: Plan, outcome: PublicOutcome) -> None:
+    """The losses that follow from the mechanism, and their cost, are within those of the plan."""
+    allowed = _losses(_stated(plan.guarantees))
+    for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():
+        for loss in losses:  # a part may lose as much as the plan allows to the whole
+            if not any(_covers(each, loss) for each in allowed.get((audience, unit), ())):
+                raise Broken(f"the mechanism may lose {_words(loss)} towards {audience}: more than is planned")
+    asked, spends = data_set_charge(file, plan), data_set_charge(file, outcome)
+    most, cost = (price(each.rule, each.events, each.delta) for each in (asked, spends))
+    for part in ("epsilon", "delta", "rho"):
+        if getattr(cost, part) > getattr(most, part) * (1 + TOLERANCE):
+            raise Broken("the mechanism costs more privacy budget than what the campaign file plans")
+
+
+# ---- the debit
+
+
+def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
+    """Whether the one charge among the events is what this campaign asks of the ledger, and its own budgets admit it.
+
+    Args:
+        file: of the pack.
+        outcome: of the pack.
+        charge: the event.
+        other: the version that the pack names, where it is another one.
+    """
+    asked = data_set_charge(file, outcome)
+    said = charge.data
+    now = {"data_set": asked.account.name, "delta": asked.delta,
+           "events": [encode(event.to_dict(), {}) for event in asked.events]}
+    then = {**said, "delta": float(said["delta"])}
+    if repr(then["delta"]) != said["delta"]:
+        raise Broken("the delta of the charge is not written as a number")
+    wrong = list(differences(now, then))
+    if wrong and (other is None or not all(each.path.endswith(".label") for each in wrong)):
+        raise Broken(f"the ledger was charged for something else: {_listed(wrong)}")
+    check_budget(file, outcome)
+    if wrong:
+        raise NotChecked(f"the charge is what the campaign asks, but confide {other} may call it otherwise: "
+                         f"{_listed(wrong)}")
+    spent = Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent
+    return f"charged once to {asked.account.name!r}: {spent}; the campaign file allows {asked.budget}"
+
+
+# ---- what is promised
+
+
+def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
+    """Whether the promises in the manifest follow from its parameters.
+
+    Args:
+        outcome: of the pack; its guarantees are those that this version computes.
+        said: what the manifest states.
+        other: the version that it names, where it is another one.
+    """
+    now = _stated(outcome.guarantees)
+    claims = [each for each in said if each["claimable"] is not False]
+    _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
+    exact = {f"[{place}]" for place, each in enumerate(now, 1) if each["guarantee"] == "privacy"}
+    wrong = [each for each in differences(now, said) if not _rounded_flag(now, each)
+             and (each.path.partition(".")[0] in exact or not alike(each.now, each.then, TINY))]
+    if not wrong:
+        return f"all {len(now)} promises follow from the parameters"
+    if other is None:
+        raise Broken(f"the promises are not those of these parameters: {_listed(wrong)}")
+    _others_are_no_better(now, [each for each in claims if each["guarantee"] != "privacy"])
+    raise NotChecked("the privacy losses hold, and no number of a promise claims more than what follows from the "
+                     f"parameters; but they are stated otherwise, as confide {other} may, and words are not checked")
+
+
+def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
+    """Whether a flag hangs on the last digit: a participation that is calibrated to be worth exactly nothing."""
+    flags = {f"[{place}].vacuous" for place, each in enumerate(now, 1) if abs(each.get("utility", 1.0)) <= TINY}
+    return found.path in flags and isinstance(found.then, bool)
+
+
+def _privacy_is_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:
+    for each in said:
+        seen = [mine for mine in _privacy(now) if all(mine[key] == each[key] for key in ("audience", "unit"))]
+        # Of a part that this version does not know, nothing is proved but the loss of the whole.
+        follows = [mine for mine in seen if mine["part"] == each["part"]] or seen
+        if not follows or not all(_covers(each["loss"], mine["loss"]) for mine in follows):
+            losses = ", ".join(_words(mine["loss"]) for mine in follows) or "nothing"
+            raise Broken(f"{_words(each['loss'])} is promised towards {each['audience']} for {each['part']}; these "
+                         f"parameters give {losses}")
+        if any(_better(key, each[key], mine[key]) for key in ("failure_probability", "vacuous") for mine in follows):
+            raise Broken(f"the promise for {each['part']} may fail, or says nothing, by these parameters")
+
+
+def _others_are_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:
+    known: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for each in now:
+        if each["claimable"]:
+            known[each["guarantee"]].append(each)
+    for each in said:
+        name = each["guarantee"]
+        if not known[name]:
+            raise Broken(f"a promise of {name} does not follow from the parameters")
+        mine = known[name].pop(0)
+        for key in each.keys() & mine.keys():
+            if _better(key, each[key], mine[key]):
+                raise Broken(f"{name} is promised with {key} {each[key]}; these parameters give {mine[key]}")
+
+
+def _better(key: str, said: Any, follows: Any) -> bool:
+    """Whether a guarantee claims more by what it says under this key; words are free."""
+    if key == "vacuous":
+        return follows is True and said is not True
+    mine, theirs = _number(follows), _number(said)
+    if key in _WORSE:
+        worse = mine is not None and theirs is not None and _WORSE[key] * theirs >= _WORSE[key] * mine
+        return not worse and not alike(follows, said, TINY)
+    return (mine is not None or theirs is not None) and not alike(follows, said, TINY)
+
+
+# ---- what is claimed after the run
+
+
+def certificate(outcome: PublicOutcome, other: str | None) -> str:
+    """Whether the certificate is what the mechanism makes of the billboard.
+
+    Args:
+        outcome: of the pack.
+        other: the version that it names, where it is another one.
+    """
+    found = outcome.mechanism.certify(outcome.billboard)
+    now, then = encode(found, {}), encode(outcome.certificate, {})
+    wrong = list(differences(now, then))
+    if not wrong:
+        return "this mechanism makes none" if found is None else f"the {now['type']} follows from the billboard"
+    what = f"the billboard gives {_named(now)}, the pack holds {_named(then)}"
+    if now is not None and then is not None:
+        what = f"the certificate is not what the billboard says: {_listed(wrong)}"
+        # Numbers under the same name have to be right; what only one of the versions states cannot be compared.
+        if isinstance(now, dict) and isinstance(then, dict) and now["type"] == then["type"]:
+            shared = now.keys() & then.keys()
+            wrong = list(differences({key: now[key] for key in shared}, {key: then[key] for key in shared}))
+            if wrong:
+                raise Broken(what)
+    if other is None:
+        raise Broken(what)
+    raise NotChecked(f"{what}; confide {other} may make another one")
+
+
+# ---- promises as the manifest states them
+
+
+def _stated(promises: Guarantees) -> list[dict[str, Any]]:
+    return [encode(each, {}) for each in promises.to_dict()]
+
+
+def _privacy(promises: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    return (each for each in promises if each["guarantee"] == "privacy" and each["claimable"])
+
+
+def _losses(promises: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """All losses towards each audience, for each unit."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for each in _privacy(promises):
+        found[each["audience"], each["unit"]].append(each["loss"])
+    return found
+
+
+def _covers(said: Mapping[str, Any], follows: Mapping[str, Any]) -> bool:
+    """Whether a stated loss admits what follows: of the same kind, and no number smaller."""
+    if said.keys() != follows.keys() or said["loss"] != follows["loss"]:
+        return False
+    for key in said.keys() - {"loss"}:
+        mine, theirs = _number(follows[key]), _number(said[key])
+        if mine is None or theirs is None or not theirs >= mine * (1 - TOLERANCE):
+            return False
+        if key == "alpha" and not alike(follows[key], said[key]):  # the order of a Renyi loss is no loss
+            return False
+    return True
+
+
+def _number(value: Any) -> float | None:
+    """A number as guarantees state it; None where it is none."""
+    if value in ("Infinity", "-Infinity"):
+        return float(value)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _words(loss: Any) -> str:
+    return ", ".join(f"{key} {value}" for key, value in loss.items() if key != "loss")
+
+
+def _named(part: Any) -> str:
+    return "none" if part is None else f"a {part['type']}"
+
+
+def _listed(found: Any) -> str:
+    shown = list(islice(found, _SHOWN + 1))
+    return "; ".join(map(str, shown[:_SHOWN])) + ("; ..." if len(shown) > _SHOWN else "")

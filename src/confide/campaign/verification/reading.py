@@ -1,0 +1,176 @@
+"""A stranger's folder, read once into memory: the regular files that a pack can have, and nothing else.
+
+No link is followed, nothing is opened that could block or never end, and numbers and sizes are bounded. Whatever is
+checked later are these bytes: who changes the folder meanwhile changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field as made
+from pathlib import Path
+from typing import Any
+
+from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, REPORT
+from confide.contract.encoding import canonical
+from confide.contract.errors import InvalidInput
+from confide.contract.files import TEXT_LIMIT, parse_json
+
+__all__ = ["Folder", "is_column", "is_table", "json_of", "read_folder"]
+
+COLUMNS = "columns"
+LARGEST = 1 << 30
+"""Bytes of all files together at most."""
+MOST = 4096
+"""Files at most."""
+
+_TEXTS = {NOTE, MANIFEST, EVENTS, CAMPAIGN}
+_COLUMN = re.compile(rf"{COLUMNS}/[0-9a-f]{{64}}\.arrow")
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_KINDS = ((stat.S_ISLNK, "is a link"), (stat.S_ISDIR, "is a folder"), (stat.S_ISFIFO, "is a pipe"),
+          (stat.S_ISSOCK, "is a socket"), (stat.S_ISBLK, "is a device"), (stat.S_ISCHR, "is a device"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder:
+    """What lies in a folder.
+
+    Args:
+        place: where it is.
+        field: what names it, for errors.
+        files: path below it -> bytes, of all files that a pack can have.
+        strange: path -> what it is, of everything else that lies there.
+    """
+
+    place: Path
+    field: str
+    files: Mapping[str, bytes]
+    strange: Mapping[str, str]
+
+    def __getitem__(self, path: str) -> bytes:
+        """A file's bytes.
+
+        Raises:
+            InvalidInput: it is not there, or is no file.
+        """
+        try:
+            return self.files[path]
+        except KeyError:
+            raise InvalidInput(self.field, f"{path} {self.strange.get(path, 'is missing')}") from None
+
+
+def is_table(path: str) -> bool:
+    """Whether a table of the result may have this path."""
+    return path.endswith(".csv") and "/" not in path
+
+
+def is_column(path: str) -> bool:
+    """Whether an array of the manifest may have this path."""
+    return _COLUMN.fullmatch(path) is not None
+
+
+def json_of(data: bytes) -> Any:
+    """What a JSON file of a pack says.
+
+    Raises:
+        InvalidInput: not in the one form in which a pack writes it, canonical JSON (RFC 8785), such as with a key that
+            stands twice.
+    """
+    found = parse_json(data)
+    if canonical(found) != data:
+        raise InvalidInput("json", "is not canonical", "must be as it was written")
+    return found
+
+
+def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
+    """Read what lies in a folder that a stranger may have made. The folder itself may be named by a link.
+
+    Args:
+        place: the folder.
+        field: what names it, for the error.
+        tables: whether tables and the page are wanted, too.
+
+    Raises:
+        InvalidInput: no folder, too many files, too large ones, or one that cannot be read.
+    """
+    found = _Found(place, field, tables)
+    with found.told("the folder"):
+        top = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+        try:
+            found.look(top, "")
+        finally:
+            os.close(top)
+    return Folder(place=place, field=field, files=found.files, strange=found.strange)
+
+
+@dataclass
+class _Found:
+    place: Path
+    field: str
+    tables: bool
+    files: dict[str, bytes] = made(default_factory=dict)
+    strange: dict[str, str] = made(default_factory=dict)
+    seen: int = 0
+    size: int = 0
+
+    def look(self, folder: int, before: str) -> None:
+        """Take everything in an open folder; `before` is its path."""
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                self.seen += 1
+                if self.seen > MOST:
+                    raise self.refused("holds too many files", f"a pack holds at most {MOST:,}")
+                self.take(folder, entry, f"{before}{entry.name}")
+
+    def take(self, folder: int, entry: os.DirEntry[str], path: str) -> None:
+        with self.told(path):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if path == COLUMNS and stat.S_ISDIR(mode):
+                before = self.seen
+                inner = os.open(COLUMNS, _OPEN | os.O_DIRECTORY, dir_fd=folder)
+                try:
+                    self.look(inner, f"{COLUMNS}/")
+                finally:
+                    os.close(inner)
+                if self.seen == before:
+                    self.strange[path] = "holds nothing"
+            elif not stat.S_ISREG(mode):
+                self.strange[path] = next((word for fits, word in _KINDS if fits(mode)), "is no file")
+            elif self.wanted(path):
+                self.files[path] = self.read(folder, entry.name, path)
+            elif not is_table(path) and path != REPORT:
+                self.strange[path] = "belongs to no pack"
+
+    def wanted(self, path: str) -> bool:
+        return path in _TEXTS or is_column(path) or (self.tables and (path == REPORT or is_table(path)))
+
+    def read(self, folder: int, name: str, path: str) -> bytes:
+        # What was a file a moment ago may be a pipe by now: opening must not wait for its other end.
+        with os.fdopen(os.open(name, _OPEN | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise self.refused(f"{path} is no file")
+            if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _TEXTS else LARGEST):
+                raise self.refused(f"{path} is too large",
+                                   f"a pack takes at most {LARGEST:,} bytes, and each text of it {TEXT_LIMIT:,}")
+            data = file.read(status.st_size + 1)
+            if len(data) != status.st_size:
+                raise self.refused(f"{path} changes while it is read")
+        self.size += len(data)
+        return data
+
+    @contextmanager
+    def told(self, path: str) -> Iterator[None]:
+        """What the system refuses is told as a fault of that path."""
+        try:
+            yield
+        except OSError as error:
+            raise self.refused(f"{path} cannot be read ({type(error).__name__})") from None
+
+    def refused(self, problem: str, limit: str = "") -> InvalidInput:
+        return InvalidInput(self.field, f"{self.place}: {problem}", limit)

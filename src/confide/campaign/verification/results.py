@@ -1,0 +1,181 @@
+"""What was published of the outcome: the billboard, its tables and its page, and a participant's own share."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.pack import MANIFEST, REPORT, report, tables
+from confide.campaign.report import without_pictures
+from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.likeness import same_rows, same_text
+from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
+from confide.contract.encoding import canonical, encode
+from confide.contract.kinds import Plan
+from confide.contract.outcome import Provenance, PublicOutcome
+
+__all__ = ["billboard", "own_share", "report_page", "result_tables"]
+
+_DRAWN = re.compile(
+    r'</?(?:svg|g|path|rect|line|circle|text|tspan|defs|clipPath)'
+    r'(?: (?!on|style|src|href|xlink:href)[a-zA-Z0-9:-]+="[^"<>]*")*/?>', re.IGNORECASE)
+"""A tag of a drawing, without anything that acts, loads, links or lays itself over the page."""
+
+_VERSION = re.compile("[0-9A-Za-z.+!_-]{1,40}")
+_PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "guarantees", "provenance"}
+
+
+# ---- the billboard
+
+
+def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
+    """Whether the manifest is what an outcome writes, and its numbers do not contradict each other.
+
+    Args:
+        folder: of the pack.
+        outcome: what the manifest says.
+        here: this version of confide, and the parts it computes with.
+    """
+    said = json_of(folder[MANIFEST])
+    if said.keys() != _PARTS:
+        raise Broken(f"{MANIFEST} holds something else than an outcome does")
+    wrote = outcome.provenance
+    if not all(map(_VERSION.fullmatch, (wrote.confide, wrote.python, *wrote.parts, *wrote.parts.values()))):
+        raise Broken(f"{MANIFEST} names versions that are none")  # findings repeat them
+    there, named = {path for path in folder.files if is_column(path)}, _columns(said)
+    if there - named:
+        raise Broken(f"{min(there - named)} belongs to no array of the manifest")
+    outcome.mechanism.check(outcome.billboard)
+    now, columns = outcome.public()
+    now["guarantees"] = said["guarantees"]  # they are looked at by themselves
+    what = f"a {type(outcome.billboard).__name__} of {type(outcome.mechanism).__name__}"
+    if canonical(now) != folder[MANIFEST] or {f"columns/{name}.arrow" for name in columns} != there:
+        if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
+            raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
+        raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")
+    return what
+
+
+def _columns(said: Any) -> set[str]:
+    """The paths of all arrays that a manifest names."""
+    found, left = set(), [said]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("column"), str):
+                found.add(f"columns/{part['column']}.arrow")
+            left.extend(part.values())
+        elif isinstance(part, list):
+            left.extend(part)
+    return found
+
+
+# ---- what is read of it
+
+
+def result_tables(
+    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None
+) -> str:
+    """Whether the tables are what the billboard says, to within the last digits of their numbers.
+
+    Another version may lay them out otherwise. What stands under the same heading has to be right all the same.
+
+    Args:
+        folder: of the pack.
+        file: the campaign file.
+        plan: what this version plans of it.
+        outcome: of the pack.
+        other: the version of confide that it names, where it is another one.
+    """
+    now = tables(file, plan, outcome)
+    then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path)}
+    otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_rows(now[path], then[path])]
+    for path in otherwise:
+        if other is None or _contradict(now[path], then[path]):
+            raise Broken(f"{path} is not what the billboard says")
+    more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
+    if other is None and (more or missing):
+        raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
+    if more or missing or otherwise:
+        raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
+                         f"{', '.join([*more, *missing, *otherwise])}")
+    return f"what the billboard says: {', '.join(then)}"
+
+
+def _contradict(now: str, then: str) -> bool:
+    """Whether two tables differ in a column that both have, row by row, or share no column."""
+    mine, theirs = _by_heading(now), _by_heading(then)
+    shared = mine.keys() & theirs.keys()
+    return not shared or any(not same_text(one, other) for name in shared
+                             for one, other in zip_longest(mine[name], theirs[name], fillvalue=""))
+
+
+def _by_heading(text: str) -> dict[str, list[str]]:
+    try:
+        head, *rows = csv.reader(io.StringIO(text), strict=True)
+    except csv.Error as error:
+        raise Broken(f"a table is no CSV: {error}") from None
+    if len(set(head)) < len(head) or any(len(row) != len(head) for row in rows):
+        raise Broken("a table has cells without a heading of their own")
+    return {name: [row[k] for row in rows] for k, name in enumerate(head)}
+
+
+def report_page(
+    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None
+) -> str:
+    """Whether the page is what this version makes of the public files, pictures included.
+
+    Pictures depend on the drawing software and its fonts: other ones are not checked, but what is no drawing is broken.
+
+    Args:
+        folder: of the pack.
+        file: the campaign file.
+        plan: what this version plans of it.
+        outcome: of the pack.
+        other: the version of confide that it names, where it is another one.
+    """
+    now, then = report(file, plan, outcome), folder[REPORT].decode("utf-8")
+    if same_text(now, then):
+        return f"{REPORT} follows from the public files"
+    (mine, _), (theirs, pictures) = without_pictures(now), without_pictures(then)
+    if any(mark in _DRAWN.sub("", picture) for picture in pictures for mark in "<>"):
+        raise Broken(f"a picture of {REPORT} is more than a drawing")
+    if same_text(mine, theirs):
+        if not pictures:
+            return f"{REPORT} follows from the public files; it has no pictures"
+        raise NotChecked(f"the words and numbers of {REPORT} follow from the public files; its pictures are not those "
+                         "that this computer draws: that takes the extra [plots], the same software and fonts")
+    if other is None:
+        raise Broken(f"{REPORT} says something else than what follows from the public files")
+    raise NotChecked(f"{REPORT} is not what this version makes of the public files; confide {other} may word it "
+                     "otherwise: believe the manifest and the tables instead")
+
+
+# ---- her own
+
+
+def own_share(file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapping[str, Any]) -> str:
+    """Whether a participant's share is what the billboard gives to her record.
+
+    Args:
+        file: of the pack.
+        plan: what this version plans of it.
+        outcome: of the pack.
+        mine: her own file.
+    """
+    if mine["content"] != file.digest:
+        raise Broken("the file is of another campaign")
+    record, index = file.kind.parse_record(file.config, plan, mine["id"], mine["record"])
+    found = dict(outcome.mechanism.decode(record, index, outcome.billboard))
+    if canonical(encode(found, {})) != canonical(encode(dict(mine["share"]), {})) or index != mine["index"]:
+        raise Broken(f"the billboard gives {_shown(found)}, not {_shown(mine['share'])}")
+    return f"{_shown(found)}, as the billboard says"
+
+
+def _shown(share: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in share.items())

@@ -1,0 +1,94 @@
+"""What was signed: the statement, whose key signed it, and that the files are those that it lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, REPORT
+from confide.campaign.signatures import signed_by
+from confide.campaign.verification.findings import Broken
+from confide.campaign.verification.reading import Folder, json_of
+from confide.contract.encoding import digest
+from confide.contract.errors import InvalidInput
+from confide.contract.outcome import FORMAT
+
+__all__ = ["as_fingerprint", "campaign_file", "files", "signature", "signer_of"]
+
+_FINGERPRINT = re.compile("[0-9a-f]{40}")
+_DIGEST = re.compile("[0-9a-f]{64}")
+_SHAPE = {"format": int, "kind": str, "title": str, "content": str, "manifest": str, "files": dict, "key": str,
+          "signature": str}
+_SHOWN = 5  # paths that a message names
+
+
+def as_fingerprint(key: str) -> str:
+    """A fingerprint as `confide.campaign.signatures.fingerprint` writes it, from how people write it.
+
+    Args:
+        key: 40 hexadecimal digits; hyphens, spaces and capitals are free.
+
+    Raises:
+        InvalidInput: anything else, such as nothing at all.
+
+    Example:
+        >>> as_fingerprint("01234567 89ABCDEF 01234567 89ABCDEF 01234567")
+        '01234567-89abcdef-01234567-89abcdef-01234567'
+    """
+    plain = re.sub(r"[-\s]", "", key).lower() if isinstance(key, str) else ""
+    if not _FINGERPRINT.fullmatch(plain):
+        raise InvalidInput("key", f"{key!r} is no fingerprint",
+                           "must be five groups of eight hexadecimal digits, as the offer ends with them")
+    return "-".join(plain[start : start + 8] for start in range(0, 40, 8))
+
+
+def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
+    """The fingerprint of the key that signed the statement as it stands."""
+    signer = signed_by(note)
+    if signer is None:
+        raise Broken(f"{NOTE} was not signed as it stands")
+    json_of(folder[NOTE])
+    if {name: type(value) for name, value in note.items()} != _SHAPE or note["format"] != FORMAT:
+        raise Broken(f"{NOTE} says something else than what a pack's says")
+    return signer
+
+
+def signature(signer: str, known: str | None) -> str:
+    """Whether it is the key that the caller knew before, by its fingerprint."""
+    if known is None:
+        return f"signed by {signer}; integrity only: compare it with your offer's"
+    if known != signer:
+        raise Broken(f"signed by {signer}, not by {known}")
+    return f"signed by {signer}, the key that you know"
+
+
+def files(folder: Folder, note: Mapping[str, Any]) -> str:
+    """Whether the folder holds the files that were signed, unaltered, and nothing else."""
+    listed = note["files"]
+    for path, known in listed.items():
+        if not isinstance(known, str) or not _DIGEST.fullmatch(known):
+            raise Broken(f"{path!r} is listed without its SHA-256")
+        if digest(folder[path]) != known:
+            raise Broken(f"{path} was altered")
+    unlisted = {path: "was not signed" for path in folder.files if path not in listed and path != NOTE}
+    more = [f"{path} {word}" for path, word in sorted((dict(folder.strange) | unlisted).items())]
+    if more:
+        raise Broken("; ".join(more[:_SHOWN]) + "; ..." * (len(more) > _SHOWN))
+    for path in (CAMPAIGN, EVENTS, MANIFEST, REPORT):
+        if path not in listed:
+            raise Broken(f"{path} was not signed")
+    if listed[MANIFEST] != note["manifest"]:
+        raise Broken("the manifest is not the one that was signed")
+    return f"all {len(listed)} files are those that were signed"
+
+
+def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
+    """Whether the campaign file is the one that was signed, under its own title and kind."""
+    if file.digest != note["content"]:
+        raise Broken(f"{CAMPAIGN} says something else than what was signed")
+    for name, own in (("title", file.title), ("kind", file.kind.name)):
+        if note[name] != own:
+            raise Broken(f"{NOTE} gives the {name} {note[name]!r}, the campaign file {own!r}")
+    return f"{CAMPAIGN} is {file.title!r}"

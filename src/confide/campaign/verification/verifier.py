@@ -1,0 +1,174 @@
+"""All checks of a pack, in order. What a check needs and could not be had makes it one that was not made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from confide.campaign.file import CampaignFile, parse
+from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE
+from confide.campaign.store.chain import Entry
+from confide.campaign.verification import life, promises, results, signed
+from confide.campaign.verification.findings import Finding, NotChecked, Verification, made
+from confide.campaign.verification.reading import Folder, json_of, read_folder
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.files import as_path, parse_json, read_json, reading
+from confide.contract.kinds import Plan
+from confide.contract.outcome import FORMAT, Provenance, PublicOutcome
+from confide.contract.outcome_folder import public_parts
+from confide.contract.words import printable
+
+__all__ = ["verify"]
+
+T = TypeVar("T")
+
+_LONGEST = 300  # letters of a title
+
+
+def verify(
+    pack: str | os.PathLike[str], *, key: str | None = None,
+    own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> Verification:
+    """Re-check a pack.
+
+    Args:
+        pack: the folder that holds it.
+        key: fingerprint of the operator's key, as the offer gave it: 40 hexadecimal digits, however grouped. Without it
+            a pack that somebody else made and signed passes too: only that it is whole is shown.
+        own: a participant's own file (`confide share --write`), or its contents.
+
+    Raises:
+        InvalidInput: no pack there, one with too many or too large files, a key that is no fingerprint, or an own file
+            that is none.
+    """
+    known = None if key is None else signed.as_fingerprint(key)
+    mine = _own(own)
+    folder = read_folder(as_path("pack", pack))
+    return _Verifier(folder, _note(folder), known).verification(mine)
+
+
+class _Verifier:
+    """The parts of a pack, as far as they could be read, and the checks of them."""
+
+    def __init__(self, folder: Folder, note: Mapping[str, Any], known: str | None) -> None:
+        self.folder, self.note, self.known = folder, note, known
+        self.here = Provenance.here("secure")
+        self.signer = ""
+        self._file: CampaignFile | None = None
+        self._plan: Plan | None = None
+        self._outcome: PublicOutcome | None = None
+        self._chain: tuple[Entry, ...] | None = None
+
+    def verification(self, mine: Mapping[str, Any] | None) -> Verification:
+        """All findings."""
+        checks: dict[str, Callable[[], str]] = {
+            "signature": self.signature,
+            "files": lambda: signed.files(self.folder, self.note),
+            "billboard": self.billboard,
+            "campaign file": self.campaign_file,
+            "parameters": lambda: promises.parameters(self.file, self.plan, self.outcome, self.other),
+            "guarantees": self.guarantees,
+            "certificate": lambda: promises.certificate(self.outcome, self.other),
+            "events": self.events,
+            "debit": lambda: promises.debit(self.file, self.outcome, life.charge_of(self.chain), self.other),
+            "tables": lambda: results.result_tables(self.folder, self.file, self.plan, self.outcome, self.other),
+            "report": lambda: results.report_page(self.folder, self.file, self.plan, self.outcome, self.other),
+        }
+        if mine is not None:
+            own = mine
+            checks["own share"] = lambda: results.own_share(self.file, self.plan, self.outcome, own)
+        title = self.note.get("title")
+        findings: tuple[Finding, ...] = tuple(made(check, look) for check, look in checks.items())
+        return Verification(
+            title=printable(title, _LONGEST) if isinstance(title, str) else "", signer=self.signer,
+            known_signer=bool(self.signer) and self.signer == self.known, digest=self.digest, findings=findings)
+
+    # ---- the parts
+
+    @property
+    def file(self) -> CampaignFile:
+        return _had(self._file, "the campaign file is not what it should be")
+
+    @property
+    def plan(self) -> Plan:
+        return _had(self._plan, "the campaign file could not be planned")
+
+    @property
+    def outcome(self) -> PublicOutcome:
+        return _had(self._outcome, "the billboard cannot be read")
+
+    @property
+    def chain(self) -> tuple[Entry, ...]:
+        return _had(self._chain, "the events cannot be read")
+
+    @property
+    def other(self) -> str | None:
+        """The version that wrote the pack, as it says itself, where it is another one than this."""
+        said = self.outcome.provenance.confide
+        return None if said == self.here.confide else said
+
+    @property
+    def digest(self) -> str:
+        """Of what was signed, whatever the signature's own bytes are."""
+        if not self.signer:
+            return ""
+        return digest(canonical({name: value for name, value in self.note.items() if name != "signature"}))
+
+    # ---- the checks that read parts
+
+    def signature(self) -> str:
+        self.signer = signed.signer_of(self.folder, self.note)
+        return signed.signature(self.signer, self.known)
+
+    def campaign_file(self) -> str:
+        file = parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
+        detail = signed.campaign_file(file, self.note)
+        self._file = file
+        try:
+            self._plan = file.kind.plan(file.config)
+        except ConfideError as error:
+            if self._outcome is None or self.other is None:
+                raise
+            raise NotChecked(f"this version does not plan it, as confide {self.other} may have: {error}") from None
+        return detail
+
+    def billboard(self) -> str:
+        self._outcome = PublicOutcome(**public_parts(self.folder.files))
+        return results.billboard(self.folder, self._outcome, self.here)
+
+    def guarantees(self) -> str:
+        return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)
+
+    def events(self) -> str:
+        self._chain = life.chain_of(json_of(self.folder[EVENTS]))
+        return life.events(self._chain, self.note)
+
+
+def _had(part: T | None, otherwise: str) -> T:
+    if part is None:
+        raise NotChecked(otherwise)
+    return part
+
+
+def _note(folder: Folder) -> Mapping[str, Any]:
+    """The statement, whether signed or not."""
+    place = folder.place / NOTE
+    with reading("pack", place):
+        note = parse_json(folder[NOTE])
+    if not isinstance(note, dict) or not isinstance(note.get("files"), dict):
+        raise InvalidInput("pack", f"{place} is no pack's", f"must be the {NOTE} of a settled campaign")
+    return note
+
+
+def _own(own: Mapping[str, Any] | str | os.PathLike[str] | None) -> Mapping[str, Any] | None:
+    if own is None:
+        return None
+    found = own if isinstance(own, Mapping) else read_json("own", as_path("own", own))[0]
+    shape = {"format": int, "content": str, "id": str, "index": int, "record": Mapping, "share": Mapping}
+    if not isinstance(found, Mapping) or found.get("format") != FORMAT or any(
+        not isinstance(found.get(name), of) for name, of in shape.items()
+    ):
+        raise InvalidInput("own", "is no participant's file", "must be what `confide share --write` wrote")
+    return found

@@ -1,0 +1,126 @@
+"""What the operator, who holds the key, can do to a pack: change files, compute all hashes anew, and sign."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from confide.campaign import verify
+from confide.campaign.file import load
+from confide.campaign.pack import NOTE
+from confide.campaign.settlement import data_set_charge
+from confide.campaign.signatures import sign
+from confide.campaign.store.chain import _hash
+from confide.campaign.verification import results
+from confide.contract import PublicOutcome, canonical, digest
+from confide.regression.campaign.kind import RegressionKind
+
+STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+
+_pages: dict[tuple[str, bytes], str] = {}
+_plans: dict[str, Any] = {}
+_report, _plan = results.report, RegressionKind.plan
+
+
+def quick(patch: pytest.MonkeyPatch) -> None:
+    """Plan a campaign once, and make the page of it and its coefficients once: most of a verification's time."""
+
+    def planned(self: RegressionKind, config: Any) -> Any:
+        key = config.model_dump_json()
+        if key not in _plans:
+            _plans[key] = _plan(self, config)
+        return _plans[key]
+
+    def once(file: Any, plan: Any, outcome: Any) -> str:
+        key = (file.digest, outcome.billboard.coef.tobytes())
+        if key not in _pages:
+            _pages[key] = _report(file, plan, outcome)
+        return _pages[key]
+
+    patch.setattr(results, "report", once)
+    patch.setattr(RegressionKind, "plan", planned)
+
+
+def found(pack: Path, **given: Any) -> dict[str, str]:
+    """check -> detail, of all that is broken."""
+    return {each.check: each.detail for each in verify(pack, **given).findings if each.verdict == "broken"}
+
+
+def left_open(pack: Path, **given: Any) -> dict[str, str]:
+    """check -> detail, of all that could not be checked."""
+    return {each.check: each.detail for each in verify(pack, **given).findings if each.verdict == "not checked"}
+
+
+def edit(path: Path, change: Callable[[Any], Any]) -> None:
+    """Change a JSON document, in place or by what the change returns."""
+    document = json.loads(path.read_bytes())
+    changed = change(document)
+    path.write_bytes(canonical(document if changed is None else changed))
+
+
+def rechain(pack: Path, change: Callable[[list[dict[str, Any]]], Any] = lambda rows: None) -> None:
+    """Change the events, name manifest and campaign file as they now are, and compute all hashes anew."""
+    rows = json.loads((pack / "events.json").read_bytes())
+    now = {"publish": ("manifest", digest((pack / "manifest.json").read_bytes())),
+           "plan": ("content", load(pack / "campaign.toml").digest)}
+    for row in rows:
+        if row["event"] in now:
+            row["data"].update([now[row["event"]]])
+    change(rows)
+    before = ""
+    for row in rows:
+        before = row["hash"] = _hash(before, row["event"], row["day"], row["data"])
+    (pack / "events.json").write_bytes(canonical(rows))
+
+
+def resign(pack: Path, key: Ed25519PrivateKey, **changes: Any) -> None:
+    """Sign the files as they now are."""
+    note = json.loads((pack / NOTE).read_bytes())
+    files = {path.relative_to(pack).as_posix(): digest(path.read_bytes())
+             for path in pack.rglob("*") if path.is_file() and path.name != NOTE}
+    statement = {name: value for name, value in note.items() if name not in ("key", "signature")}
+    statement |= {"files": files, "manifest": files["manifest.json"], **changes}
+    (pack / NOTE).write_bytes(canonical(sign(statement, key)))
+
+
+def forge(pack: Path, key: Ed25519PrivateKey, manifest: Callable[[Any], Any] = lambda manifest: None, *,
+          version: str | None = None) -> None:
+    """Change the manifest, perhaps under the name of another version, and make all else fit."""
+    edit(pack / "manifest.json", manifest)
+    if version is not None:
+        edit(pack / "manifest.json", lambda document: document["provenance"].update(confide=version))
+    rechain(pack)
+    resign(pack, key)
+
+
+def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome], PublicOutcome], *,
+           version: str | None = None) -> None:
+    """Publish another outcome of the campaign file as it now is: promises, debit, tables and page are what follows."""
+    file = load(pack / "campaign.toml")
+    plan, outcome = file.kind.plan(file.config), change(PublicOutcome.load(pack))
+    if version is not None:
+        outcome = replace(outcome, provenance=replace(outcome.provenance, confide=version))
+    manifest, columns = outcome.public()
+    shutil.rmtree(pack / "columns")
+    (pack / "columns").mkdir()
+    for name, data in columns.items():
+        (pack / "columns" / f"{name}.arrow").write_bytes(data)
+    (pack / "manifest.json").write_bytes(canonical(manifest))
+    for path, text in results.tables(file, plan, outcome).items():
+        (pack / path).write_text(text)
+    (pack / "report.html").write_text(results.report(file, plan, outcome))
+    asked = data_set_charge(file, outcome)
+
+    def charged(rows: list[dict[str, Any]]) -> None:
+        rows[3]["data"] = {"data_set": asked.account.name, "delta": repr(asked.delta),
+                           "events": [event.to_dict() for event in asked.events]}
+
+    rechain(pack, charged)
+    resign(pack, key, content=file.digest, title=file.title)

@@ -1,0 +1,183 @@
+"""A stranger's folder: nothing in it is followed, waited for or believed, and nothing of it steers a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from campaign.forging import STRANGER, found, rechain, resign
+from campaign.settled import RECORD, Done
+from confide.campaign import load, verify
+from confide.campaign.pack import NOTE
+from confide.campaign.pages import verification_section
+from confide.campaign.verification import reading
+from confide.cli import render
+from confide.contract import InvalidInput
+
+ESCAPES = "\x1b[2J\x9b31m\u202e\u2066\r\n\x00"
+
+
+def _socket(place: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(place))
+
+
+@pytest.mark.parametrize(("plant", "word"), [
+    (lambda place: place.symlink_to("/etc/hostname"), "is a link"),
+    (lambda place: place.symlink_to(place), "is a link"),
+    (os.mkfifo, "is a pipe"),
+    (_socket, "is a socket"),
+    (Path.mkdir, "is a folder"),
+], ids=["link", "loop", "pipe", "socket", "folder"])
+@pytest.mark.parametrize("name", ["notes", "extra.csv", "columns/more", "report.html", "manifest.json"])
+def test_what_is_no_file_is_named_and_left_alone(
+    plant: Callable[[Path], None], word: str, name: str, pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(pack)  # a socket's path must be short
+    Path(name).unlink(missing_ok=True)
+    plant(Path(name))
+    assert reading.read_folder(pack).strange == {name: word}
+
+
+@pytest.mark.parametrize("name", [NOTE, "manifest.json", "columns"])
+def test_a_participant_reads_through_no_link_either(name: str, pack: Path, settled: Done) -> None:
+    (pack / name).rename(pack.parent / "elsewhere")
+    (pack / name).symlink_to(pack.parent / "elsewhere")
+    with pytest.raises(InvalidInput):
+        settled.campaign.own_file("7", pack, record=RECORD)
+
+
+def test_what_is_no_file_is_broken(pack: Path) -> None:
+    os.mkfifo(pack / "extra.csv")
+    assert found(pack) == {"files": "extra.csv is a pipe"}
+    (pack / "extra.csv").unlink()
+    (pack / "report.html").unlink()
+    (pack / "report.html").symlink_to("/etc/hostname")
+    assert found(pack) == {"files": "pack: report.html is a link", "report": "pack: report.html is a link"}
+
+
+def test_a_folder_of_links_is_no_pack(pack: Path) -> None:
+    (pack / NOTE).rename(pack.parent / NOTE)
+    (pack / NOTE).symlink_to(pack.parent / NOTE)
+    with pytest.raises(InvalidInput, match=r"campaign\.json is a link"):
+        verify(pack)
+    (pack.parent / "link").symlink_to(pack)
+    (pack / NOTE).unlink()
+    (pack.parent / NOTE).rename(pack / NOTE)
+    assert verify(pack.parent / "link").complete  # the caller's own link to it is hers
+    for nowhere in ("nowhere", NOTE):
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            verify(pack / nowhere)
+
+
+def test_what_belongs_to_no_pack_is_found_signed_or_not(pack: Path, signer: Ed25519PrivateKey) -> None:
+    (pack / "README").write_text("noise was drawn before witnesses")
+    (pack / "columns" / f"{'0' * 64}.arrow").write_bytes(b"names of all")
+    (pack / "more.csv").write_text("id,paid\n7,100\n")
+    assert found(pack) == {
+        "files": f"README belongs to no pack; columns/{'0' * 64}.arrow was not signed; more.csv was not signed",
+        "billboard": f"columns/{'0' * 64}.arrow belongs to no array of the manifest",
+        "tables": "more.csv belongs to no pack"}
+    resign(pack, signer)
+    assert found(pack)["files"] == "pack: README belongs to no pack"
+    (pack / "README").unlink()
+    resign(pack, signer)
+    assert set(found(pack)) == {"billboard", "tables"}
+
+
+def test_an_empty_folder_is_found(pack: Path) -> None:
+    for path in (pack / "columns").iterdir():
+        path.unlink()
+    assert "missing" in found(pack)["files"]
+    resign(pack, STRANGER)
+    assert found(pack)["files"] == "columns holds nothing"
+
+
+def test_absurd_numbers_and_sizes_are_refused(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (pack / "sparse.csv").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InvalidInput, match=r"sparse\.csv is too large"):
+        verify(pack)
+    (pack / "sparse.csv").unlink()
+    with (pack / "events.json").open("r+b") as file:
+        file.truncate((1 << 24) + 1)
+    with pytest.raises(InvalidInput, match=r"events\.json is too large; .*each text of it 16,777,216"):
+        verify(pack)
+    (pack / "events.json").unlink()
+    monkeypatch.setattr(reading, "MOST", 8)
+    with pytest.raises(InvalidInput, match="too many files"):
+        verify(pack)
+
+
+@pytest.mark.parametrize("name", [NOTE, "manifest.json", "events.json"])
+@pytest.mark.parametrize("change", [
+    lambda text: text + b"\n",
+    lambda text: json.dumps(json.loads(text), sort_keys=True).encode(),
+    lambda text: text.replace(b'"format":1', b'"format":1.0').replace(b'"day":', b'"\\u0064ay":'),
+    lambda text: text.replace(b'{"', b'{"format":2,"', 1).replace(b'"data":', b'"data":{},"data":', 1),
+], ids=["newline", "spaces", "spelling", "a key twice"])
+def test_json_stands_as_it_was_written(
+    change: Callable[[bytes], bytes], name: str, pack: Path, signer: Ed25519PrivateKey
+) -> None:
+    """Also where it says the same, or where a reader could take it for two things."""
+    before = (pack / name).read_bytes()
+    if name == NOTE:
+        (pack / name).write_bytes(change(before))
+        try:
+            broken = found(pack)["signature"]
+        except InvalidInput as error:  # a key that stands twice
+            broken = str(error)
+    else:
+        (pack / name).write_bytes(change(before))
+        resign(pack, signer)
+        broken = found(pack)["billboard" if name == "manifest.json" else "events"]
+    assert "canonical" in broken or "stands twice" in broken
+
+
+@pytest.mark.parametrize("name", ["title", "path"])
+def test_a_pack_does_not_steer_the_terminal(
+    name: str, pack: Path, signer: Ed25519PrivateKey, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = ESCAPES.replace("\x00", "")
+    if name == "title":
+        text = (pack / "campaign.toml").read_text()
+        escaped = "".join(f"\\u{ord(letter):04x}" for letter in ESCAPES)
+        (pack / "campaign.toml").write_text(text.replace('title = "', f'title = "[red]{escaped}'))
+        rechain(pack)
+        file = load(pack / "campaign.toml")
+        resign(pack, signer, title=file.title, content=file.digest)
+    else:
+        (pack / f"[red]{plain}.csv").write_text("x")
+        (pack / f"{plain}").write_text("x")
+    verification = verify(pack)
+    shown = verification_section(verification)
+    monkeypatch.setattr(render.console, "_width", 500)
+    render.show([shown])
+    out = capsys.readouterr().out
+    assert "[red]" in out
+    assert "\\x1b[2J" in out
+    assert "\\u202e" in out
+    for line in (*out.splitlines(), verification.title, *(each.detail for each in verification.findings)):
+        assert line.isprintable() or not line
+
+
+def test_a_hostile_name_in_an_error(pack: Path) -> None:
+    with (pack / f"{ESCAPES[:-1]}.csv").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InvalidInput, match="is too large") as caught:
+        verify(pack)
+    assert str(caught.value).isprintable()
+
+
+def test_a_campaign_of_a_stranger_does_not_steer_either(capsys: pytest.CaptureFixture[str]) -> None:
+    render.show_title(f"[bold]{ESCAPES}:warning:")
+    assert capsys.readouterr().out == (
+        "[bold]\\x1b[2J\\x9b31m\\u202e\\u2066\\r\\n\\x00:warning:\n")
+
