@@ -12,6 +12,7 @@ from campaign.small import tree
 from confide.campaign import folder as folders
 from confide.campaign.pack import NOTE, write_pack
 from confide.contract import InvalidInput
+from confide.contract.files import write_new
 
 FILES = {NOTE: b"{}", "manifest.json": b"m", "columns/a.arrow": b"a", "columns/b.arrow": b"b"}
 
@@ -49,6 +50,18 @@ def left(place: Path, name: str = "out", key: str = "0a1b2c_z") -> Path:
     (draft / name / "columns").mkdir(parents=True)
     (draft / name / "manifest.json").write_bytes(b"half")
     return draft
+
+
+def test_what_is_not_of_a_pack_is_named(tmp_path: Path) -> None:
+    """All that lies in its folder is public: a private file is neither written there nor passed over."""
+    pack = tmp_path / "out"
+    write_pack(pack, FILES)
+    with pytest.raises(InvalidInput, match=r"out is a pack, which is public, and the file is private"):
+        write_new("write", pack / "columns" / "due.csv", "17,5.11", private=True)
+    write_pack(pack, FILES)
+    (pack / "due.csv").write_text("17,5.11")
+    with pytest.raises(InvalidInput, match=r"due\.csv is not of the pack; move it away"):
+        write_pack(pack, FILES)
 
 
 def test_what_was_left_behind_goes(tmp_path: Path) -> None:

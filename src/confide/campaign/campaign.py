@@ -252,14 +252,13 @@ class Campaign:
             Refused: the store does not know this campaign.
         """
         from confide.campaign.home import Home
+        from confide.campaign.store import Store
 
-        slot, home = self._slot(identity), Home.default()
-        if store is None and not home.store.exists():
-            raise unknown(home.url.render_as_string())
-        with self._stored(store) as there:
-            known = there.find(self.file)
-            if known is None:
-                raise unknown(there.name)
+        slot, own = self._slot(identity), Store.existing() if store is None else None
+        with nullcontext(store) if own is None else own as there:
+            known = there.find(self.file) if there else None
+            if there is None or known is None:
+                raise unknown(there.name if there else Home.default().store_name)
             return there.withdraw(known.number, slot)
 
     def payouts(self, *, store: Store | None = None) -> Payouts:

@@ -17,13 +17,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.files import check_unpublished, make_folder, private_folder, read_json, sync, write_new
+from confide.contract.files import NOTE, make_folder, private_folder, read_json, sync, write_new
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
 __all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
            "replace", "tidy", "write_rejected"]
 
-NOTE = "campaign.json"
 OPERATOR = "operator"
 REJECTED = "rejected.csv"
 REPORT = "report.html"
@@ -95,7 +94,6 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
     Raises:
         InvalidInput: the file exists, or cannot be written.
     """
-    check_unpublished("write", path, NOTE)
     write_new("write", path, _lines([("id", "reason"), *rejected.items()]), private=True)
     return path
 

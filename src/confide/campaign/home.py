@@ -57,6 +57,11 @@ class Home:
         return self.folder / "store.db"
 
     @property
+    def store_name(self) -> str:
+        """What its own store is called in messages, whether it is there or not."""
+        return self.url.render_as_string()
+
+    @property
     def url(self) -> URL:
         """The installation's own store; no text, in which a folder's name could be taken for options."""
         return URL.create("sqlite", database=str(self.store))

@@ -65,7 +65,6 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
         _compare(folder, files)
         tidy(folder)
         return
-    check_empty(folder)
 
     def write(draft: Path) -> None:
         for path, data in files.items():
@@ -78,6 +77,7 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
         return []
 
     try:
+        check_empty(folder)
         replace(folder, write, replaceable, private=False)
     except (InvalidInput, OSError):
         if not (folder / NOTE).exists():

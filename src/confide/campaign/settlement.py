@@ -129,7 +129,7 @@ def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Li
         store.check_charge(charge_of(file, plan))
     except ConfideError as error:
         return "refuses", f"The ledger refuses the campaign: {error}."
-    names = sorted({each.account.name for each in store.ledger()})
+    names = store.data_sets()
     if file.budget.data_set not in names:
         return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
                           + (f": known {'is' if len(names) == 1 else 'are'} {', '.join(names)}. The same people under "
@@ -274,10 +274,10 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
     """
     from confide.campaign.store import Store
 
-    home = Home.default()
-    if url is None and not home.store.exists():
-        raise unsettled(file, home.url.render_as_string(), "it is settled in another store, name that with --store")
-    return Store(url, home=home, create=False)
+    found = Store.existing(url)
+    if found is None:
+        raise unsettled(file, Home.default().store_name, "it is settled in another store, name that with --store")
+    return found
 
 
 def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:

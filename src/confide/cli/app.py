@@ -251,12 +251,11 @@ def share(
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
-    from confide.campaign.folder import NOTE
     from confide.cli import output
     from confide.cli.render import show
     from confide.cli.typed import values
     from confide.contract import InvalidInput
-    from confide.contract.files import check_unpublished, write_new
+    from confide.contract.files import write_new
 
     it = load(campaign)
     if record is None:
@@ -269,7 +268,6 @@ def share(
         typed = values(record)
         parts = it.share(identity, out, record=typed)
         if write is not None:
-            check_unpublished("write", write, NOTE)
             own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
             write_new("write", write, own + "\n", private=True)
     if as_json:

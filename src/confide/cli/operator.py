@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,7 +45,7 @@ def ledger(
     with store_if_any(store) as (name, there):
         found = there.ledger(data_set) if there else ()
         if data_set is not None and not found:
-            known = ", ".join(sorted({each.account.name for each in there.ledger()} if there else ())) or "none"
+            known = ", ".join(there.data_sets() if there else ()) or "none"
             raise InvalidInput("data-set", f"{data_set!r} has no account", f"known: {known}")
         if there is None or identity is None:
             parts = ledger_sections(found)
@@ -89,7 +88,7 @@ def withdraw(
     from confide.cli import output
 
     it = load(campaign)
-    with nullcontext() if store is None else open_store(store, it) as there:
+    with store_if_any(store) as (_, there):
         before = it.withdraw(identity, store=there)
     if as_json:
         emit(output.WithdrawOutput(**head(it), before_settlement=before))

@@ -49,12 +49,12 @@ def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
     """A store that is there, with its name; none on a new installation, whose own is made by the first run."""
     from confide.campaign import Home, Store
 
-    home = Home.default()
-    if url is None and not home.store.exists():
-        yield home.url.render_as_string(), None
+    found = Store.existing(url)
+    if found is None:
+        yield Home.default().store_name, None
         return
-    with Store(url, home=home, create=False) as store:
-        yield store.name, store
+    with found:
+        yield found.name, found
 
 
 def head(campaign: Campaign) -> dict[str, Any]:

@@ -18,11 +18,14 @@ from pyarrow import ArrowException
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import printable
 
-__all__ = ["TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
+__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "make_folder", "parse_json",
            "private_folder", "read_bytes", "read_json", "reading", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
+
+NOTE = "campaign.json"
+"""The file that every pack has, and nothing else: the folder that holds it is public."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
@@ -134,19 +137,18 @@ def make_folder(path: Path, *, private: bool = False) -> Path:
     return path
 
 
-def check_unpublished(field: str, path: Path, public: str) -> None:
+def check_unpublished(field: str, path: Path) -> None:
     """Refuse a place for a private file within a folder that is published.
 
     Args:
         field: for the error.
         path: where the file would be.
-        public: the name of a file that only published folders have.
 
     Raises:
         InvalidInput: some folder above it is one.
     """
     for folder in path.absolute().parents:
-        if (folder / public).exists():
+        if (folder / NOTE).exists():
             raise InvalidInput(field, f"{folder} is a pack, which is public, and the file is private",
                                "choose another folder")
 
@@ -205,13 +207,15 @@ def write_new(
         field: what names the file, for the error.
         path: where.
         data: bytes, or text that is written as UTF-8.
-        private: whether its owner alone may read it.
+        private: whether its owner alone may read it; then it is written into no pack.
         taken: what to do where there is one.
         barred: what to do where none can be written.
 
     Raises:
-        InvalidInput: something is there, or nothing can be written there.
+        InvalidInput: something is there, or nothing can be written there, or it is no place for a private file.
     """
+    if private:
+        check_unpublished(field, path)
     try:
         _create(path, data, 0o600 if private else 0o666)
     except FileExistsError:

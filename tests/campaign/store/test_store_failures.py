@@ -88,13 +88,21 @@ def test_a_writer_who_waits_in_vain(tmp_path: Any, monkeypatch: pytest.MonkeyPat
             store.database.forget()  # nobody waits for that
 
 
-def test_what_is_not_forgotten_is_told(tmp_path: Any) -> None:
+def test_what_is_not_forgotten_is_told(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An erasure that could not overwrite must not pass for one that did."""
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
-        with store.database.engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA query_only=ON")
+        monkeypatch.setattr(database, "_prepare_sqlite", lambda plain, _: plain.execute("PRAGMA query_only=ON"))
         with pytest.raises(StoreFailed, match="cannot be written to"):
             store.database.forget(thoroughly=True)
+
+
+def test_an_unfinished_query_does_not_stop_the_forgetting(tmp_path: Any) -> None:
+    """Such as one that an exception in a notebook keeps alive."""
+    with Store(f"sqlite:///{tmp_path}/store.db") as store:
+        with store.database.engine.connect() as connection:
+            kept = database.driver(connection).execute("SELECT * FROM sqlite_master")
+            kept.fetchone()
+        store.database.forget(thoroughly=True)
 
 
 @pytest.mark.parametrize(("code", "says"), [

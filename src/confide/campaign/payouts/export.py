@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from confide.campaign.folder import NOTE
 from confide.campaign.payouts.confirmations import read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, read_payees
@@ -58,7 +57,7 @@ def export_batch(
         raise InvalidInput("export", f"{path.name!r} has no known ending", "must end in .csv or .xml")
     if path.exists():
         raise InvalidInput("export", f"{path} exists", "choose another file")
-    check_unpublished("export", path, NOTE)
+    check_unpublished("export", path)
     known = store.settled(campaign.file)
     if number is not None:
         _check_form(store.batch(known.number, number), form)

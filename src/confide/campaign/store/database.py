@@ -128,19 +128,19 @@ class Database:
             thoroughly: write the whole database anew, about a second for a million reports: SQLite overwrites a row
                 that is deleted, but a page whose rows were moved before may hold an old copy in its unused part.
         """
-        if self.sqlite:
-            with self._told(), self.engine.connect() as connection:
-                plain = driver(connection)
+        if self.file is not None:
+            # A connection of its own: on one that was used before, an unfinished query, such as one that an exception
+            # keeps alive, would forbid the rewriting.
+            with self._told(), closing(sqlite3.connect(self.file)) as own:
+                _prepare_sqlite(own, None)
                 try:
                     if thoroughly:
-                        plain.execute("VACUUM")
-                    plain.execute(f"PRAGMA busy_timeout={_MOMENT}")
-                    plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                        own.execute("VACUUM")
+                    own.execute(f"PRAGMA busy_timeout={_MOMENT}")
+                    own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                 except sqlite3.OperationalError as error:
                     if not is_busy(error):  # else somebody has been writing all the time
                         raise
-                finally:
-                    plain.execute(f"PRAGMA busy_timeout={_BUSY}")
 
     def close(self) -> None:
         """Give back all connections."""

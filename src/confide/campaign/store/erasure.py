@@ -13,7 +13,13 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.payouts import all_paid
 from confide.contract.encoding import column_bytes, table_from_bytes
 
-__all__ = ["erase_paid", "erase_share"]
+__all__ = ["erase_paid", "erase_reports", "erase_share"]
+
+
+def erase_reports(connection: Connection, campaign: int) -> None:
+    """Erase all reports, and who withdrew."""
+    for table in (s.report, s.withdrawal):
+        connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
 def erase_paid(connection: Connection, campaign: int) -> bool:
@@ -30,8 +36,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     """
     if not all_paid(connection, campaign):
         return False
-    for table in (s.report, s.withdrawal):
-        connection.execute(delete(table).where(table.c.campaign_id == campaign))
+    erase_reports(connection, campaign)
     amounts = connection.execute(select(s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
     if amounts:

@@ -80,6 +80,11 @@ class Charge:
         if len(set(self.subjects)) < len(self.subjects):
             raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
 
+    def entry(self) -> dict[str, Any]:
+        """What the campaign's chain of events says of it."""
+        return {"data_set": self.account.name, "delta": repr(self.delta),
+                "events": [event.to_dict() for event in self.events]}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Debit:

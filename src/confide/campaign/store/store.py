@@ -18,14 +18,14 @@ from sqlalchemy import URL, Connection, delete, func, insert, select, update
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
-from confide.campaign.pack import EVENTS, NOTE, statement
+from confide.campaign.pack import EVENTS, MANIFEST, NOTE, statement
 from confide.campaign.signatures import sign
 from confide.campaign.states import Event, State, advance
 from confide.campaign.store import chain, payouts, reports
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.database import Database
-from confide.campaign.store.erasure import erase_paid, erase_share
+from confide.campaign.store.erasure import erase_paid, erase_reports, erase_share
 from confide.campaign.store.ledger import (
     Charge,
     Standing,
@@ -121,6 +121,19 @@ class Store:
             self.close()
             raise
 
+    @classmethod
+    def existing(cls, url: str | URL | None = None) -> Store | None:
+        """A store that is there; None where the installation has none of its own yet. Nothing is made.
+
+        Args:
+            url: of the store; default the installation's own.
+
+        Raises:
+            InvalidInput: the named store is not there.
+        """
+        home = Home.default()
+        return None if url is None and not home.store.exists() else cls(url, home=home, create=False)
+
     def __repr__(self) -> str:
         return f"<store {self.name}>"
 
@@ -186,7 +199,11 @@ class Store:
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
             raise unsettled(file, self.name, "it is settled in another store, name that with --store")
-        self.pack(found.number)  # of two stores that published at once, the one that lost pays nobody, either
+        with self._database.reading() as connection:
+            manifest = connection.execute(select(s.billboard.c.data).where(
+                s.billboard.c.campaign_id == found.number, s.billboard.c.path == MANIFEST)).scalar_one()
+        # Of two stores that published at once, the one that lost pays nobody, either.
+        self.home.release(found.content, digest(bytes(manifest)))
         return found
 
     def get(self, campaign: int) -> Stored:
@@ -314,16 +331,14 @@ class Store:
                 return
             self._database.lock_ledger(connection)
             debit(connection, campaign, asked, self.home.ledger_key, _today())
-            self._move(connection, known, Event.CHARGE, {"data_set": asked.account.name, "delta": repr(asked.delta),
-                                                         "events": [event.to_dict() for event in asked.events]})
+            self._move(connection, known, Event.CHARGE, asked.entry())
 
     def cancel(self, campaign: int) -> None:
         """End a campaign that was not charged, and erase its reports; nothing, where it was charged or is over."""
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
                 return
-            for table in (s.report, s.withdrawal):
-                connection.execute(delete(table).where(table.c.campaign_id == campaign))
+            erase_reports(connection, campaign)
             self._move(connection, known, Event.CANCEL, {})
         self._database.forget(thoroughly=True)
 
@@ -350,7 +365,7 @@ class Store:
         Raises:
             BudgetExceeded: some account does not admit it.
         """
-        if not self.ledger(asked.account.name):
+        if asked.account.name not in self.data_sets():
             return  # the first campaign on a data set; that its own budget admits it, its plan has shown
         try:
             with self._database.writing() as connection:
@@ -390,7 +405,7 @@ class Store:
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
                 return False
             ran = advance(known.state, Event.RUN)
-            self._move(connection, known, Event.PUBLISH, {"manifest": digest(files["manifest.json"])}, state=ran)
+            self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran)
             events = chain.entries(connection, campaign)
             pack = {**files, EVENTS: canonical([entry.to_dict() for entry in events])}
             pack[NOTE] = canonical(sign(statement(known.kind, known.title, known.content, pack), self.home.signing_key))
@@ -415,7 +430,7 @@ class Store:
                                       .where(s.billboard.c.campaign_id == campaign).order_by(s.billboard.c.path))
             files = {row.path: bytes(row.data) for row in rows}
         if files:
-            self.home.release(self.get(campaign).content, digest(files["manifest.json"]))
+            self.home.release(self.get(campaign).content, digest(files[MANIFEST]))
         return files
 
     def shares(self, campaign: int) -> bytes:
@@ -528,6 +543,12 @@ class Store:
         return number
 
     # ---- the ledger
+
+    def data_sets(self) -> tuple[str, ...]:
+        """The names of all data sets that were charged, in order."""
+        with self._database.reading() as connection:
+            names = select(s.scope.c.data_set).distinct().order_by(s.scope.c.data_set)
+            return tuple(connection.execute(names).scalars())
 
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
         """How every data set stands, or one."""

@@ -86,8 +86,7 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
     """
     asked = data_set_charge(file, outcome)
     said = charge.data
-    now = {"data_set": asked.account.name, "delta": asked.delta,
-           "events": [encode(event.to_dict(), {}) for event in asked.events]}
+    now = {**encode(asked.entry(), {}), "delta": asked.delta}
     then = {**said, "delta": float(said["delta"])}
     if repr(then["delta"]) != said["delta"]:
         raise Broken("the delta of the charge is not written as a number")
