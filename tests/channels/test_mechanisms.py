@@ -22,12 +22,12 @@ from confide.channels import (
     TopK,
     WaterFilling,
     analyse,
-    best_mechanism,
     closed_form,
+    privacy_distortion,
 )
-from confide.channels.integer_tables import IntegerTable, integer_table
 from confide.channels.kernels import entropy_of_row, h, row_kernel
-from confide.channels.sequential import draw_counts, draw_in_turn
+from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
+from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Unsupported
 from confide.contract.guarantees import Accuracy, Audience
 from confide.privacy import Noise, RandomizedResponseEvent
@@ -300,22 +300,23 @@ def test_the_best_mechanism_has_the_least_level(prior) -> None:
     constants = PriorConstants.of(prior)
     small = 0.5 * h(constants.kernel_level, prior.letters, prior.rows)
     for distortion in (small, constants.constant_distortion + 0.01):
-        for notion in ("dp", "identifiability", "mutual_information"):
-            least = closed_form(notion, prior, distortion, constants)
-            if least is None:
-                with pytest.raises(Unsupported, match="no formula is known"):
-                    best_mechanism(notion, prior, distortion)
-                continue
-            found = best_mechanism(notion, prior, distortion).levels(prior)
-            assert getattr(found, notion) == pytest.approx(least, abs=1e-8)
+        for notion in ("dp", "identifiability", "mutual-information"):
+            best = privacy_distortion(notion, prior, distortion, prior_provenance="public")
+            found = best.mechanism.levels(prior)
+            assert getattr(found, notion.replace("-", "_")) == pytest.approx(best.upper, abs=1e-8)
             assert found.distortion <= distortion + 1e-8
-    with pytest.raises(InvalidInput, match="distortion"):
-        best_mechanism("dp", prior, 0.0)
+            least = closed_form(notion, prior, distortion, constants)
+            assert best.value == pytest.approx(least, abs=1e-12) or (least is None and best.method == "program")
+            assert len(best.mechanism.release([0] * prior.rows, Noise.secure())) == prior.rows
+    same = privacy_distortion("dp", prior, 0.0).mechanism
+    assert same.release([1] * prior.rows, Noise.secure()).tolist() == [1] * prior.rows
+    with pytest.raises(NotGuaranteed):
+        same.events()
 
 
 def test_no_best_identifiability_without_full_support() -> None:
     with pytest.raises(Infeasible):
-        best_mechanism("identifiability", IndependentRows([[1.0, 0.0]]), 0.5)
+        privacy_distortion("identifiability", [[1.0, 0.0]], 0.5)
 
 
 def test_survey_designs() -> None:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from confide.channels.analyser import analyse
-from confide.channels.block_program import solve
-from confide.channels.certificates import lower_bound, repaired
 from confide.channels.channel import Channel
 from confide.channels.constants import PriorConstants
-from confide.channels.full_program import full_program
 from confide.channels.independent import dp_distortion, identifiability_distortion
 from confide.channels.joint_types import JointTypeChannel, joint_types, types_program
 from confide.channels.kernels import h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.programs import as_exchangeable, check_size, solve_program
+from confide.channels.solvers.block_program import solve
+from confide.channels.solvers.certificates import lower_bound, repaired
+from confide.channels.solvers.full_program import full_program
+from confide.channels.solvers.programs import as_exchangeable, check_size, solve_program
 from confide.contract.errors import SolverFailed, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)
@@ -38,8 +38,8 @@ def check(notion: str, prior, epsilon: float, width: float = 1e-7):
     """Both ends hold: the channel has its level and distortion; the interval is narrow."""
     point = solve_program(prior, epsilon, notion)
     assert point.lower <= point.upper <= point.lower + width
-    assert level_of(notion, point.mechanism, prior) <= epsilon
-    assert analyse(point.mechanism, prior).distortion == pytest.approx(point.upper, abs=1e-12)
+    assert level_of(notion, point.channel, prior) <= epsilon
+    assert analyse(point.channel, prior).distortion == pytest.approx(point.upper, abs=1e-12)
     return point
 
 
@@ -104,7 +104,7 @@ def test_a_prior_with_impossible_databases_has_a_dp_program() -> None:
     prior = FullPrior([0.5, 0.0, 0.1, 0.4], 2, 2)
     point = solve_program(prior, 1.0, "dp")
     assert point.upper - point.lower < 1e-8
-    assert analyse(point.mechanism, prior).dp <= 1.0
+    assert analyse(point.channel, prior).dp <= 1.0
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(10, 3.461715), (20, 6.433032), (30, 9.309220)])
@@ -128,8 +128,8 @@ def test_joint_types_are_as_good_as_all_databases(rows: int) -> None:
     for notion, epsilon in (("dp", 0.7), ("identifiability", 1.9)):
         point = check(notion, prior, epsilon)
         assert point.lower == pytest.approx(solve_program(full, epsilon, notion).lower, abs=1e-7)
-    listed = analyse(Channel(point.mechanism.table(), 3, rows), full)
-    for name, value in analyse(point.mechanism, prior).to_dict().items():
+    listed = analyse(Channel(point.channel.table(), 3, rows), full)
+    for name, value in analyse(point.channel, prior).to_dict().items():
         assert value == pytest.approx(listed.to_dict()[name], abs=1e-10), name
 
 

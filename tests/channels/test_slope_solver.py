@@ -9,12 +9,12 @@ import pytest
 
 from confide.channels.analyser import analyse
 from confide.channels.constants import PriorConstants
-from confide.channels.hamming_product import HammingProduct
 from confide.channels.independent import information
-from confide.channels.information import least_information
 from confide.channels.kernels import distances_sum, entropy_of_row, h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.slope_solver import solve_slope
+from confide.channels.solvers.hamming_product import HammingProduct
+from confide.channels.solvers.information import least_information
+from confide.channels.solvers.slope_solver import solve_slope
 from confide.contract.errors import InvalidInput, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)
@@ -131,7 +131,7 @@ def test_the_pairs_information() -> None:
         assert found.lower <= 0.9 * (math.log(2) - entropy) + 1e-12
         assert found.upper == pytest.approx(0.9 * (math.log(2) - entropy), abs=1e-7)
         assert found.upper - found.lower < 1e-7
-        assert analyse(found.mechanism, PAIR).distortion <= distortion + 1e-12
+        assert analyse(found.channel, PAIR).distortion <= distortion + 1e-12
     assert least_information(PAIR, 0.4, constants).slope == pytest.approx(0.804719, abs=1e-5)
 
 

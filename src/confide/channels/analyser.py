@@ -323,7 +323,7 @@ def _changed(left: _Vector, right: _Vector, r: float, letters: int, rows: int) -
 
 def _of_types(channel: JointTypeChannel, prior: Exchangeable) -> ChannelReport:
     types, logs, sequence = channel.types, channel.log_sequence, prior.log_sequence[channel.types.inputs]
-    first, second, _ = types.neighbours
+    first, second, *_ = types.neighbours
     mass = np.exp(prior.log_types)[types.inputs] * channel.probabilities
     ways = gammaln(prior.rows + 1) - gammaln(prior.types + 1).sum(axis=1)  # ln of the databases of a type
     with np.errstate(divide="ignore", invalid="ignore"):

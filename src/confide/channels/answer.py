@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import ArrayLike
 
 from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.channel import Channel, FiniteChannel
-from confide.channels.closed_forms import Optimised, closed_form
+from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
+from confide.channels.distortion import PrivacyDistortion, privacy_distortion
+from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
@@ -25,9 +28,9 @@ __all__ = ["ChannelAnswer", "how_private"]
 
 _RATES = (0.01, 0.05, 0.1)
 _NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
-                          "mutual_information": "mutual information"}
-_NOTIONS: tuple[Optimised, ...] = ("dp", "identifiability", "mutual_information")
+                          "mutual-information": "mutual information"}
 _POINTS = 60
+_SOLVED = 27  # databases of a prior whose programs take a moment, unless rows are independent
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,16 +64,27 @@ class ChannelAnswer:
         return {
             "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
-            "least": self.least(), "translation": [step.to_dict() for step in self.steps],
+            "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
+                      for notion, found in self.least.items()},
+            "translation": [step.to_dict() for step in self.steps],
         }
 
-    def least(self) -> dict[str, float | None]:
-        """The least level of each notion at this distortion; None where no formula is known, or nothing is changed."""
+    @cached_property
+    def least(self) -> dict[Notion, PrivacyDistortion | None]:
+        """The least level of each notion at this distortion; None where it is infinite or outputs are no databases.
+
+        Solved for priors with few databases; for others by formulas, or bounds where none is known.
+        """
         spent = self.report.distortion
         if spent is None:
-            return dict.fromkeys(_NOTIONS)
-        return {notion: closed_form(notion, self.prior, min(spent, float(self.rows)), self.constants)
-                for notion in _NOTIONS}
+            return dict.fromkeys(NOTIONS)
+        return {notion: self._least(notion, spent) for notion in NOTIONS}
+
+    def _least(self, notion: Notion, distortion: float) -> PrivacyDistortion | None:
+        if notion == "identifiability" and not self.prior.positive:
+            return None
+        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
+                                  solve=self.rows * math.log(self.letters) <= math.log(_SOLVED) + 1e-9)
 
     def sections(self) -> list[Section]:
         """The page."""
@@ -140,30 +154,20 @@ class ChannelAnswer:
                                f"{number(risk.advantage)} at most."))
 
     def _frontier(self) -> list[Block]:
-        it, least = self.report, self.least()
+        it = self.report
         spent = float(it.distortion or 0.0)
         printed = printed_bounds(self.prior, min(spent, float(self.rows)), self.constants)
         rows: list[tuple[str | float | None, ...]] = []
-        for notion, own, bounds in (
+        own: tuple[tuple[Notion, float, tuple[float | None, float | None]], ...] = (
             ("dp", it.dp, printed.dp), ("identifiability", it.identifiability, printed.identifiability),
-            ("mutual_information", it.mutual_information, (None, None)),
-        ):
-            rows.append((_NAMES[notion], own, least[notion], self._best(notion, least[notion]), *bounds))
+            ("mutual-information", it.mutual_information, (None, None)))
+        for notion, level, bounds in own:
+            found = self.least[notion]
+            rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="Least of all releases that change as many rows on average; empty where no formula is "
-                           "known. Bounds: Wang 2016, Theorem 1.")
+                      note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
         return [table, *self._curves(spent)]
-
-    def _best(self, notion: str, level: float | None) -> str:
-        """What `best_mechanism` takes."""
-        if level is None or math.isinf(level):
-            return ""
-        if level == 0.0 and notion != "identifiability":
-            return "a constant"
-        if isinstance(self.prior, IndependentRows):
-            return "TopK" if notion == "dp" else "WaterFilling"
-        return "RandomizedResponse" if notion == "dp" else "KernelMechanism"
 
     def _curves(self, spent: float) -> list[Block]:
         end = self.constants.constant_distortion
@@ -171,7 +175,7 @@ class ChannelAnswer:
             return []
         rows = []
         for distortion in np.minimum(np.linspace(0.02, 1.1, _POINTS) * end, float(self.rows)).tolist():
-            for notion in _NOTIONS[:2]:
+            for notion in NOTIONS[:2]:
                 level = closed_form(notion, self.prior, distortion, self.constants)
                 if level is not None:
                     rows.append((distortion, level, f"least {_NAMES[notion]}"))
@@ -227,6 +231,21 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
     return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
                          constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
                          prior_given=prior is not None)
+
+
+def _shown(found: PrivacyDistortion | None) -> str | float | None:
+    if found is None:
+        return None
+    return f"{number(found.lower)} to {number(found.upper)}" if found.value is None else found.value
+
+
+def _reached(found: PrivacyDistortion | None) -> str:
+    """What can be released from; of an interval, its upper end."""
+    if found is None or math.isinf(found.upper):
+        return ""
+    if found.upper == 0.0 and found.notion != "identifiability":
+        return "a constant"
+    return "" if found.mechanism is None else type(found.mechanism).__name__
 
 
 def _factor(level: float) -> str:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -20,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from confide.channels.channel import ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants, kernel_inverse_law, prior_level, row_level
-from confide.channels.full_program import Notion
 from confide.channels.independent import (
     dp_distortion,
     dp_level,
@@ -29,19 +30,21 @@ from confide.channels.independent import (
     row_distortions,
 )
 from confide.channels.infeasible import Infeasible
-from confide.channels.information import least_information
 from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.best import constant_channel, formula_mechanism, table_mechanism
+from confide.channels.notions import Level, Notion, as_notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
-from confide.channels.programs import ProgramPoint, as_exchangeable, check_size, solve_program
 from confide.channels.row_bounds import RowBounds
 from confide.channels.rows import top_table, water_table
+from confide.channels.solvers.information import least_information
+from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, solve_program
 from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import SolverFailed, Unsupported
 
 __all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
 
 Method = Literal["closed form", "program", "slope", "bounds"]
-_NOTIONS = ("dp", "identifiability", "mutual-information")
 _CLOSE = 1e-6  # nats between certified levels
 _STEP = 1e-7
 _STEPS = 40
@@ -60,23 +63,33 @@ class PrivacyDistortion:
         upper: reached by `mechanism`, or by a mechanism that a theorem names.
         method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
             certificates) or "bounds".
-        mechanism: a channel that reaches `upper`; None where no table of it would fit.
+        channel: the probabilities that reach `upper`; None where no table of them would fit.
     """
 
-    notion: str
+    notion: Notion
     value: float | None
     lower: float
     upper: float
     method: Method
-    mechanism: FiniteChannel | None
+    channel: FiniteChannel | None
+    _make: Callable[[], ChannelMechanism | None]
+
+    @cached_property
+    def mechanism(self) -> ChannelMechanism | None:
+        """What reaches `upper`, in whole numbers, to release from; None where neither a formula nor a table is known.
+
+        Its levels are those of the whole numbers: `mechanism.levels(prior)`.
+        """
+        return self._make()
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary, without the channel."""
-        return {name: value for name, value in vars(self).items() if name != "mechanism"}
+        return {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method")}
 
 
 def privacy_distortion(
-    notion: str, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None
+    notion: Notion, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None, *,
+    prior_provenance: PriorProvenance | None = None, solve: bool = True
 ) -> PrivacyDistortion:
     """The least level of any release that changes this many rows on average.
 
@@ -86,6 +99,9 @@ def privacy_distortion(
         distortion: D in [0, n], expected number of changed rows.
         letters: m.
         rows: n.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
+            `.mechanism` with secure noise.
+        solve: False answers at once: where no formula is known, by bounds.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
@@ -103,18 +119,19 @@ def privacy_distortion(
         >>> round(privacy_distortion("dp", law, 0.74 * 10**6, letters=5, rows=10**6).value, 5)
         0.32105
     """
-    notion = one_of("notion", str(notion).replace("_", "-"), _NOTIONS)
+    notion = as_notion(notion)
     law = as_prior(prior, letters, rows)
     distortion = non_negative("distortion", distortion, at_most=float(law.rows))
     if notion == "identifiability" and not law.positive and distortion > 0:
         raise Infeasible("distortion", distortion, math.inf, "as some databases are impossible under this prior")
     constants = _constants(notion, law)
-    level = closed_form(_closed(notion), law, distortion, constants)
+    level = closed_form(notion, law, distortion, constants)
     if level is not None:
-        return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants))
+        return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants),
+                        lambda: formula_mechanism(notion, law, distortion, level, constants, prior_provenance))
     if notion == "mutual-information":
-        return _information(law, distortion, constants)
-    return _level(cast("Notion", notion), law, distortion, constants)
+        return _information(law, distortion, constants, prior_provenance, solve)
+    return _level(notion, law, distortion, constants, prior_provenance, solve)
 
 
 def _constants(notion: str, prior: Prior) -> PriorConstants:
@@ -131,13 +148,11 @@ def _many(prior: Prior) -> bool:
         prior.rows > _MOST_ROWS if prior.letters == 2 else prior.cells > _MOST_LISTED)
 
 
-def _closed(notion: str) -> Literal["dp", "identifiability", "mutual_information"]:
-    return cast("Literal['dp', 'identifiability', 'mutual_information']", notion.replace("-", "_"))
-
-
-def _exactly(notion: str, value: float, mechanism: FiniteChannel | None) -> PrivacyDistortion:
+def _exactly(
+    notion: Notion, value: float, channel: FiniteChannel | None, make: Callable[[], ChannelMechanism | None]
+) -> PrivacyDistortion:
     return PrivacyDistortion(notion=notion, value=value, lower=value, upper=value, method="closed form",
-                             mechanism=mechanism)
+                             channel=channel, _make=make)
 
 
 # ---- channels that a formula names
@@ -148,7 +163,7 @@ def _same_row(table: NDArray[np.float64], rows: int) -> RowProduct | None:
 
 
 def _formula_channel(
-    notion: str, prior: Prior, distortion: float, level: float, constants: PriorConstants
+    notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants
 ) -> FiniteChannel | None:
     m, n = prior.letters, prior.rows
     if distortion == 0:
@@ -156,12 +171,12 @@ def _formula_channel(
     if isinstance(prior, IndependentRows):
         return _by_rows(notion, prior, distortion, level)
     if notion != "identifiability" and distortion >= constants.constant_distortion - 1e-12 * n:
-        return _constant(prior)
+        return constant_channel(prior)
     epsilon = h_inverse(distortion, m, n)
     return _same_row(row_kernel(epsilon, m), n) if notion == "dp" else _kernel_posterior(prior, epsilon)
 
 
-def _by_rows(notion: str, prior: IndependentRows, distortion: float, level: float) -> FiniteChannel | None:
+def _by_rows(notion: Notion, prior: IndependentRows, distortion: float, level: float) -> FiniteChannel | None:
     if prior.rows > LARGEST_FULL:
         return None
     if notion == "dp":
@@ -175,17 +190,6 @@ def _by_rows(notion: str, prior: IndependentRows, distortion: float, level: floa
     return RowProduct(tables, prior.law_of_row())
 
 
-def _constant(prior: Prior) -> FiniteChannel | None:
-    """Every row becomes its likeliest letter."""
-    if prior.rows > LARGEST_FULL:
-        return None
-    laws, counts = prior.marginals()
-    tables = np.zeros((len(laws), prior.letters, prior.letters))
-    tables[np.arange(len(laws)), :, laws.argmax(axis=1)] = 1.0
-    which = np.repeat(np.arange(len(laws)), counts)
-    return RowProduct(list(tables), prior.law_of_row() if isinstance(prior, IndependentRows) else which)
-
-
 def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
     """E_i: the release after which the truth is the kernel of the output."""
     if prior.cells > _MOST_LISTED:
@@ -196,19 +200,26 @@ def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
 # ---- information
 
 
-def _information(prior: Prior, distortion: float, constants: PriorConstants) -> PrivacyDistortion:
-    try:
-        found = least_information(as_exchangeable(prior), distortion, constants)
-    except (Unsupported, SolverFailed):
+def _information(
+    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool
+) -> PrivacyDistortion:
+    alike, found = as_exchangeable(prior), None
+    if solve:
+        with suppress(Unsupported, SolverFailed):
+            found = least_information(alike, distortion, constants)
+    channel: FiniteChannel | None
+    if found is None:
         # Above: rows one by one give away at most the sum of what each does. Below: Shannon's bound.
         m, n, apart = prior.letters, prior.rows, _marginals(prior)
         high = min(prior.entropy, information(apart, distortion))
-        low = prior.entropy - n * entropy_of_row(max(0.0, h_inverse(distortion, m, n)), m)
-        return PrivacyDistortion(notion="mutual-information", value=None, lower=min(max(0.0, low), high), upper=high,
-                                 method="bounds", mechanism=_by_rows("mutual-information", apart, distortion, high))
-    close = found.upper - found.lower <= _CLOSE * max(1.0, found.upper)
-    return PrivacyDistortion(notion="mutual-information", value=found.upper if close else None, lower=found.lower,
-                             upper=found.upper, method="slope" if close else "bounds", mechanism=found.mechanism)
+        low = min(high, max(0.0, prior.entropy - n * entropy_of_row(max(0.0, h_inverse(distortion, m, n)), m)))
+        close, channel = False, _by_rows("mutual-information", apart, distortion, high)
+    else:
+        low, high, channel = found.lower, found.upper, found.channel
+        close = high - low <= _CLOSE * max(1.0, high)
+    return PrivacyDistortion(notion="mutual-information", value=high if close else None, lower=low, upper=high,
+                             method="slope" if close else "bounds", channel=channel,
+                             _make=lambda: table_mechanism(channel, alike, provenance))
 
 
 def _marginals(prior: Prior) -> IndependentRows:
@@ -219,24 +230,27 @@ def _marginals(prior: Prior) -> IndependentRows:
 # ---- levels, by programs
 
 
-def _level(notion: Notion, prior: Prior, distortion: float, constants: PriorConstants) -> PrivacyDistortion:
+def _level(
+    notion: Level, prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None,
+    solve: bool,
+) -> PrivacyDistortion:
     low, high, channel = _interval(notion, prior, distortion, constants)
-    if high == low:  # the bounds meet
-        return _exactly(notion, high, channel)
     alike = as_exchangeable(prior)
-    try:
-        check_size(alike)
-        low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
-                                     channel)
-    except (Unsupported, SolverFailed):
-        return PrivacyDistortion(notion=notion, value=None, lower=low, upper=high, method="bounds", mechanism=channel)
-    close = high - low <= _CLOSE * max(1.0, high)
-    return PrivacyDistortion(notion=notion, value=0.5 * (low + high) if close else None, lower=low, upper=high,
-                             method="program" if close else "bounds", mechanism=channel)
+    value: float | None = high if high == low else None
+    method: Method = "bounds" if value is None else "closed form"
+    if solve and high > low:
+        with suppress(Unsupported, SolverFailed):  # then the interval stands
+            check_size(alike)
+            low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
+                                         channel)
+            if high - low <= _CLOSE * max(1.0, high):
+                value, method = 0.5 * (low + high), "program"
+    return PrivacyDistortion(notion=notion, value=value, lower=low, upper=high, method=method, channel=channel,
+                             _make=lambda: table_mechanism(channel, alike, provenance, **{notion: high}))
 
 
 def _interval(
-    notion: Notion, prior: Prior, distortion: float, constants: PriorConstants
+    notion: Level, prior: Prior, distortion: float, constants: PriorConstants
 ) -> tuple[float, float, FiniteChannel | None]:
     """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
     that is known.
@@ -270,7 +284,7 @@ def _search(
             break
         point = solve(epsilon)
         if point.upper <= distortion:
-            high, channel = epsilon, point.mechanism
+            high, channel = epsilon, point.channel
         if point.lower > distortion:
             low = epsilon
         middle = 0.5 * (point.lower + point.upper)
@@ -291,7 +305,8 @@ def _search(
 
 
 def least_distortion(
-    notion: str, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None
+    notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None, *,
+    prior_provenance: PriorProvenance | None = None
 ) -> PrivacyDistortion:
     """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
 
@@ -301,6 +316,10 @@ def least_distortion(
         epsilon: in nats, at least 0; for identifiability at least eps_X.
         letters: m.
         rows: n.
+        prior_provenance: as in `privacy_distortion`.
+
+    Returns:
+        Distortions, in changed rows; `.channel` and `.mechanism` have this level.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -311,41 +330,48 @@ def least_distortion(
         >>> found.method, round(found.value, 6)
         ('program', 0.59393)
     """
-    kind = cast("Notion", one_of("notion", notion, ("dp", "identifiability")))
+    kind = cast("Level", one_of("notion", notion, ("dp", "identifiability")))
     law = as_prior(prior, letters, rows)
     epsilon = math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
-    m, n, constants = law.letters, law.rows, _constants(notion, law)
+    m, n, constants = law.letters, law.rows, _constants(kind, law)
+
+    def exactly(value: float, channel: FiniteChannel | None, distortion: float | None = None) -> PrivacyDistortion:
+        spent = value if distortion is None else distortion
+        return _exactly(kind, value, channel,
+                        lambda: formula_mechanism(kind, law, spent, epsilon, constants, prior_provenance))
+
     if epsilon == math.inf:
-        return _exactly(notion, 0.0, _same_row(np.eye(m), n))
+        return exactly(0.0, _same_row(np.eye(m), n))
     if kind == "identifiability" and epsilon < constants.prior_level:
         raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X")
     if isinstance(law, IndependentRows):
         value = _independent_distortion(kind, law, epsilon)
-        return _exactly(notion, value, _by_rows(notion, law, value, epsilon))
+        return exactly(value, _by_rows(kind, law, value, epsilon))
     if epsilon >= (constants.row_level if kind == "dp" else constants.kernel_level):
         channel = _same_row(row_kernel(epsilon, m), n) if kind == "dp" else _kernel_posterior(law, epsilon)
-        return _exactly(notion, h(epsilon, m, n), channel)
+        return exactly(h(epsilon, m, n), channel)
     if kind == "dp" and epsilon == 0:
-        return _exactly(notion, constants.constant_distortion, _constant(law))
+        return exactly(constants.constant_distortion, constant_channel(law))
     bounds = RowBounds.of(law)
     low = max(h(epsilon + (constants.prior_level if kind == "dp" else 0.0), m, n),
               bounds.distortion(kind, epsilon) if bounds else 0.0)
     budget = epsilon if kind == "dp" else epsilon - constants.prior_level
-    apart = _marginals(law)
-    high, channel = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
+    apart, alike = _marginals(law), as_exchangeable(law)
+    high, best = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
     try:
-        point = solve_program(as_exchangeable(law), max(epsilon, constants.prior_level + _STEP)
+        point = solve_program(alike, max(epsilon, constants.prior_level + _STEP)
                               if kind == "identifiability" else epsilon, kind)
         low = max(low, point.lower)
         if point.epsilon == epsilon or point.upper < high:
-            high, channel = point.upper, point.mechanism
+            high, best = point.upper, point.channel
     except (Unsupported, SolverFailed):
         pass  # the interval stands
     low = min(low, high)
     close = high - low <= _CLOSE * max(1.0, high)
-    return PrivacyDistortion(notion=notion, value=0.5 * (low + high) if close else None, lower=low, upper=high,
-                             method="program" if close else "bounds", mechanism=channel)
+    return PrivacyDistortion(notion=kind, value=0.5 * (low + high) if close else None, lower=low, upper=high,
+                             method="program" if close else "bounds", channel=best,
+                             _make=lambda: table_mechanism(best, alike, prior_provenance, **{kind: epsilon}))
 
 
-def _independent_distortion(notion: Notion, prior: IndependentRows, epsilon: float) -> float:
+def _independent_distortion(notion: Level, prior: IndependentRows, epsilon: float) -> float:
     return dp_distortion(prior, epsilon) if notion == "dp" else identifiability_distortion(prior, epsilon)

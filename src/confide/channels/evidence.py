@@ -10,11 +10,11 @@ from confide.channels.analyser import analyse
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
 from confide.channels.independent import information
-from confide.channels.kernel_mechanism import KernelMechanism
 from confide.channels.kernels import entropy_of_row, h, h_inverse
+from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
+from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import FullPrior, IndependentRows, as_law
-from confide.channels.response import RandomizedResponse
 from confide.contract.claims import Finding
 
 __all__: list[str] = []
@@ -86,6 +86,18 @@ def last_sum_of_lemma_7() -> Finding:
     claimed = h(eps, m, n)
     right = abs(total(0) - claimed) < _CLOSE
     return Finding("false" if right and abs(total(1) - claimed) > 0.1 else "holds", claimed, total(1))
+
+
+def first_sum_of_lemma_7() -> Finding:
+    """The printed right side and the left one for the kernel's masses (a = 0), at n = 3, m = 3, eps = 1; with the sum
+    to n - 1 both are equal.
+    """
+    m, n, eps = 3, 3, 1.0
+    scale = (1.0 + (m - 1) * math.exp(-eps)) ** n
+    masses = [math.comb(n, k) * (m - 1) ** k * math.exp(-k * eps) / scale for k in range(n + 1)]
+    left = math.fsum(k * mass for k, mass in enumerate(masses))
+    printed, right = left + n * masses[n], math.fsum(k * masses[k] for k in range(n)) + n * masses[n]
+    return Finding("false" if left < printed - 0.1 and abs(left - right) < _CLOSE else "holds", printed, left)
 
 
 def triangle_inequality() -> Finding:

@@ -1,8 +1,8 @@
-"""Channels and programs that treat rows alike: all that counts of (input, output) is their joint type, the m x m table
+"""Channels that treat rows alike: all that counts of (input, output) is their joint type, the m x m table
 of how often letter a became letter b.
 
 For an exchangeable prior some optimal channel is of this kind, as averaging over row permutations keeps objective and
-constraints; m^(2n) variables become C(n + m^2 - 1, m^2 - 1).
+constraints of every notion.
 
 Source: spec privacy_notions 6 ("exchangeable prior").
 """
@@ -18,13 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from confide.channels.channel import FiniteChannel
-from confide.channels.full_program import Notion
-from confide.channels.priors import Exchangeable
-from confide.channels.ratio_program import BlockProgram
 from confide.channels.types import compositions
 from confide.contract.errors import InvalidInput, Unsupported
 
-__all__ = ["JointTypeChannel", "JointTypes", "joint_types", "types_program"]
+__all__ = ["JointTypeChannel", "JointTypes", "joint_types"]
 
 _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
@@ -67,11 +64,11 @@ class JointTypes:
         return np.asarray(order[found])
 
     @cached_property
-    def neighbours(self) -> tuple[_Index, _Index, _Vector]:
-        """(first, second, M ratio): pairs of joint types that differ by one row's input letter, in the order of blocks,
-        and M(first)/M(second), exact up to rounding.
+    def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
+        """(first, second, over, under): pairs of joint types that differ by one row's input letter, in the order of
+        blocks, and M(first)/M(second) = over/under.
         """
-        m, first, second, ratio = self.letters, [], [], []
+        m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)
         for a in range(m):
             for other in range(m):
@@ -87,10 +84,11 @@ class JointTypes:
                     have, there, moved = have[up], there[up], moved[up]
                     first.append(have)
                     second.append(there)
-                    ratio.append(tau[have, a] * moved[:, other, b]
-                                 / ((tau[have, other] + 1.0) * self.counts[have, a, b]))
+                    over.append(tau[have, a] * moved[:, other, b])
+                    under.append((tau[have, other] + 1) * self.counts[have, a, b])
         order = np.argsort(np.concatenate(first), kind="stable")
-        return np.concatenate(first)[order], np.concatenate(second)[order], np.concatenate(ratio)[order]
+        found = [np.concatenate(each)[order] for each in (first, second, over, under)]
+        return found[0], found[1], found[2], found[3]
 
 
 def _coded(counts: _Index, rows: int) -> _Index:
@@ -127,29 +125,6 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
     counts = counts[line]
     log = (gammaln(inputs[line] + 1).sum(axis=1)) - gammaln(counts + 1).sum(axis=(1, 2))
     return JointTypes(letters, rows, counts, which_in[line], which_out[line], log)
-
-
-def types_program(prior: Exchangeable, epsilon: float, notion: Notion) -> tuple[BlockProgram, _Vector]:
-    """The program of a level over u(T) = Pr[joint type T | input], and a point inside it (the kernel at half of the
-    level; for identifiability the uniform release).
-
-    Raises:
-        Unsupported: too many joint types.
-    """
-    types = joint_types(prior.letters, prior.rows)
-    first, second, ratio = types.neighbours
-    up, down = math.exp(epsilon) * ratio, math.exp(epsilon) / ratio
-    log_u = types.log_sequences - prior.rows * math.log(prior.letters)
-    if notion == "identifiability":
-        gain = np.exp(prior.log_sequence[types.inputs[second]] - prior.log_sequence[types.inputs[first]])
-        up, down = up * gain, down / gain
-    else:
-        log_u = types.log_sequences - 0.5 * epsilon * types.changed
-        log_u = log_u - prior.rows * math.log1p((prior.letters - 1) * math.exp(-0.5 * epsilon))
-    program = BlockProgram(
-        sizes=np.bincount(types.outputs), cost=np.exp(prior.log_types)[types.inputs] * types.changed, rows=types.inputs,
-        target=np.ones(len(prior.types)), first=first, second=second, up=up, down=down)
-    return program, np.exp(log_u)
 
 
 class JointTypeChannel(FiniteChannel):

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from confide.channels.full_program import Notion
 from confide.channels.kernels import axes, h
+from confide.channels.notions import Level
 from confide.channels.priors import Exchangeable, IndependentRows, Prior
 from confide.channels.types import compositions
 
@@ -59,7 +59,7 @@ class RowBounds:
         falling = -np.sort(-lines / mass[:, None], axis=1)
         return cls(weights * mass, np.cumsum(falling, axis=1), falling[:, -1])
 
-    def distortion(self, notion: Notion, epsilon: float) -> float:
+    def distortion(self, notion: Level, epsilon: float) -> float:
         """At least so many rows change at a level; less a part in 10^12 for rounding."""
         m = self.sums.shape[1]
         r = math.exp(-epsilon)
@@ -69,7 +69,7 @@ class RowBounds:
             lost = np.maximum(1.0 - math.exp(min(epsilon, 700.0)) * self.least, h(epsilon, m, 1))
         return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
 
-    def level(self, notion: Notion, distortion: float, low: float, high: float) -> float:
+    def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
         """No release of this distortion has a level below this, between two known ones: bisection, rounded down."""
         if self.distortion(notion, low) <= distortion:
             return low

@@ -15,16 +15,15 @@ from typing import Any, Literal
 
 from confide.channels.constants import prior_level
 from confide.channels.kernels import entropy_of_row, h
+from confide.channels.notions import Measure, as_measure
 from confide.channels.priors import Prior
 from confide.channels.risk import best_advantage
-from confide.contract.checks import non_negative, one_of
+from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 
-__all__ = ["Notion", "Step", "composed_level", "translate"]
+__all__ = ["Step", "composed_level", "translate"]
 
-Notion = Literal["dp", "identifiability", "mutual_information", "information_privacy"]
 Bound = Literal["at most", "at least"]
-_NOTIONS = ("dp", "identifiability", "mutual_information", "information_privacy")
 
 _ANY = "any prior, whatever its rows have to do with each other"
 _INFORMED = "an attacker who knows the channel and all rows but one"
@@ -57,11 +56,11 @@ class Step:
         return dict(vars(self))
 
 
-def translate(notion: Notion, level: float, prior: Prior) -> tuple[Step, ...]:
+def translate(notion: Measure, level: float, prior: Prior) -> tuple[Step, ...]:
     """What a level in one notion says in the others.
 
     Args:
-        notion: "dp", "identifiability", "mutual_information" (nats) or "information_privacy".
+        notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
         level: in nats, >= 0; infinity is allowed. If it is only an upper bound of the channel's level, the bounds on
             other notions from below say nothing; all others hold.
         prior: what the attacker knows beforehand; gives m, n and eps_X.
@@ -76,14 +75,14 @@ def translate(notion: Notion, level: float, prior: Prior) -> tuple[Step, ...]:
         identifiability at most 0.6062 nats
         identifiability at least 0.2048 nats
     """
-    one_of("notion", notion, _NOTIONS)
+    notion = as_measure(notion)
     level = math.inf if level == math.inf else non_negative("level", level)
     own = prior_level(prior)
     if notion == "identifiability" and level < own - 1e-9 * (1.0 + own):
         raise InvalidInput("level", f"{level:g} is below what the prior gives away without a release",
                            f"must be at least {own:.10g}")
-    return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual_information": _from_information,
-            "information_privacy": _from_information_privacy}[notion](level, prior, own)
+    return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual-information": _from_information,
+            "information-privacy": _from_information_privacy}[notion](level, prior, own)
 
 
 def composed_level(levels: Sequence[float], prior: Prior | None = None) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from confide.channels.closed_forms import Optimised, closed_form
+from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
-from confide.channels.kernel_mechanism import KernelMechanism
 from confide.channels.kernels import h, h_inverse
+from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
+from confide.channels.notions import NOTIONS
 from confide.channels.priors import Prior
 from confide.charts import intervals
 from confide.contract.kinds import Progress
@@ -16,7 +17,6 @@ from confide.study.privacy_notions.pair import PAIR
 __all__ = ["relations"]
 
 _SHORT = ("least identifiability", "kernel: identifiability", "least dp", "kernel: information", "kernel: dp")
-_NOTIONS: tuple[Optimised, ...] = ("dp", "identifiability", "mutual_information")
 
 
 def relations(prior: Prior, distortion: float) -> Table:
@@ -30,14 +30,14 @@ def relations(prior: Prior, distortion: float) -> Table:
     level = h_inverse(distortion, prior.letters, prior.rows)
     measured = KernelMechanism(prior=prior, epsilon=level).levels()
     least = {notion: closed_form(notion, prior, distortion, found) or 0.0
-             for notion in _NOTIONS}
+             for notion in NOTIONS}
     own = found.prior_level
     rows = (
         ("least identifiability is h^-1(D)", level, least["identifiability"], level),
         ("... and the kernel mechanism has it", level, measured.identifiability, level),
         ("least differential privacy, from least identifiability", level - own, least["dp"], level),
-        ("the kernel mechanism has the least information", least["mutual_information"], measured.mutual_information,
-         least["mutual_information"]),
+        ("the kernel mechanism has the least information", least["mutual-information"], measured.mutual_information,
+         least["mutual-information"]),
         ("its differential privacy", least["dp"], measured.dp, least["dp"] + 2 * own),
     )
     return Table(columns=("relation, in nats", "at least", "computed", "at most"), rows=rows,

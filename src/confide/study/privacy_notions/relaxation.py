@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from confide.channels.full_program import distances
 from confide.channels.kernels import h
 from confide.channels.priors import Prior
+from confide.channels.solvers.full_program import distances
 from confide.charts import curves
 from confide.contract.errors import SolverFailed
 from confide.contract.kinds import Progress

@@ -9,6 +9,7 @@ import numpy as np
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
 from confide.channels.kernels import h
+from confide.channels.notions import Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, as_law
 from confide.charts import curves
@@ -22,8 +23,8 @@ FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0
 """The printed law, which sums to 1.0001, as one row: levels are those of any number of rows, distortions per row."""
 
 
-def _level(notion: str, share: float) -> float:
-    found = closed_form(notion, FIVE_STARS, share)  # type: ignore[arg-type]
+def _level(notion: Notion, share: float) -> float:
+    found = closed_form(notion, FIVE_STARS, share)
     return math.nan if found is None else found
 
 
@@ -41,7 +42,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                      alt="Both least levels are one curve up to .7283 n. The source's lower bound for differential "
                          "privacy is .33 below it and is not attained. From .7467 n on a constant release does.")
     at, beyond = printed_bounds(FIVE_STARS, 0.4, found), printed_bounds(FIVE_STARS, 0.74, found)
-    information = _level("mutual_information", 0.4)
+    information = _level("mutual-information", 0.4)
     compared = (
         printed_digits("eps_X", "0.33", found.prior_level),
         printed_digits("eps~_X", "0.41", found.kernel_level, "a two-decimal grid, rounded up"),
@@ -61,7 +62,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     )
     table = Table(columns=("D/n", "eps_i*", "eps_d*", "eps_m*", "source: eps_d* at least", "at most"),
                   rows=tuple((share, _level("identifiability", share), _level("dp", share),
-                              _level("mutual_information", share), *printed_bounds(FIVE_STARS, share, found).dp)
+                              _level("mutual-information", share), *printed_bounds(FIVE_STARS, share, found).dp)
                              for share in (0.1, 0.2, 0.4, 0.6, end, 0.74, 0.7467, 0.8)), note="Nats, a row.")
     advance(progress, 1, 1)
     return Findings(compared=compared, blocks=(*picture, table))

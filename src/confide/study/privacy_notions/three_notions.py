@@ -9,12 +9,12 @@ import numpy as np
 from confide.channels.analyser import ChannelReport
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
-from confide.channels.kernel_mechanism import KernelMechanism
 from confide.channels.kernels import h_inverse
-from confide.channels.mechanism import ChannelMechanism
+from confide.channels.mechanisms.base import ChannelMechanism
+from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
+from confide.channels.mechanisms.randomized_response import RandomizedResponse
+from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
 from confide.channels.priors import IndependentRows
-from confide.channels.response import RandomizedResponse
-from confide.channels.row_mechanisms import TopK, WaterFilling
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport
 from confide.channels.channel import FiniteChannel
-from confide.channels.coded import CodedRows, CodedTable
+from confide.channels.mechanisms.coded import CodedRows, CodedTable
+from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
@@ -28,7 +29,9 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 
-__all__ = ["ChannelMechanism", "PriorProvenance"]
+__all__ = ["ChannelMechanism", "Coded", "PriorProvenance"]
+
+Coded = CodedRows | CodedTable | CodedTypes
 
 PriorProvenance = Literal["public", "released privately"]
 _PROVENANCE = ("public", "released privately")
@@ -50,11 +53,11 @@ class ChannelMechanism(ABC):
         return None
 
     @abstractmethod
-    def _code(self) -> CodedRows | CodedTable | None:
+    def _code(self) -> Coded | None:
         """The channel in whole numbers; None where it is too large to be certified."""
 
     @cached_property
-    def coded(self) -> CodedRows | CodedTable | None:
+    def coded(self) -> Coded | None:
         """The channel in whole numbers, which releases draw from; None where there is none."""
         return self._code()
 
@@ -145,7 +148,7 @@ class ChannelMechanism(ABC):
         found = getattr(self, "prior_provenance", None)
         return None if found is None else one_of("prior_provenance", found, _PROVENANCE)
 
-    def _certified(self) -> CodedRows | CodedTable:
+    def _certified(self) -> Coded:
         if self.coded is None:
             raise Refused("this channel is too large for a certified table",
                           "its levels under its own prior are known; for more, use at most 4,096 databases")

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.ratio_program import BlockProgram
+from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 
 __all__ = ["lower_bound", "repaired"]

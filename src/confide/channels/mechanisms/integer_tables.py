@@ -24,7 +24,7 @@ from confide.contract.errors import NotGuaranteed
 from confide.privacy.losses import up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["IntegerTable", "integer_table"]
+__all__ = ["IntegerTable", "integer_table", "log_up"]
 
 _TOTAL = 2**62
 _BITS = 192
@@ -72,7 +72,7 @@ class IntegerTable:
             near = ratios >= _CLOSE * max(float(ratios.max(initial=0.0)), float(worst))
             pairs = np.unique(np.stack([top[near], bottom[near]]), axis=1)
             worst = max([worst, *(Fraction(a, b) for a, b in pairs.T.tolist())])
-        return _log_up(worst)
+        return log_up(worst)
 
     def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
         """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
@@ -106,10 +106,11 @@ def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: fl
 
 def _upper(ratio: float) -> float:
     """ln of a ratio of doubles that was rounded five times, rounded up."""
-    return _log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
+    return log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
 
 
-def _log_up(ratio: Fraction) -> float:
+def log_up(ratio: Fraction) -> float:
+    """ln of a positive ratio, rounded up to a double."""
     from flint import arb
 
     with precision(_BITS):

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from confide.channels.block_newton import Newton
-from confide.channels.ratio_program import BlockProgram
+from confide.channels.solvers.block_newton import Newton
+from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 
 __all__ = ["Solution", "solve"]

@@ -6,13 +6,13 @@ Source: Wang 2016, (2.22); spec privacy_notions 4 (E_d).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from confide.channels.coded import CodedRows
-from confide.channels.integer_tables import IntegerTable
-from confide.channels.mechanism import ChannelMechanism
+from confide.channels.mechanisms.base import ChannelMechanism
+from confide.channels.mechanisms.coded import CodedRows
+from confide.channels.mechanisms.integer_tables import IntegerTable
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
@@ -29,7 +29,7 @@ class RandomizedResponse(ChannelMechanism):
     Public: epsilon, m and n. Its differential privacy is epsilon, its identifiability epsilon plus the prior's level.
 
     Args:
-        epsilon: differential privacy in nats, >= 0.
+        epsilon: differential privacy in nats, >= 0; infinity keeps every row.
         letters: m, in 2..1024.
         rows: n >= 1.
 
@@ -52,7 +52,8 @@ class RandomizedResponse(ChannelMechanism):
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
-        non_negative("epsilon", self.epsilon)
+        if self.epsilon != math.inf:
+            non_negative("epsilon", self.epsilon)
         whole("rows", self.rows, at_least=1)
         self._table  # noqa: B018 - checks the letters
 
@@ -76,6 +77,8 @@ class RandomizedResponse(ChannelMechanism):
 
     @cached_property
     def _table(self) -> ResponseTable:
+        if self.epsilon == math.inf:
+            return replace(response_table(0.0, self.letters), same=2**62, other=0)
         return response_table(self.epsilon, self.letters)
 
     @property
@@ -95,5 +98,7 @@ class RandomizedResponse(ChannelMechanism):
         return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.rows)
 
     def events(self) -> tuple[Event, ...]:
+        if self.epsilon == math.inf:
+            return super().events()  # which refuses
         return (RandomizedResponseEvent(epsilon=self._table.level, categories=self.letters,
                                         neighbours=Unit.RECORD_REPLACED),)

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.block_program import solve
-from confide.channels.certificates import lower_bound, repaired
 from confide.channels.channel import Channel, FiniteChannel
-from confide.channels.full_program import Notion, full_program
-from confide.channels.joint_types import JointTypeChannel, joint_types, types_program
+from confide.channels.joint_types import JointTypeChannel, joint_types
+from confide.channels.notions import Level
 from confide.channels.priors import Exchangeable, Prior
-from confide.channels.ratio_program import BlockProgram
+from confide.channels.solvers.block_program import solve
+from confide.channels.solvers.certificates import lower_bound, repaired
+from confide.channels.solvers.full_program import full_program
+from confide.channels.solvers.ratio_program import BlockProgram
+from confide.channels.solvers.types_program import types_program
 from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
@@ -40,16 +42,16 @@ class ProgramPoint:
     Args:
         epsilon: the level, in nats.
         lower: certified: no channel of this level has less distortion.
-        upper: distortion of `mechanism`.
+        upper: distortion of `channel`.
         slope: derivative of D* by the level, about.
-        mechanism: a channel of at most this level.
+        channel: of at most this level.
     """
 
     epsilon: float
     lower: float
     upper: float
     slope: float
-    mechanism: FiniteChannel
+    channel: FiniteChannel
     _program: BlockProgram
     _prices: NDArray[np.float64]
     _error: float
@@ -92,7 +94,7 @@ def check_size(prior: Prior) -> None:
                           "at most 256 databases; or an exchangeable law, or independent rows")
 
 
-def solve_program(prior: Prior, epsilon: float, notion: Notion) -> ProgramPoint:
+def solve_program(prior: Prior, epsilon: float, notion: Level) -> ProgramPoint:
     """Solve and certify.
 
     Args:
@@ -123,10 +125,10 @@ def solve_program(prior: Prior, epsilon: float, notion: Notion) -> ProgramPoint:
     inner = program.loosened(-_INSIDE)
     found = solve(inner, start)
     values = repaired(inner, found.values, 0)
-    mechanism: FiniteChannel
+    channel: FiniteChannel
     if isinstance(prior, Exchangeable):
-        mechanism = JointTypeChannel(joint_types(prior.letters, prior.rows), values)
+        channel = JointTypeChannel(joint_types(prior.letters, prior.rows), values)
     else:
-        mechanism = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
+        channel = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
     return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values),
-                        found.slope, mechanism, program, found.prices, error)
+                        found.slope, channel, program, found.prices, error)

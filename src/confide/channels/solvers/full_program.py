@@ -9,19 +9,18 @@ Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.channels.notions import Level
 from confide.channels.priors import Prior
-from confide.channels.ratio_program import BlockProgram
+from confide.channels.solvers.ratio_program import BlockProgram
 
-__all__ = ["Notion", "distances", "full_program", "neighbours"]
+__all__ = ["distances", "full_program", "neighbours"]
 
 _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
-Notion = Literal["dp", "identifiability"]
 
 
 def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
@@ -53,7 +52,7 @@ def distances(letters: int, rows: int) -> _Vector:
     return out
 
 
-def full_program(prior: Prior, epsilon: float, notion: Notion) -> tuple[BlockProgram, _Vector]:
+def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProgram, _Vector]:
     """The program of a level over Q, outputs one after another, and a point inside it: the kernel at half of the level;
     for identifiability the uniform release.
 

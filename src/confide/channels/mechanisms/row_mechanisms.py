@@ -13,13 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.coded import CodedRows
 from confide.channels.constants import prior_level
 from confide.channels.independent import row_distortions
 from confide.channels.infeasible import Infeasible
-from confide.channels.integer_tables import IntegerTable, integer_table
 from confide.channels.kernels import h
-from confide.channels.mechanism import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.coded import CodedRows
+from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
 from confide.channels.priors import IndependentRows, Prior
 from confide.channels.rows import top_letters, water_table
 from confide.contract.checks import non_negative

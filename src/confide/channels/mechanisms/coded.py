@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
-from confide.channels.integer_tables import IntegerTable
+from confide.channels.mechanisms.integer_tables import IntegerTable
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise, Stream

@@ -15,7 +15,7 @@ from confide.channels.constants import PriorConstants
 from confide.channels.joint_types import JointTypeChannel, joint_types
 from confide.channels.kernels import h, h_inverse
 from confide.channels.priors import Exchangeable, Prior
-from confide.channels.slope_solver import SlopePoint, solve_slope
+from confide.channels.solvers.slope_solver import SlopePoint, solve_slope
 from confide.contract.errors import SolverFailed, Unsupported
 
 __all__ = ["LeastInformation", "least_information"]
@@ -30,15 +30,15 @@ class LeastInformation:
 
     Args:
         lower: certified.
-        upper: the information of `mechanism`, whose distortion is at most D.
-        slope: lambda of that mechanism.
-        mechanism: the channel; None for exchangeable priors too large to list one.
+        upper: the information of `channel`, whose distortion is at most D.
+        slope: lambda of that channel.
+        channel: None for exchangeable priors too large to list one.
     """
 
     lower: float
     upper: float
     slope: float
-    mechanism: FiniteChannel | None
+    channel: FiniteChannel | None
 
 
 def least_information(prior: Prior, distortion: float, constants: PriorConstants) -> LeastInformation:
@@ -81,10 +81,10 @@ def least_information(prior: Prior, distortion: float, constants: PriorConstants
     if best is None:
         raise SolverFailed("mutual information", f"no slope was found for a distortion of {distortion:g}")
     return LeastInformation(max(0.0, min(lower, best.information)), best.information, best.slope,
-                            _mechanism(prior, best))
+                            _channel(prior, best))
 
 
-def _mechanism(prior: Prior, point: SlopePoint) -> FiniteChannel | None:
+def _channel(prior: Prior, point: SlopePoint) -> FiniteChannel | None:
     if not isinstance(prior, Exchangeable):
         return ExponentialForm(point.weights, point.slope, prior.letters, prior.rows)
     try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs, dtbtrs, dtrtri
 
-from confide.channels.ratio_program import BlockProgram
+from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 
 __all__ = ["Newton"]

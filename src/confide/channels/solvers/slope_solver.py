@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
-from confide.channels.class_product import ClassProduct
-from confide.channels.hamming_product import HammingProduct
 from confide.channels.priors import Exchangeable, Prior
+from confide.channels.solvers.class_product import ClassProduct
+from confide.channels.solvers.hamming_product import HammingProduct
 from confide.contract.checks import positive
 from confide.contract.errors import SolverFailed, Unsupported
 

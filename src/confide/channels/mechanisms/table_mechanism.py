@@ -9,26 +9,32 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from confide.channels.analyser import row_pairs
-from confide.channels.channel import Channel, FiniteChannel, RowProduct
-from confide.channels.coded import CodedRows, CodedTable
-from confide.channels.integer_tables import integer_table
-from confide.channels.mechanism import ChannelMechanism, PriorProvenance
+from confide.channels.analyser import ChannelReport, analyse, row_pairs
+from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
+from confide.channels.kernels import ratio
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
+from confide.channels.mechanisms.integer_tables import integer_table
+from confide.channels.mechanisms.sequential import draw_in_turn
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source
+from confide.privacy.noise import Noise, Stream
 
 __all__ = ["TableMechanism"]
 
 _CELLS = 2**24
+_CERTIFIED = 4096  # databases of an exponential form
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableMechanism(ChannelMechanism):
     """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.
+
+    An exponential form over more than 4,096 databases is too large for that: it can be simulated, not released.
 
     Args:
         table: the channel: an object of this package, or (m, k) probabilities of one row.
@@ -81,8 +87,10 @@ class TableMechanism(ChannelMechanism):
     def _fitted(self) -> Prior | None:
         return self.prior
 
-    def _code(self) -> CodedRows | CodedTable:
+    def _code(self) -> CodedRows | CodedTable | None:
         it, dp, level = self._given, self.dp_at_most, self.identifiability_at_most
+        if isinstance(it, ExponentialForm) and it.weights.size > _CERTIFIED:
+            return None
         if isinstance(it, RowProduct) and (level is None or isinstance(self.prior, IndependentRows)):
             return self._rows(it)
         table = it.table()
@@ -90,6 +98,21 @@ class TableMechanism(ChannelMechanism):
             raise Unsupported("table", f"{table.shape[0]} x {table.shape[1]} cells", f"at most {_CELLS:,}")
         law = None if self.prior is None else self.prior.vector()
         return CodedTable(integer_table(table, it.letters, it.rows, dp=dp, identifiability=level, law=law))
+
+    def dp(self) -> float:
+        return super().dp() if self.coded is not None else analyse(
+            self._given, IndependentRows([np.full(self._given.letters, 1.0 / self._given.letters)],
+                                         [self._given.rows])).dp
+
+    def _levels(self, law: Prior) -> ChannelReport:
+        return super()._levels(law) if self.coded is not None else analyse(self._given, law)
+
+    def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
+        it = self._given
+        if not isinstance(it, ExponentialForm):
+            return super()._simulated(rows, noise, stream)
+        letters = as_rows(rows, it.letters, it.rows)
+        return draw_in_turn(letters, it.weights, ratio(it.level), it.letters, noise, stream)
 
     def _rows(self, it: RowProduct) -> CodedRows:
         dp, level = self.dp_at_most, self.identifiability_at_most
