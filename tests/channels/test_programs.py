@@ -12,13 +12,14 @@ from confide.channels.analyser import analyse
 from confide.channels.channel import Channel
 from confide.channels.constants import PriorConstants
 from confide.channels.independent import dp_distortion, identifiability_distortion
-from confide.channels.joint_types import JointTypeChannel, joint_types, types_program
+from confide.channels.joint_types import JointTypeChannel, joint_types
 from confide.channels.kernels import h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
 from confide.channels.solvers.block_program import solve
 from confide.channels.solvers.certificates import lower_bound, repaired
 from confide.channels.solvers.full_program import full_program
 from confide.channels.solvers.programs import as_exchangeable, check_size, solve_program
+from confide.channels.solvers.types_program import types_program
 from confide.contract.errors import SolverFailed, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)

@@ -49,7 +49,7 @@ def test_a_channels_own_numbers_are_inside_every_translation(seed: int, size: tu
            "advantage between two values of a row": risk.advantage, "changed rows": found.distortion}
     marginals, _ = prior.marginals()
     for notion in ("dp", "identifiability", "mutual-information", "information-privacy"):
-        for step in translate(notion, getattr(found, notion), prior):
+        for step in translate(notion, getattr(found, notion.replace("-", "_")), prior):
             assert step.needs
             assert step.source
             if step.quantity == "guess of a row, averaged over outputs":

@@ -37,7 +37,7 @@ def test_one_page(run: Run, tmp_path: Path) -> None:
 def test_json(run: Run, tmp_path: Path) -> None:
     found = run("channel", written(tmp_path, SURVEY), "--json").json
     assert found["levels"]["dp"] == pytest.approx(1.5404, abs=1e-4)
-    assert found["least"]["dp"] == pytest.approx(1.2528, abs=1e-4)
+    assert found["least"]["dp"]["value"] == pytest.approx(1.2528, abs=1e-4)
     assert found["prior_given"] is True
     # Infinite levels, no distortion, no prior: still JSON.
     odd = {"format": 1, "channel": [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]}

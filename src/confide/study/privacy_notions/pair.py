@@ -66,7 +66,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             "until h(eps_X) = 0.2; then the first bends to the prior's own level and the second falls to 0.")
     gaps = [identifiability_level(d) - dp_level(d) for d in grid]
     inside = [gap for d, gap in zip(grid, gaps, strict=True) if d <= end]
-    compared = (
+    compared: tuple[Compared, ...] = (
         Compared(quantity="eps_i* - eps_d*, largest for D <= h(eps~_X)", published=found.prior_level, ours=max(inside),
                  agreement="agrees", remark="an upper bound; it is 0"),
         Compared(quantity="eps_i* - eps_d*, largest for any D", published=None, ours=max(gaps),
