@@ -1,4 +1,4 @@
-"""A process of its own: settle one campaign, and say how much memory that took: `python -m benchmarks.end_to_end FILE`.
+"""A process of its own: run one campaign's mechanism, and say how much memory that took: `benchmarks.end_to_end FILE`.
 
 With --passes it times the parts instead: reading alone, the moments, the payments, the shares.
 """
@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from confide.campaign import Campaign, Home, Store
+from confide.campaign import Campaign
+from confide.privacy.noise import Noise
 
 
 def main() -> None:
@@ -22,19 +23,18 @@ def main() -> None:
     parser.add_argument("--passes", action="store_true")
     wanted = parser.parse_args()
     campaign = Campaign.load(wanted.file)
-    json.dump(passes(campaign) if wanted.passes else settle(campaign), sys.stdout)
+    json.dump(passes(campaign) if wanted.passes else whole(campaign), sys.stdout)
 
 
-def settle(campaign: Campaign) -> dict[str, float]:
-    """The whole run with secure noise, everything written."""
+def whole(campaign: Campaign) -> dict[str, float]:
+    """The mechanism's run with secure noise, from the file to an outcome and all shares in a folder; no store."""
     with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder) / "home")
-        with Store(home=home) as store:
-            start = time.perf_counter()
-            settled = campaign.settle(Path(folder) / "out", store=store)
-            seconds = time.perf_counter() - start
-        written = sum(path.stat().st_size for path in settled.folder.rglob("*") if path.is_file())
-        people = settled.outcome.shares.num_rows
+        start = time.perf_counter()
+        outcome = campaign.plan.mechanism.run(campaign.collect().data, Noise.secure())
+        outcome.save(Path(folder) / "out")
+        seconds = time.perf_counter() - start
+        written = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+        people = outcome.shares.num_rows
     return {"seconds": seconds, "peak_mb": peak_mb(), "written_mb": written / 1e6, "people": people}
 
 
@@ -44,7 +44,6 @@ def passes(campaign: Campaign) -> dict[str, float]:
     import pyarrow as pa
 
     from confide.contract.encoding import column_bytes
-    from confide.privacy.noise import Noise
     from confide.regression.records import as_batches, moments
 
     mechanism = campaign.plan.mechanism

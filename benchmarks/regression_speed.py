@@ -122,9 +122,10 @@ def _end_to_end(figures: Figures) -> None:
         figures.target(f"end to end, n = {sizes[-1]:,}, d = 10, {noise} noise", 20.0, seconds[noise][-1])
     figures.target("its peak memory", 1000.0, max(peaks), "MB")
     figures.table("End to end from Parquet, d = 10", ("n", "noise of the answers", "seconds", "least", "peak MB"), rows,
-                  note="The whole process, from its start: import, plan, charge, two passes over the file (doubles, 80 "
-                       "bytes a person, warm in the page cache), secure noise, payments, the outcome and all shares "
-                       "written to a directory. Making the file does not count. Peak is the largest "
+                  note="The whole process, from its start: import, plan, two passes over the file (doubles, 80 bytes a "
+                       "person, warm in the page cache), secure noise, payments, the outcome and all shares written "
+                       "to a directory. What a durable campaign takes beyond that is under \"The store\". Making "
+                       "the file does not count. Peak is the largest "
                        "resident set of the process.")
     figures.table(
         f"Parts of it, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,13 @@ settings.register_profile("thorough", deadline=None, max_examples=500, suppress_
 settings.load_profile("suite")
 
 # Nothing that a test does reaches the ledger of whoever runs it; what is imported before the first test neither.
-os.environ["CONFIDE_HOME"] = tempfile.mkdtemp(prefix="confide-tests-")
+_NOBODY = tempfile.mkdtemp(prefix="confide-tests-")
+os.environ["CONFIDE_HOME"] = _NOBODY
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing behind."""
+    shutil.rmtree(_NOBODY, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

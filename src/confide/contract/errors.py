@@ -9,7 +9,7 @@
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
     │   └── NotGuaranteed              ... the promise that was asked for does not hold
     ├── SolverFailed                   a numerical routine could not certify its answer
-    └── StoreFailed                    a database did not do what was asked; nothing of that step was kept
+    └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
 
 Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
 printable line, whatever names out of a stranger's file stand in it.
@@ -136,7 +136,9 @@ class SolverFailed(ConfideError):
 
 
 class StoreFailed(ConfideError):
-    """A database that did not do what was asked: locked, full, read-only, out of reach. Nothing of the step was kept.
+    """A database that did not do what was asked: locked, full, read-only, out of reach.
+
+    Nothing of the step was kept, but where the message says that it was done and only the erasing was not.
 
     Args:
         store: its URL without a password.

@@ -92,8 +92,29 @@ def test_what_is_not_forgotten_is_told(tmp_path: Any, monkeypatch: pytest.Monkey
     """An erasure that could not overwrite must not pass for one that did."""
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
         monkeypatch.setattr(database, "_prepare_sqlite", lambda plain, _: plain.execute("PRAGMA query_only=ON"))
-        with pytest.raises(StoreFailed, match="cannot be written to"):
+        with pytest.raises(StoreFailed, match="done what was asked, but may still hold deleted rows: it cannot be wri"):
             store.database.forget(thoroughly=True)
+
+
+def test_an_unfinished_query_does_not_keep_an_old_state(tmp_path: Any) -> None:
+    """An exception may keep the query alive, and the query what it saw."""
+    url, alive = f"sqlite:///{tmp_path}/store.db", []
+    with Store(url) as store, Store(url) as other:
+        store.open(write(tmp_path, {}, title="first").file, 6)
+        store.open(write(tmp_path, {}, title="second").file, 6)
+
+        def broken() -> None:
+            with store.database.reading() as connection:
+                alive.append(connection.exec_driver_sql("SELECT title FROM campaign"))
+                alive[0].fetchone()
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            broken()
+        with other.database.writing() as connection:
+            connection.exec_driver_sql("DELETE FROM event")
+            connection.exec_driver_sql("DELETE FROM campaign")
+        assert store.campaigns() == ()
 
 
 def test_an_unfinished_query_does_not_stop_the_forgetting(tmp_path: Any) -> None:

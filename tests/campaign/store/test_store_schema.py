@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from campaign.store.counting import write
 from campaign.store.invariants import lives
 from campaign.store.nursery import Nursery
 from confide.campaign import Home, State, Store
-from confide.campaign.store import schema
+from confide.campaign.store import database, schema
 from confide.contract import InvalidInput, StoreFailed
 
 
@@ -75,6 +77,25 @@ def test_processes_that_make_a_store_at_once(rounds: int, nursery: Nursery, copi
                     rows = connection.execute(select(func.count()).select_from(schema.installation)).scalar()
         assert rows == 1
         assert {path.name for path in home.iterdir()} == {"ledger.key", "signing.key"}
+
+
+def test_who_opens_a_new_database_waits_for_another_who_does(tmp_path: Path) -> None:
+    """While one changes the kind of log, SQLite refuses another who does without waiting."""
+    class Refused(sqlite3.Connection):
+        left = 3
+
+        def execute(self, query: str, *arguments: Any) -> Any:
+            if "journal_mode" in query and Refused.left:
+                Refused.left -= 1
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+                raise error
+            return super().execute(query, *arguments)
+
+    with closing(sqlite3.connect(tmp_path / "store.db", factory=Refused)) as connection:
+        database._prepare_sqlite(connection, None)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert Refused.left == 0
 
 
 def test_a_ledger_of_another_key_is_refused(database_url: str, tmp_path: Path) -> None:

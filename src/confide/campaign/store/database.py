@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from importlib import import_module
@@ -25,7 +26,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from confide.campaign.store.failures import is_busy, told
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import check_private, make_folder
 
 __all__ = ["Database", "driver"]
@@ -35,6 +36,7 @@ REVISION = "0001"
 
 _BUSY = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
+_AGAIN = 0.01  # seconds until what SQLite refused without waiting is tried again
 _LEDGER_LOCK = 0x636F6E66  # any number, the same for all
 
 _DRIVERS = {"sqlite": "sqlite", "sqlite+pysqlite": "sqlite", "postgresql": "postgresql+psycopg",
@@ -89,22 +91,33 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only reads: a state in which the database once was."""
-        with self._told(), self.engine.connect() as connection, connection.begin():
+        with self._transaction() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A transaction that reads one and the same state however often it asks."""
         options = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self._told(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+        with self._transaction(**options) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; all of it is kept, or nothing."""
-        with (self._told(), self.engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection,
-              connection.begin()):
+        with self._transaction(begin="BEGIN IMMEDIATE") as connection:
             yield connection
+
+    @contextmanager
+    def _transaction(self, **options: Any) -> Iterator[Connection]:
+        with self._told(), self.engine.connect().execution_options(**options) as connection:
+            try:
+                with connection.begin():
+                    yield connection
+            except BaseException:
+                # Not used again: a query that was not read to its end, and that the exception keeps alive, would hold
+                # SQLite at the state it saw, in all later transactions on this connection.
+                connection.invalidate()
+                raise
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -127,20 +140,31 @@ class Database:
         Args:
             thoroughly: write the whole database anew, about a second for a million reports: SQLite overwrites a row
                 that is deleted, but a page whose rows were moved before may hold an old copy in its unused part.
+
+        Raises:
+            StoreFailed: it cannot; what deleted the rows is kept.
         """
-        if self.file is not None:
-            # A connection of its own: on one that was used before, an unfinished query, such as one that an exception
-            # keeps alive, would forbid the rewriting.
-            with self._told(), closing(sqlite3.connect(self.file)) as own:
-                _prepare_sqlite(own, None)
-                try:
-                    if thoroughly:
-                        own.execute("VACUUM")
-                    own.execute(f"PRAGMA busy_timeout={_MOMENT}")
-                    own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                except sqlite3.OperationalError as error:
-                    if not is_busy(error):  # else somebody has been writing all the time
-                        raise
+        if self.file is None:
+            return
+        try:
+            self._empty_log(self.file, thoroughly)
+        except StoreFailed as error:
+            raise StoreFailed(error.store, f"has done what was asked, but may still hold deleted rows: it "
+                              f"{error.problem}", error.remedy) from None
+
+    def _empty_log(self, file: Path, thoroughly: bool) -> None:
+        # A connection of its own: on one that was used before, an unfinished query, such as one that an exception
+        # keeps alive, would forbid the rewriting.
+        with self._told(), closing(sqlite3.connect(file)) as own:
+            _prepare_sqlite(own, None)
+            try:
+                if thoroughly:
+                    own.execute("VACUUM")
+                own.execute(f"PRAGMA busy_timeout={_MOMENT}")
+                own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except sqlite3.OperationalError as error:
+                if not is_busy(error):  # else somebody has been writing all the time
+                    raise
 
     def close(self) -> None:
         """Give back all connections."""
@@ -242,9 +266,25 @@ def _has_tables(file: Path) -> bool:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so, in `_begin_sqlite`
-    for pragma in (f"busy_timeout={_BUSY}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
-                   "secure_delete=ON", "temp_store=MEMORY"):  # no copy of records in a folder for temporary files
+    connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+    _write_ahead(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON",
+                   "temp_store=MEMORY"):  # no copy of records in a folder for temporary files
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have a write-ahead log. Of two who open a new database at once SQLite refuses one without waiting."""
+    last = time.monotonic() + _BUSY / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() > last:
+                raise
+            time.sleep(_AGAIN)
+        else:
+            return
 
 
 def _prepare_postgresql(connection: Any, _record: Any) -> None:

@@ -219,9 +219,10 @@ def _debit_known(
 
 
 def _debit_newcomers(connection: Connection, scope_id: int, state: Filter) -> None:
-    """Open the accounts of those on the list who have none."""
+    """Open the accounts of those on the list who have none; nobody else writes while the ledger is locked."""
     connection.execute(sql("INSERT INTO ledger_subject (scope_id, key, balance_id) SELECT :scope, key, :balance "
-                           "FROM debited_key WHERE true ON CONFLICT (scope_id, key) DO NOTHING"),
+                           "FROM debited_key WHERE NOT EXISTS (SELECT 1 FROM ledger_subject AS known "
+                           "WHERE known.scope_id = :scope AND known.key = debited_key.key)"),
                        {"scope": scope_id, "balance": _state(connection, state)})
 
 

@@ -1,5 +1,9 @@
 """The tables of a store: one schema for SQLite and PostgreSQL. Changes go through `migrations`.
 
+Tables of one row a person (reports, payouts, subjects) declare no foreign keys: a database checks those row by row,
+which took longer than all else of a settlement. Their rows are written by the transaction that has locked, or made,
+what they refer to, and neither a campaign nor a data set nor a state of an account is ever deleted.
+
 Nothing here bears a time, an address or a token of a person: reports, withdrawals and payouts are known by the slot
 alone, the rank in the public list of ids. What bears a day is a campaign's event or an operator's batch.
 """
@@ -30,8 +34,12 @@ metadata = MetaData(naming_convention={
 })
 
 
-def _campaign(**options: bool) -> Column[int]:
-    return Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=False, **options)  # type: ignore[arg-type]
+def _campaign() -> Column[int]:
+    return Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=False, primary_key=True)
+
+
+def _campaign_of_many() -> Column[int]:
+    return Column("campaign_id", Integer, nullable=False, primary_key=True, autoincrement=False)
 
 
 installation = Table(
@@ -56,7 +64,7 @@ campaign = Table(
 
 event = Table(
     "event", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("event", String(16), nullable=False),
     Column("day", String(10), nullable=False),
@@ -66,7 +74,7 @@ event = Table(
 
 report = Table(
     "report", metadata,
-    _campaign(primary_key=True),
+    _campaign_of_many(),
     Column("phase", SmallInteger, primary_key=True, autoincrement=False),
     Column("slot", Integer, primary_key=True, autoincrement=False),
     Column("report", LargeBinary, nullable=False, comment="one participant's, as the mechanism takes it"),
@@ -75,7 +83,7 @@ report = Table(
 
 withdrawal = Table(
     "withdrawal", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("slot", Integer, primary_key=True, autoincrement=False),
     Column("reported", SmallInteger, nullable=False, comment="whether there was a report, hence a deposit"),
     sqlite_with_rowid=False,
@@ -83,20 +91,20 @@ withdrawal = Table(
 
 billboard = Table(
     "billboard", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("path", Text, primary_key=True, comment="in the pack"),
     Column("data", LargeBinary, nullable=False),
 )
 
 share = Table(
     "share", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("data", LargeBinary, nullable=False, comment="all shares, one row a slot, as one Arrow file"),
 )
 
 payout = Table(
     "payout", metadata,
-    _campaign(primary_key=True),
+    _campaign_of_many(),
     Column("slot", Integer, primary_key=True, autoincrement=False),
     Column("amount", BigInteger, nullable=True, comment="in the smallest coin; none once all is paid"),
     Column("state", String(8), nullable=False),
@@ -109,7 +117,7 @@ payout = Table(
 
 payout_batch = Table(
     "payout_batch", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("format", String(16), nullable=False),
     Column("written", String(25), nullable=False, comment="when; the file itself is not stored: it names people"),
@@ -117,7 +125,7 @@ payout_batch = Table(
 
 payout_reopened = Table(
     "payout_reopened", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("batch", Integer, primary_key=True, autoincrement=False, comment="in which the payment failed"),
     Column("slot", Integer, primary_key=True, autoincrement=False, comment="whose payout was queued again"),
     sqlite_with_rowid=False,
@@ -151,15 +159,15 @@ balance = Table(
 
 subject = Table(
     "ledger_subject", metadata,
-    Column("scope_id", Integer, ForeignKey("ledger_scope.id"), primary_key=True),
+    Column("scope_id", Integer, primary_key=True, autoincrement=False),
     Column("key", LargeBinary(32), primary_key=True, comment="keyed hash of the subject's id"),
-    Column("balance_id", Integer, ForeignKey("ledger_balance.id"), nullable=False),
+    Column("balance_id", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
 
 debit = Table(
     "ledger_debit", metadata,
-    _campaign(primary_key=True),
+    _campaign(),
     Column("scope_id", Integer, ForeignKey("ledger_scope.id"), primary_key=True),
     Column("events", Text, nullable=False, comment="canonical JSON"),
     Column("delta", Text, nullable=False),

@@ -105,7 +105,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "payout",
-        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("campaign_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column(
             "amount", sa.BigInteger(), nullable=True, comment="in the smallest coin; none once all is paid"
@@ -115,7 +115,6 @@ def upgrade() -> None:
         sa.CheckConstraint("state IN ('queued', 'approved', 'sent', 'paid', 'failed')", name=op.f("ck_payout_state")),
         sa.CheckConstraint("amount > 0", name=op.f("ck_payout_positive")),
         sa.CheckConstraint("amount IS NOT NULL OR state = 'paid'", name=op.f("ck_payout_erased")),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_payout_campaign_id")),
         sa.PrimaryKeyConstraint("campaign_id", "slot", name=op.f("pk_payout")),
         sqlite_with_rowid=False,
     )
@@ -144,11 +143,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "report",
-        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("campaign_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("phase", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("report", sa.LargeBinary(), nullable=False, comment="one participant's, as the mechanism takes it"),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_report_campaign_id")),
         sa.PrimaryKeyConstraint("campaign_id", "phase", "slot", name=op.f("pk_report")),
         sqlite_with_rowid=False,
     )
@@ -185,11 +183,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "ledger_subject",
-        sa.Column("scope_id", sa.Integer(), nullable=False),
+        sa.Column("scope_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("key", sa.LargeBinary(length=32), nullable=False, comment="keyed hash of the subject's id"),
         sa.Column("balance_id", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["balance_id"], ["ledger_balance.id"], name=op.f("fk_ledger_subject_balance_id")),
-        sa.ForeignKeyConstraint(["scope_id"], ["ledger_scope.id"], name=op.f("fk_ledger_subject_scope_id")),
         sa.PrimaryKeyConstraint("scope_id", "key", name=op.f("pk_ledger_subject")),
         sqlite_with_rowid=False,
     )
