@@ -29,7 +29,7 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 
-__all__ = ["ChannelMechanism", "Coded", "PriorProvenance"]
+__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "PriorProvenance"]
 
 Coded = CodedRows | CodedTable | CodedTypes
 
@@ -153,3 +153,33 @@ class ChannelMechanism(ABC):
             raise Refused("this channel is too large for a certified table",
                           "its levels under its own prior are known; for more, use at most 4,096 databases")
         return self.coded
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedMechanism(ChannelMechanism):
+    """One that is made from a prior.
+
+    Args:
+        prior: the law of the database, public.
+        prior_provenance: where it is from, "public" or "released privately"; needed for secure noise.
+    """
+
+    prior: Prior
+    prior_provenance: PriorProvenance | None = None
+
+    @property
+    def letters(self) -> int:
+        """m."""
+        return self.prior.letters
+
+    @property
+    def rows(self) -> int:
+        """n."""
+        return self.prior.rows
+
+    def _size(self) -> tuple[int, int]:
+        return self.prior.letters, self.prior.rows
+
+    @property
+    def _fitted(self) -> Prior:
+        return self.prior

@@ -22,7 +22,7 @@ from confide.channels.channel import ExponentialForm
 from confide.channels.constants import kernel_inverse_law, kernel_level, prior_level
 from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import entropy_of_row, h, inverse_kernel, ratio
-from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.base import FittedMechanism
 from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
 from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
@@ -39,7 +39,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KernelMechanism(ChannelMechanism):
+class KernelMechanism(FittedMechanism):
     """The least identifiability and the least information at a distortion, for any prior with all databases possible.
 
     Its identifiability is epsilon, its distortion h(epsilon), its differential privacy epsilon plus the prior's level.
@@ -64,9 +64,7 @@ class KernelMechanism(ChannelMechanism):
         (True, 2.197225, 0.094852)
     """
 
-    prior: Prior
     epsilon: float
-    prior_provenance: PriorProvenance | None = None
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
 
@@ -83,26 +81,9 @@ class KernelMechanism(ChannelMechanism):
             raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise")
 
     @property
-    def letters(self) -> int:
-        """m."""
-        return self.prior.letters
-
-    @property
-    def rows(self) -> int:
-        """n."""
-        return self.prior.rows
-
-    @property
     def distortion(self) -> float:
         """h(epsilon)."""
         return h(self.epsilon, self.letters, self.rows)
-
-    def _size(self) -> tuple[int, int]:
-        return self.prior.letters, self.prior.rows
-
-    @property
-    def _fitted(self) -> Prior:
-        return self.prior
 
     @property
     def _product(self) -> bool:

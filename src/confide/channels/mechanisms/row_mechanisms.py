@@ -17,10 +17,10 @@ from confide.channels.constants import prior_level
 from confide.channels.independent import row_distortions
 from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import h
-from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.base import FittedMechanism
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
-from confide.channels.priors import IndependentRows, Prior
+from confide.channels.priors import IndependentRows
 from confide.channels.rows import top_letters, water_table
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Unsupported
@@ -34,26 +34,8 @@ _LETTERS = 1024  # a table has their square
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _RowMechanism(ChannelMechanism):
+class _RowMechanism(FittedMechanism):
     prior: IndependentRows
-    prior_provenance: PriorProvenance | None = None
-
-    @property
-    def letters(self) -> int:
-        """m."""
-        return self.prior.letters
-
-    @property
-    def rows(self) -> int:
-        """n."""
-        return self.prior.rows
-
-    def _size(self) -> tuple[int, int]:
-        return self.prior.letters, self.prior.rows
-
-    @property
-    def _fitted(self) -> Prior:
-        return self.prior
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, IndependentRows):
