@@ -70,7 +70,7 @@ def test_draws_follow_the_table() -> None:
 
 
 def test_digits_and_places() -> None:
-    """The drawn number is in one joint type's share; rows then take, in order, what is left for their letter."""
+    """The drawn number is in one joint type's share; rows then take its letters in a drawn order."""
     types = joint_types(2, 4)
     coded = coded_types(JointTypeChannel(types, np.exp(types.log_sequences) / 16))
     wanted = int(types.place(np.array([[[1, 1], [2, 0]]]))[0])
@@ -78,8 +78,9 @@ def test_digits_and_places() -> None:
     at = which.tolist().index(wanted)
     for drawn in ((sums[at - 1] if at else 0), sums[at] - 1):
         digits = [(drawn >> k) % 1024 for k in range(coded.bits - 10, -10, -10)]
-        noise = Noise.replayed({("release", "type"): digits, ("release", "row", 0): [1], ("release", "row", 1): [0],
-                                ("release", "row", 2): [0], ("release", "row", 3): [0]})
+        # The order 3, 1, 2, 0: of the zeros, row 3 stays and row 0 turns.
+        noise = Noise.replayed({("release", "type"): digits, ("release", "place", 0): [3], ("release", "place", 1): [0],
+                                ("release", "place", 2): [0]})
         assert coded.release([0, 1, 1, 0], noise, "release").tolist() == [1, 0, 0, 0]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from confide.channels.alike_rows import largest_change, letter_posteriors, output_logs
 from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.constants import prior_level
 from confide.channels.joint_types import JointTypeChannel
@@ -150,6 +151,8 @@ def _spread(view: _Vector) -> float:
 
 def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
     if not isinstance(prior, IndependentRows):
+        if isinstance(prior, Exchangeable) and len(channel.tables) == 1 and channel.tables[0].shape == (2, 2):
+            return _of_alike_bits(channel.tables[0], prior)
         return _of_rows_correlated(channel, prior)
     pairs, counts = row_pairs(prior, channel)
     parts = [(_of_table(channel.tables[k], IndependentRows([prior.laws[j]])), int(count))
@@ -229,6 +232,23 @@ def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector) -> float:
     used = outputs > 0
     with np.errstate(divide="ignore"):
         return float(np.abs(np.log(table[law > 0][:, used]) - np.log(outputs[used])).max())
+
+
+def _of_alike_bits(table: _Vector, prior: Exchangeable) -> ChannelReport:
+    joint, n = letter_posteriors(table, prior), prior.rows
+    marginal = prior.marginals()[0][0]
+    spread = _spread(np.moveaxis(joint, 2, 1))
+    top = joint.max(axis=2, keepdims=True)
+    total = np.exp(joint - np.where(top > -np.inf, top, 0.0)).sum(axis=2)
+    logs, counts = output_logs(table, prior)
+    inside = counts > 0
+    noise = n * float(sum(share * entropy(row) for share, row in zip(marginal, table, strict=True)))
+    with np.errstate(divide="ignore"):
+        own = _spread(np.log(table)[None])
+    return ChannelReport(
+        dp=own, identifiability=spread, mutual_information=max(0.0, -float(counts[inside] @ logs[inside]) - noise),
+        distortion=n * float(marginal @ (1.0 - np.diag(table))), adversary_success=float(1.0 / total[total > 0].min()),
+        information_privacy=largest_change(table, prior, logs), prior_level=prior_level(prior))
 
 
 # ---- the exponential form

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from confide.channels.kernels import axes, inverse_kernel, ratio
 from confide.channels.polynomials import alternating_sums
 from confide.channels.priors import Exchangeable, IndependentRows, Prior
-from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
 __all__ = ["PriorConstants", "kernel_inverse_law", "kernel_level", "prior_level", "row_level"]
@@ -67,7 +66,7 @@ def prior_level(prior: Prior) -> float:
         case IndependentRows():
             return float(np.log(prior.laws.max(axis=1) / prior.laws.min(axis=1)).max())
         case Exchangeable():
-            logs = _by_last_row(prior)
+            logs = prior.last_row_logs
             return float((logs.max(axis=1) - logs.min(axis=1)).max())
         case _:
             logs = np.log(prior.vector())
@@ -83,7 +82,7 @@ def row_level(prior: Prior) -> float:
         case IndependentRows():
             least = float(prior.laws.min())
         case Exchangeable():
-            logs = _by_last_row(prior)
+            logs = prior.last_row_logs
             shares = np.exp(logs - logs.max(axis=1, keepdims=True))
             least = float((shares / shares.sum(axis=1, keepdims=True)).min())
         case _:
@@ -147,13 +146,3 @@ def _least(feasible: Callable[[float], bool], low: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if feasible(middle) else (middle, high)
     return high
-
-
-def _by_last_row(prior: Exchangeable) -> NDArray[np.float64]:
-    """(s, m) ln p of the databases that differ in one row: one line for each composition of the other n - 1 rows."""
-    place = {tuple(row): k for k, row in enumerate(prior.types.tolist())}
-    others = compositions(prior.rows - 1, prior.letters) if prior.rows > 1 else np.zeros((1, prior.letters), np.int64)
-    return np.array([[prior.log_sequence[place[(*row[:a], row[a] + 1, *row[a + 1:])]] for a in range(prior.letters)]
-                     for row in others.tolist()])
-
-

@@ -172,7 +172,7 @@ def _formula_channel(
         return _by_rows(notion, prior, distortion, level)
     if notion != "identifiability" and distortion >= constants.constant_distortion - 1e-12 * n:
         return constant_channel(prior)
-    epsilon = h_inverse(distortion, m, n)
+    epsilon = max(0.0, h_inverse(distortion, m, n))
     return _same_row(row_kernel(epsilon, m), n) if notion == "dp" else _kernel_posterior(prior, epsilon)
 
 
@@ -194,6 +194,8 @@ def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
     """E_i: the release after which the truth is the kernel of the output."""
     if prior.cells > _MOST_LISTED:
         return None
+    if epsilon <= 0:  # the prior is uniform, and any law of the output will do
+        return ExponentialForm(np.full(prior.cells, 1.0 / prior.cells), 0.0, prior.letters, prior.rows)
     return ExponentialForm(kernel_inverse_law(prior, epsilon), epsilon, prior.letters, prior.rows)
 
 
@@ -239,7 +241,7 @@ def _level(
     value: float | None = high if high == low else None
     method: Method = "bounds" if value is None else "closed form"
     if solve and high > low:
-        with suppress(Unsupported, SolverFailed):  # then the interval stands
+        with suppress(Unsupported):  # then the interval stands
             check_size(alike)
             low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
                                          channel)
@@ -276,25 +278,30 @@ def _search(
     solve: Callable[[float], ProgramPoint], distortion: float, low: float, high: float, channel: FiniteChannel | None
 ) -> tuple[float, float, FiniteChannel | None]:
     """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
-    from the prices of one level certifies the levels beside it, without another program.
+    from the prices of one level certifies the levels beside it, without another program. A program that fails ends it.
     """
-    epsilon = 0.5 * (low + high)
+    epsilon, beyond = 0.5 * (low + high), _STEP
     for _ in range(_STEPS):
-        if high - low <= 2.5 * _STEP:
+        if high - low <= 2.5 * beyond:
             break
-        point = solve(epsilon)
+        try:
+            point = solve(epsilon)
+        except SolverFailed:
+            break
         if point.upper <= distortion:
             high, channel = epsilon, point.channel
-        if point.lower > distortion:
+        elif point.lower > distortion:
             low = epsilon
+        else:
+            beyond *= 4.0  # so near, its certificate cannot tell on which side it is
         middle = 0.5 * (point.lower + point.upper)
         root = epsilon - (middle - distortion) / point.slope if point.slope < 0 else 0.5 * (low + high)
-        beside = root - _STEP
+        beside = root - beyond
         if low < beside < high and abs(root - epsilon) < 1e-2 and point.lower_at(beside) > distortion:
             low = beside
-        following = root + _STEP if point.upper > distortion else root - _STEP
+        following = root + beyond if point.upper > distortion else root - beyond
         if not low < following < high:
-            following = low + _STEP if following <= low and point.upper <= distortion else 0.5 * (low + high)
+            following = low + beyond if following <= low and point.upper <= distortion else 0.5 * (low + high)
         if following == epsilon:
             break
         epsilon = following
@@ -359,10 +366,11 @@ def least_distortion(
     apart, alike = _marginals(law), as_exchangeable(law)
     high, best = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
     try:
-        point = solve_program(alike, max(epsilon, constants.prior_level + _STEP)
-                              if kind == "identifiability" else epsilon, kind)
+        # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
+        inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
+        point = solve_program(alike, inside, kind)
         low = max(low, point.lower)
-        if point.epsilon == epsilon or point.upper < high:
+        if inside == epsilon and point.upper < high:
             high, best = point.upper, point.channel
     except (Unsupported, SolverFailed):
         pass  # the interval stands

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from confide.channels.kernels import h, h_inverse
 from confide.channels.priors import IndependentRows
-from confide.channels.rows import least_row_level, row_success, water_information
+from confide.channels.rows import least_row_level, row_loss, water_information
 
 __all__ = ["dp_distortion", "dp_level", "identifiability_distortion", "identifiability_level", "information",
            "row_distortions"]
@@ -23,7 +23,7 @@ _Vector = NDArray[np.float64]
 
 def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
     """D_d*(epsilon) = sum over rows of 1 - Theta(epsilon), the least distortion under epsilon-DP."""
-    return float(sum(count * (1.0 - row_success(law, epsilon))
+    return float(sum(count * row_loss(law, epsilon)
                      for law, count in zip(prior.laws, prior.counts, strict=True)))
 
 
@@ -45,7 +45,7 @@ def dp_level(prior: IndependentRows, distortion: float) -> float:
     if distortion >= constant - 1e-12 * prior.rows:
         return 0.0
     if len(prior.laws) == 1:
-        return least_row_level(prior.laws[0], 1.0 - distortion / prior.rows)
+        return least_row_level(prior.laws[0], distortion / prior.rows)
     return _inverted(lambda epsilon: dp_distortion(prior, epsilon), distortion,
                      h_inverse(distortion, prior.letters, prior.rows))
 
@@ -59,7 +59,7 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
         return max(h_inverse(distortion, prior.letters, prior.rows),
                    math.log((1.0 - share) / float(prior.laws.min())), prior_level)
     highest = max(h_inverse(distortion, prior.letters, prior.rows),
-                  math.log((1.0 - 0.0) / float(prior.laws.min())), prior_level)
+                  -math.log(float(prior.laws.min())), prior_level)
     return _inverted(lambda epsilon: identifiability_distortion(prior, epsilon), distortion, highest)
 
 
@@ -74,7 +74,7 @@ def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
     if len(prior.laws) == 1:
         return np.array([distortion / prior.rows])
     slope = dp_level(prior, distortion)
-    deltas = np.array([1.0 - row_success(law, slope) for law in prior.laws])
+    deltas = np.array([row_loss(law, slope) for law in prior.laws])
     # Rounding of the slope is made up for, so that the distortions add up to D.
     return np.asarray(np.minimum(deltas * (distortion / max(float(prior.counts @ deltas), 1e-300)), 1.0))
 

@@ -226,10 +226,12 @@ class Exchangeable(Prior):
     @classmethod
     def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], rows: int) -> Exchangeable:
         """A mixture of independent, identically distributed rows."""
-        shares, parts = as_law("weights", weights) if len(np.atleast_1d(weights)) > 1 else np.ones(1), [
-            as_law("prior", law) for law in laws]
+        parts = [as_law("prior", law) for law in laws]
+        shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
         if len(parts) != len(shares):
             raise InvalidInput("weights", f"{len(shares)} weights", f"must be {len(parts)}, one for each law")
+        if len({part.size for part in parts}) > 1:
+            raise InvalidInput("laws", "are over different numbers of letters", "must be over the same letters")
         types = compositions(whole("rows", rows, at_least=1), parts[0].size)
         with np.errstate(divide="ignore", invalid="ignore"):
             each = [np.log(share) + np.where(types > 0, types * np.log(law), 0.0).sum(axis=1)
@@ -243,8 +245,11 @@ class Exchangeable(Prior):
         if start.ndim != 1 or start.size < 2 or not (start > 0).all():
             raise InvalidInput("alpha", "must be positive, one for each letter")
         types = compositions(whole("rows", rows, at_least=1), start.size)
-        log = (gammaln(types + start) - gammaln(start)).sum(axis=1)
-        return cls(log + gammaln(start.sum()) - gammaln(start.sum() + rows), start.size, rows)
+        # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
+        steps = np.arange(rows)
+        each = np.concatenate([np.zeros((start.size, 1)), np.cumsum(np.log(start[:, None] + steps), axis=1)], axis=1)
+        log = np.take_along_axis(each.T, types, axis=0).sum(axis=1)
+        return cls(log - np.log(start.sum() + steps).sum(), start.size, rows)
 
     @cached_property
     def types(self) -> NDArray[np.int64]:
@@ -255,6 +260,17 @@ class Exchangeable(Prior):
     def log_types(self) -> NDArray[np.float64]:
         """(t,) ln of the probability of each composition."""
         return np.asarray(self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1))
+
+    @cached_property
+    def last_row_logs(self) -> NDArray[np.float64]:
+        """(l, m) ln of the probability of one sequence whose last row has each letter, one line for each composition of
+        the other n - 1 rows.
+        """
+        n, m = self.rows, self.letters
+        others = compositions(n - 1, m) if n > 1 else np.zeros((1, m), dtype=np.int64)
+        place = {tuple(row): k for k, row in enumerate(self.types.tolist())}
+        which = [[place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(m)] for row in others.tolist()]
+        return np.asarray(self.log_sequence[np.array(which)])
 
     @property
     def positive(self) -> bool:
@@ -300,7 +316,11 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
             if given is not None and given != known:
                 raise InvalidInput(name, f"{given} differs from the prior's {known}")
         return prior
-    array = np.array(prior, dtype=np.float64)
+    try:
+        array = np.array(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("prior", "is not an array of numbers",
+                           "must be a vector of probabilities, or one law a row, all of the same length") from None
     if array.ndim == 2:
         found: Prior = IndependentRows(list(array)) if rows in (None, len(array)) else IndependentRows(
             list(array), [rows] if len(array) == 1 else None)

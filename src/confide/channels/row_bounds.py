@@ -47,7 +47,10 @@ class RowBounds:
             case IndependentRows():
                 lines, weights = prior.laws, prior.counts.astype(np.float64)
             case Exchangeable():
-                lines, weights = _by_last_row(prior)
+                logs = prior.last_row_logs
+                others = compositions(prior.rows - 1, prior.letters) if prior.rows > 1 else np.zeros((1, 1))
+                ways = gammaln(prior.rows) - gammaln(others + 1).sum(axis=1)
+                lines, weights = np.exp(logs + ways[:, None]), np.full(len(logs), float(prior.rows))
             case _ if prior.rows * prior.cells <= _LARGEST:
                 law, m, n = prior.vector(), prior.letters, prior.rows
                 lines = np.concatenate([np.moveaxis(view, 1, 2).reshape(-1, m) for view in axes(law, m, n)])
@@ -77,17 +80,3 @@ class RowBounds:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self.distortion(notion, middle) > distortion else (low, middle)
         return low
-
-
-def _by_last_row(prior: Exchangeable) -> tuple[_Vector, _Vector]:
-    """(l, m) joint probabilities of the last row's letter and a type of the others; and n, as all rows are alike."""
-    m, n = prior.letters, prior.rows
-    if n == 1:
-        return np.exp(prior.log_sequence)[None], np.ones(1)
-    others = compositions(n - 1, m)
-    powers = (n + 1) ** np.arange(m, dtype=np.int64)
-    codes = prior.types @ powers
-    order = np.argsort(codes)
-    place = order[np.searchsorted(codes[order], others @ powers + powers[:, None])].T
-    ways = gammaln(n) - gammaln(others + 1).sum(axis=1)
-    return np.exp(prior.log_sequence[place] + ways[:, None]), np.full(len(others), float(n))

@@ -12,46 +12,55 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WaterLevel", "least_row_level", "row_success", "top_letters", "top_table", "water_information",
+__all__ = ["WaterLevel", "least_row_level", "row_loss", "top_letters", "top_table", "water_information",
            "water_level", "water_table"]
 
 _Vector = NDArray[np.float64]
+_CLOSE = 1e-12
+
+
+def _tails(law: _Vector) -> _Vector:
+    """(m,) 1 - P_k for k = 1, ..., m: what the k likeliest letters leave, summed from the small end."""
+    rising = np.cumsum(np.sort(law))[:-1]
+    return np.append(rising[::-1], 0.0)
 
 
 def top_letters(law: _Vector, epsilon: float) -> int:
     """k: how many of the likeliest letters the best row channel of this level uses: argmax of P_k/(1 + (k-1) r)."""
-    sums = np.cumsum(np.sort(law)[::-1])
-    k = np.arange(len(law))
-    return int(np.argmax(sums / (1.0 + k * math.exp(-epsilon)))) + 1
+    return int(np.argmin(_losses(law, epsilon))) + 1
 
 
-def row_success(law: _Vector, epsilon: float) -> float:
-    """Theta(epsilon) = max_k P_k/(1 + (k-1) r): the largest probability of keeping the letter at this level.
+def row_loss(law: _Vector, epsilon: float) -> float:
+    """1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r): how seldom a letter can be lost at this level.
 
     Example:
-        >>> round(row_success(np.array([0.2, 0.3, 0.5]), math.log(3)), 12)
-        0.6
+        >>> round(row_loss(np.array([0.2, 0.3, 0.5]), math.log(3)), 12)
+        0.4
     """
-    sums = np.cumsum(np.sort(law)[::-1])
-    return float((sums / (1.0 + np.arange(len(law)) * math.exp(-epsilon))).max())
+    return float(_losses(law, epsilon).min())
 
 
-def least_row_level(law: _Vector, success: float) -> float:
-    """The least epsilon at which the letter is kept with this probability: the inverse of `row_success`.
+def _losses(law: _Vector, epsilon: float) -> _Vector:
+    others = np.arange(len(law)) * math.exp(-epsilon)
+    return np.asarray((_tails(law) + others) / (1.0 + others))
+
+
+def least_row_level(law: _Vector, loss: float) -> float:
+    """The least epsilon at which the letter is lost with this probability: the inverse of `row_loss`.
 
     Args:
         law: (m,) of the row.
-        success: in [0, 1].
+        loss: in [0, 1].
     """
-    sums = np.cumsum(np.sort(law)[::-1])
-    if sums[0] >= success:
+    tails = _tails(law)
+    if tails[0] <= loss:
         return 0.0
     k = np.arange(2, len(law) + 1)
-    gap = sums[1:] - success
+    gap = loss - tails[1:]
     possible = gap > 0
     if not possible.any():
         return math.inf
-    return max(0.0, float(np.log(success * (k[possible] - 1) / gap[possible]).min()))
+    return max(0.0, float((np.log(k[possible] - 1) + math.log1p(-loss) - np.log(gap[possible])).min()))
 
 
 def top_table(law: _Vector, epsilon: float) -> _Vector:
@@ -80,11 +89,6 @@ class WaterLevel:
     level: float
     kept: float
 
-    @property
-    def slope(self) -> float:
-        """lambda = ln(theta/w): minus the derivative of information by distortion."""
-        return math.log(self.kept / self.level) if self.level > 0 else math.inf
-
 
 def water_level(law: _Vector, delta: float) -> WaterLevel | None:
     """The water level at which one row is changed with probability delta; None where a constant does as well.
@@ -93,12 +97,12 @@ def water_level(law: _Vector, delta: float) -> WaterLevel | None:
     """
     order = np.argsort(-law, kind="stable")
     falling = law[order]
-    if delta >= 1.0 - falling[0]:
+    tails = _tails(law)
+    if delta >= tails[0] * (1.0 - _CLOSE):  # so near, other letters would be used as seldom as rounding says
         return None
-    sums = np.cumsum(falling)
     following = np.append(falling[1:], 0.0)
     s = np.arange(2, len(law) + 1)
-    levels = (delta - (1.0 - sums[1:])) / (s - 1)
+    levels = (delta - tails[1:]) / (s - 1)
     fits = (falling[1:] > levels) & (levels >= following[1:] - 1e-15)
     at = int(np.flatnonzero(fits)[0]) if fits.any() else len(s) - 1
     return WaterLevel(letters=order[: at + 2], level=max(0.0, float(levels[at])), kept=1.0 - delta)

@@ -1,7 +1,7 @@
 """A channel over joint types in whole numbers, of as many digits as its least likely joint type needs.
 
 A release draws how many rows with letter a become letter b, all at once, then which ones. Nothing is rounded: whole
-numbers are drawn digit by digit, places from what is left.
+numbers are drawn digit by digit, places by a drawn order of the rows.
 
 Source: spec privacy_notions 4 ("exact coding for releases", joint types) and 6.
 """
@@ -34,7 +34,7 @@ _DIGIT = 10  # bits
 _LEAST_BITS = 60  # of each probability
 _LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant channel that is mixed in
 _CLOSE = 1e-9  # logs of ratios that may be the largest one
-_UP = 1.0 + 2.0**-46
+_SLACK = 1e-12
 
 
 class CodedTypes:
@@ -120,11 +120,16 @@ class CodedTypes:
         drawn = 0
         for digit in digits.tolist():
             drawn = (drawn << _DIGIT) | digit
-        left = self.types.counts[which[bisect_right(sums, drawn)]].copy()
+        counts = self.types.counts[which[bisect_right(sums, drawn)]]
+        # Rows in an order drawn from public numbers alone; in it, the first of letter a become letter 0, then 1, ...
+        order = np.arange(self.rows)
+        for i in range(self.rows - 1):
+            uniform = np.ones((1, self.rows - i), dtype=np.int64)
+            j = i + int(noise.channel(uniform, [0], stream=(*name, "place", i))[0])
+            order[[i, j]] = order[[j, i]]
         out = np.empty(self.rows, dtype=np.int64)
-        for i, letter in enumerate(letters.tolist()):
-            out[i] = noise.channel(left[letter][None], [0], stream=(*name, "row", i))[0]
-            left[letter, out[i]] -= 1
+        for letter in range(self.letters):
+            out[order[letters[order] == letter]] = np.repeat(np.arange(self.letters), counts[letter])
         return out
 
 
@@ -137,8 +142,8 @@ def coded_types(
     Args:
         channel: probabilities of joint types.
         dp: what its differential privacy must not exceed, in nats.
-        identifiability: what its identifiability under `prior` must not exceed; at the prior's own level, which no
-            channel is below, this level rounded up.
+        identifiability: what its identifiability under `prior` must not exceed; next to the prior's own level, where no
+            mixing lowers it, by more than a part in 10^12.
         prior: needed for `identifiability`.
 
     Raises:
@@ -146,23 +151,30 @@ def coded_types(
     """
     types, exact = channel.types, channel.probabilities
     if identifiability is not None and prior is not None:
-        identifiability = max(identifiability, prior_level(prior) * _UP)
+        identifiability = max(identifiability, prior_level(prior))
     least = float(exact[exact > 0].min())
     bits = -(-(_LEAST_BITS + max(0, math.ceil(-math.log2(least)))) // _DIGIT) * _DIGIT
     constant = np.exp(types.log_sequences - types.rows * math.log(types.letters))  # every database alike
-    found, share = CodedTypes(types, _units(types, exact, bits), bits), _LEAST_SHARE
-    while not _within(found, dp, identifiability, prior):
+    first = found = CodedTypes(types, _units(types, exact, bits), bits)
+    share = _LEAST_SHARE
+    while not _within(found, dp, identifiability, prior, 0.0):
         if share > _MOST_SHARE:
+            if _within(first, dp, identifiability, prior, _SLACK):
+                return first
             raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for what it has")
         found = CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits)
         share *= 16.0
     return found
 
 
-def _within(found: CodedTypes, dp: float | None, identifiability: float | None, prior: Exchangeable | None) -> bool:
+def _within(
+    found: CodedTypes, dp: float | None, identifiability: float | None, prior: Exchangeable | None, slack: float
+) -> bool:
     if dp is not None and found.dp() > dp:
         return False
-    return identifiability is None or prior is None or found.identifiability(prior) <= identifiability
+    if identifiability is None or prior is None:
+        return True
+    return found.identifiability(prior) <= identifiability + slack * (1.0 + identifiability)
 
 
 def _units(types: JointTypes, probabilities: NDArray[np.float64], bits: int) -> list[int]:

@@ -29,6 +29,8 @@ __all__ = ["IntegerTable", "integer_table", "log_up"]
 _TOTAL = 2**62
 _BITS = 192
 _LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant row that a table is mixed with
+_SLACK = 1e-12
+_RARE = 2.0**-46
 _ROUNDING = 1e-9  # how far above the asked level a table of doubles may be
 _CLOSE = 1.0 - 2.0**-48  # ratios of doubles that may be the largest one
 _ROOM = 1.0 + 2.0**-49  # for five roundings of a ratio of doubles
@@ -89,6 +91,7 @@ class _Limit(NamedTuple):
     limit: float
     numbers: NDArray[np.float64]
     measure: Callable[[IntegerTable], float]
+    slack: float = 0.0
 
 
 def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: float = math.inf) -> float:
@@ -128,21 +131,24 @@ def integer_table(
         letters: m.
         rows: n.
         dp: what its differential privacy must not exceed, in nats.
-        identifiability: what its identifiability must not exceed; at the prior's own level, which no channel is below,
-            this level as it is rounded up here.
+        identifiability: what its identifiability must not exceed; next to the prior's own level, where no mixing lowers
+            it, by more than a part in 10^12. A prior in doubles says no more.
         law: (m^n,) the prior; needed for `identifiability`.
 
     Raises:
         NotGuaranteed: the table's own level is above what is asked for by more than rounding.
     """
-    exact = table / table.sum(axis=1, keepdims=True)
+    # A column that is next to impossible from every input would be a few units, of coarse ratios: it is left out.
+    exact = np.where(table.max(axis=0) * table.shape[1] < _RARE, 0.0, table)
+    exact /= exact.sum(axis=1, keepdims=True)
     limits: list[_Limit] = []
     if dp is not None:
         limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
     if identifiability is not None and law is not None:
         wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
+        slack = _SLACK * (1.0 + wanted)
         limits.append(_Limit("identifiability", wanted, exact * law[:, None],
-                             lambda found: found.identifiability(law, wanted)))
+                             lambda found: found.identifiability(law, wanted + slack), slack))
     for each in limits:
         level = math.log(_worst_ratio(each.numbers, letters, rows))
         if level > each.limit + _ROUNDING * (1.0 + each.limit):
@@ -150,13 +156,16 @@ def integer_table(
     used = (exact > 0).any(axis=0)
     # Half a uniform row: it keeps columns away from single units, whose rounding would be coarse.
     constant = 0.5 * (exact.mean(axis=0) if law is None else law @ exact) + 0.5 * used / used.sum()
-    found, share = IntegerTable(_units(exact), letters, rows), _LEAST_SHARE
+    first = found = IntegerTable(_units(exact), letters, rows)
+    share, most = _LEAST_SHARE, 1.0 if dp is not None and dp < _ROUNDING else _MOST_SHARE
     while any(each.measure(found) > each.limit for each in limits):
-        if share > _MOST_SHARE:
-            raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
-                                "ask for a slightly larger one")
+        if share > most:
+            if any(each.measure(first) > each.limit + each.slack for each in limits):
+                raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
+                                    "ask for a slightly larger one")
+            return first
         found = IntegerTable(_units((1.0 - share) * exact + share * constant), letters, rows)
-        share *= 16.0
+        share = min(16.0 * share, 1.0) if share < 1.0 else 2.0
     return found
 
 

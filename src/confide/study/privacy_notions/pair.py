@@ -19,7 +19,7 @@ from confide.channels.priors import FullPrior
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Compared, Findings, Study, advance, bound
 
 __all__ = ["PAIR", "dp_level", "identifiability_level", "information"]
 
@@ -67,8 +67,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     gaps = [identifiability_level(d) - dp_level(d) for d in grid]
     inside = [gap for d, gap in zip(grid, gaps, strict=True) if d <= end]
     compared: tuple[Compared, ...] = (
-        Compared(quantity="eps_i* - eps_d*, largest for D <= h(eps~_X)", published=found.prior_level, ours=max(inside),
-                 agreement="agrees", remark="an upper bound; it is 0"),
+        bound("eps_i* - eps_d*, largest for D <= h(eps~_X)", max(inside), at_most=found.prior_level,
+              remark="an upper bound; it is 0"),
         Compared(quantity="eps_i* - eps_d*, largest for any D", published=None, ours=max(gaps),
                  agreement="not published", remark="eps_X bounds it everywhere"),
         Compared(quantity="eps~_X", published=None, ours=found.kernel_level, agreement="not published",

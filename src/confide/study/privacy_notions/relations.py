@@ -11,7 +11,7 @@ from confide.channels.priors import Prior
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Findings, Study, advance, bound
 from confide.study.privacy_notions.pair import PAIR
 
 __all__ = ["relations"]
@@ -49,14 +49,13 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
     distortion = h(found.kernel_level + 0.5, 2, 2)
     table = relations(PAIR, distortion)
     slack = 1e-9
-    holds = all(float(low) - slack <= float(value) <= float(high) + slack  # type: ignore[arg-type]
-                for _, low, value, high in table.rows)
+    hold = sum(float(low) - slack <= float(value) <= float(high) + slack  # type: ignore[arg-type]
+               for _, low, value, high in table.rows)
     dp = float(table.rows[4][2] or 0.0) - float(table.rows[2][2] or 0.0)
     compared = (
-        Compared(quantity="relations that hold, of 5", published=5.0, ours=5.0 if holds else 0.0,
-                 agreement="agrees" if holds else "differs"),
-        Compared(quantity="dp of the kernel mechanism above the least, nats", published=2 * found.prior_level, ours=dp,
-                 agreement="agrees", remark="an upper bound; it is eps_X exactly"),
+        bound("relations that hold, of 5", float(hold), at_least=5.0),
+        bound("dp of the kernel mechanism above the least, nats", dp, at_most=2 * found.prior_level,
+              remark="an upper bound; it is eps_X exactly"),
     )
     bars = [(name, "computed", float(value or 0), float(low or 0), float(high or 0))
             for name, (_, low, value, high) in zip(_SHORT, table.rows, strict=True)]

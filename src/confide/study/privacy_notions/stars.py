@@ -15,7 +15,7 @@ from confide.channels.priors import IndependentRows, as_law
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, printed_digits
+from confide.study.findings import Compared, Findings, Study, advance, bound, printed_digits
 
 __all__ = ["FIVE_STARS"]
 
@@ -47,18 +47,17 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         printed_digits("eps_X", "0.33", found.prior_level),
         printed_digits("eps~_X", "0.41", found.kernel_level, "a two-decimal grid, rounded up"),
         printed_digits("h(eps~_X)/n", "0.73", end),
-        Compared(quantity="eps_d* at D = .4 n; published: a lower bound", published=at.dp[0], ours=_level("dp", 0.4),
-                 agreement="agrees", remark="equals eps_i*"),
-        Compared(quantity="eps_i* at D = .4 n", published=at.identifiability[0], ours=_level("identifiability", 0.4),
-                 agreement="agrees"),
+        bound("eps_d* at D = .4 n; published: a lower bound", _level("dp", 0.4), at_least=at.dp[0],
+              remark="equals eps_i*"),
+        bound("eps_i* at D = .4 n; published: a lower bound", _level("identifiability", 0.4),
+              at_least=at.identifiability[0], remark="it is reached"),
         Compared(quantity="eps_m* at D = .4 n, nats a row", published=None, ours=information,
                  agreement="not published"),
         Compared(quantity="eps_m* at D = .4 n, bits a row", published=None, ours=information / math.log(2),
                  agreement="not published"),
         Compared(quantity="eps_i* at D = .74 n", published=None, ours=_level("identifiability", 0.74),
                  agreement="not published"),
-        Compared(quantity="eps_d* at D = .74 n; published: an upper bound", published=beyond.dp[1],
-                 ours=_level("dp", 0.74), agreement="agrees"),
+        bound("eps_d* at D = .74 n; published: an upper bound", _level("dp", 0.74), at_most=beyond.dp[1]),
     )
     table = Table(columns=("D/n", "eps_i*", "eps_d*", "eps_m*", "source: eps_d* at least", "at most"),
                   rows=tuple((share, _level("identifiability", share), _level("dp", share),
