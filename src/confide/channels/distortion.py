@@ -78,7 +78,8 @@ class PrivacyDistortion:
     def mechanism(self) -> ChannelMechanism | None:
         """What reaches `upper`, in whole numbers, to release from; None where neither a formula nor a table is known.
 
-        Its levels are those of the whole numbers: `mechanism.levels(prior)`.
+        Its levels, and its distortion, are those of the whole numbers (`mechanism.levels()`). The distortion may be
+        above what was asked for by rounding: by a part in 2^20 of the rows at the very most.
         """
         return self._make()
 

@@ -170,7 +170,7 @@ def information_of_the_kernel_mechanism() -> Finding:
     claimed = _PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
     found = it.levels().mutual_information
     row = _kernel(_ROW)
-    same = abs(row.levels().mutual_information - information(_ROW, row.distortion)) < _CLOSE
+    same = abs(row.levels().mutual_information - information(_ROW, h(row.epsilon, row.letters, row.rows))) < _CLOSE
     return Finding("holds" if same and abs(found - claimed) < _CLOSE else "false", claimed, found)
 
 
@@ -187,7 +187,7 @@ def differential_privacy_of_the_kernel_mechanism() -> Finding:
     """2 eps_X, and how far its differential privacy is above the least, on the pair."""
     it = _kernel(_PAIR)
     own = PriorConstants.of(_PAIR).prior_level
-    found = it.dp() - (closed_form("dp", _PAIR, it.distortion) or 0.0)
+    found = it.dp() - (closed_form("dp", _PAIR, h(it.epsilon, 2, 2)) or 0.0)
     return Finding("holds" if abs(found - own) < 1e-8 else "false", 2 * own, found)
 
 

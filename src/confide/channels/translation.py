@@ -89,7 +89,8 @@ def composed_level(levels: Sequence[float], prior: Prior | None = None) -> float
     """The level of several releases of the same rows together, each drawn anew.
 
     Args:
-        levels: differential privacy of each, in nats; also where later ones were chosen after seeing earlier ones.
+        levels: differential privacy of each, in nats; also where later ones were chosen after seeing earlier ones. Or
+            the information of each: together they give away at most the sum.
         prior: if given, the identifiability of all together: eps_X more.
 
     Example:

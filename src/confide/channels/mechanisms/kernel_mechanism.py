@@ -81,11 +81,6 @@ class KernelMechanism(FittedMechanism):
             raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise")
 
     @property
-    def distortion(self) -> float:
-        """h(epsilon)."""
-        return h(self.epsilon, self.letters, self.rows)
-
-    @property
     def _product(self) -> bool:
         return isinstance(self.prior, IndependentRows)
 
@@ -126,9 +121,9 @@ class KernelMechanism(FittedMechanism):
         m, n = self._size()
         information = max(0.0, self.prior.entropy - n * entropy_of_row(self.epsilon, m))
         return ChannelReport(
-            dp=self.dp(), identifiability=self.epsilon, mutual_information=information, distortion=self.distortion,
-            adversary_success=1.0 / (1.0 + (m - 1) * math.exp(-self.epsilon)), information_privacy=math.nan,
-            prior_level=prior_level(self.prior),
+            dp=self.dp(), identifiability=self.epsilon, mutual_information=information,
+            distortion=h(self.epsilon, m, n), adversary_success=1.0 / (1.0 + (m - 1) * math.exp(-self.epsilon)),
+            information_privacy=math.nan, prior_level=prior_level(self.prior),
         )
 
     def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:

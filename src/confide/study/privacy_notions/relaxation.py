@@ -18,7 +18,7 @@ from confide.contract.presentation import Table
 from confide.study.findings import Compared, Findings, Study, advance
 from confide.study.privacy_notions.pair import PAIR
 
-__all__ = ["least_distortion", "relaxed_distortion"]
+__all__ = ["relaxed_distortion", "uncertified_distortion"]
 
 _Vector = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def relaxed_distortion(epsilon: float, letters: int, rows: int) -> float:
     return _solved(np.arange(n + 1.0), limits, np.ones((1, n + 1)), np.ones(1))
 
 
-def least_distortion(prior: Prior, epsilon: float, *, joint: bool) -> float:
+def uncertified_distortion(prior: Prior, epsilon: float, *, joint: bool) -> float:
     """PD-I (joint) or PD-DP of a small prior as one dense linear program. For comparison: nothing of it is certified.
 
     Args:
@@ -77,7 +77,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     for k, step in enumerate(grid):
         level = own + step
         relaxed = relaxed_distortion(level, 2, 2)
-        joint, plain = least_distortion(PAIR, level, joint=True), least_distortion(PAIR, step, joint=False)
+        joint, plain = uncertified_distortion(PAIR, level, joint=True), uncertified_distortion(PAIR, step, joint=False)
         rows += [(level, relaxed, "relaxed: h"), (level, joint, "identifiability at the level"),
                  (level, plain, "differential privacy at the level less eps_X")]
         table.append((level, relaxed, joint, plain))
