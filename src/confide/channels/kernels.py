@@ -109,8 +109,8 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
     return out
 
 
-def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, bool]:
-    """The p_Y with K p_Y = p_X, and whether it is a law: whether no cell is negative beyond rounding.
+def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, int | None]:
+    """The p_Y with K p_Y = p_X, and the cell that is negative beyond rounding the most; None where p_Y is a law.
 
     Cells of product-like priors have roots of high order at the threshold, so that a strict test of signs would be off
     in the sixth digit; a slack relative to the largest cell hides violated cells in the tail. Each cell therefore has
@@ -123,7 +123,7 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
         rows: n.
 
     Returns:
-        (p_Y, feasible); p_Y sums to 1 by itself.
+        (p_Y, cell); p_Y sums to 1 by itself.
 
     Source: spec privacy_notions 2.
     """
@@ -134,7 +134,7 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
         np.multiply(view, (1.0 + (letters - 1) * r) / (1.0 - r), out=view)
         np.subtract(view, total, out=view)
     if out.min() >= 0:
-        return out, True
+        return out, None
     size = np.abs(np.asarray(vector, dtype=np.float64))
     for view in axes(size, letters, rows):
         # The sum over the other letters, without the own cell: a difference would lose the small cells.
@@ -144,5 +144,44 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
         others *= r / (1.0 - r)
         np.multiply(view, (1.0 + (letters - 2) * r) / (1.0 - r), out=view)
         np.add(view, others, out=view)
-    slack = (letters + 6) * rows * 2.0**-53
-    return out, bool((out >= -slack * size).all())
+    with np.errstate(invalid="ignore"):
+        np.divide(out, size, out=size, where=size > 0)
+    worst = int(np.argmin(size))
+    return out, None if size[worst] >= -_slack(letters, rows) else worst
+
+
+def _slack(letters: int, rows: int) -> float:
+    return (letters + 6) * rows * 2.0**-53
+
+
+def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _Vector:
+    """(n + 1,) what a vector of m^n cells has at each distance from one cell.
+
+    Example:
+        >>> masses_by_distance(np.array([0.4, 0.3, 0.2, 0.1]), 1, 2, 2).tolist()
+        [0.3, 0.5, 0.2]
+    """
+    left = np.asarray(vector, dtype=np.float64)[None]
+    for i in range(rows):
+        view = left.reshape(len(left), letters, -1)
+        own = (cell // letters ** (rows - 1 - i)) % letters
+        others = view[:, :own].sum(axis=1) + view[:, own + 1 :].sum(axis=1)
+        left = np.zeros((len(view) + 1, view.shape[2]))
+        left[:-1] = view[:, own]
+        left[1:] += others
+    return left[:, 0]
+
+
+def inverse_cell(masses: _Vector, r: float, letters: int) -> bool:
+    """Whether one cell of `inverse_kernel` is not negative beyond rounding.
+
+    Args:
+        masses: (n + 1,) of `masses_by_distance`.
+        r: in [0, 1).
+        letters: m.
+    """
+    n = len(masses) - 1
+    d = np.arange(n + 1)
+    size = masses * (1.0 + (letters - 2) * r) ** (n - d) * r**d
+    own = masses * (1.0 + (letters - 2) * r) ** (n - d) * (-r) ** d
+    return bool(own.sum() >= -_slack(letters, n) * size.sum())
