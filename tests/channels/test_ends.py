@@ -136,6 +136,29 @@ def test_constants_of_exchangeable_priors() -> None:
     assert Exchangeable.polya([1e6, 1e6], 2).vector().sum() == pytest.approx(1.0, abs=1e-12)
 
 
+def test_a_vector_that_can_be_read_in_two_ways() -> None:
+    with pytest.raises(InvalidInput, match="letters=4 or letters=2"):
+        privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, rows=2)
+    found = privacy_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.4, letters=2, rows=2)
+    assert found.value == pytest.approx(math.log(3), abs=1e-6)
+
+
+def test_a_page_draws_nothing_between_what_is_known() -> None:
+    """Two rows that depend on each other: the curve is that of programs; twelve: it stops where the formula does."""
+    def drawn(prior, truth: float) -> list[tuple[float, float]]:
+        channel = RowProduct([np.array([[truth, 1 - truth], [1 - truth, truth]])], np.zeros(prior.rows, dtype=np.int64))
+        answer = how_private(channel, prior)
+        text = str([block for section in answer.sections() for block in section.blocks])
+        assert "rows depend on each other" in text
+        return answer._known("dp", 1.1 * answer.constants.constant_distortion)
+
+    pair = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)
+    for distortion, level in drawn(pair, 0.75)[::5]:
+        assert level == pytest.approx(privacy_distortion("dp", pair, distortion).upper, abs=1e-6)
+    many = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], 12)
+    assert max(distortion for distortion, _ in drawn(many, 0.75)) < PriorConstants.of(many).constant_distortion
+
+
 def test_priors_that_are_none() -> None:
     for prior in ([[0.5, 0.5], [1.0]], "half", {"a": 1}, [1j, 1]):
         with pytest.raises(InvalidInput, match="prior"):

@@ -30,7 +30,7 @@ _RATES = (0.01, 0.05, 0.1)
 _NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
                           "mutual-information": "mutual information"}
 _POINTS = 60
-_SOLVED = 27  # databases of a prior whose programs take a moment, unless rows are independent
+_SOLVED, _DRAWN = 27, 9  # databases of a prior one of whose programs, or a curve of them, takes a moment
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,13 +84,19 @@ class ChannelAnswer:
         if notion == "identifiability" and not self.prior.positive:
             return None
         return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
-                                  solve=self.rows * math.log(self.letters) <= math.log(_SOLVED) + 1e-9)
+                                  solve=self._few(_SOLVED))
+
+    def _few(self, most: int) -> bool:
+        """Whether there are at most so many databases."""
+        return self.rows * math.log(self.letters) <= math.log(most) + 1e-9
 
     def sections(self) -> list[Section]:
         """The page."""
         found = [
             Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
-            Section(title="What an attacker can do", blocks=(Text((_ATTACKER,)), self._tests(), *self._trade_off())),
+            Section(title="What an attacker can do", blocks=(
+                Text((_ATTACKER, _ALONE if isinstance(self.prior, IndependentRows) else _TOGETHER)), self._tests(),
+                *self._trade_off())),
         ]
         if self.report.distortion is not None and self.prior.positive:
             found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
@@ -108,8 +114,12 @@ class ChannelAnswer:
         if math.isinf(it.dp):
             words.append("There is no differential privacy: some output rules a value out for certain.")
         else:
-            words.append(f"Whatever comes out, it changes the odds between any two values of one row by a factor of "
-                         f"{_factor(it.dp)} at most.")
+            words.append(f"For somebody who knows all other rows, whatever comes out changes the odds between any two "
+                         f"values of one row by a factor of {_factor(it.dp)} at most.")
+        if not isinstance(self.prior, IndependentRows):
+            words.append("Under this prior rows depend on each other, so that what the others release tells about a "
+                         "row as well: for somebody who does not know the others, the odds may change by more, up to "
+                         "that factor for each row.")
         words.append(f"Knowing all else, one row is guessed right with probability {number(risk.guess_after)} at most; "
                      f"without the release it is {number(risk.guess_before)}.")
         entropy = self.prior.entropy / math.log(2.0)
@@ -167,21 +177,30 @@ class ChannelAnswer:
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
-        return [table, *self._curves(spent)]
+        return [table, Text((_USE, _TRUST)), *self._curves(spent)]
+
+    def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
+        """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
+        the next known point would be a claim.
+        """
+        found, solved = [], self._few(_DRAWN) and not isinstance(self.prior, IndependentRows)
+        points = _POINTS // 3 if solved else _POINTS
+        for distortion in np.linspace(last / points, last, points).tolist():
+            level = closed_form(notion, self.prior, distortion, self.constants)
+            if level is None and solved:
+                level = privacy_distortion(notion, self.prior, distortion).upper
+            if level is None:
+                break
+            found.append((distortion, level))
+        return found
 
     def _curves(self, spent: float) -> list[Block]:
         end = self.constants.constant_distortion
-        if not end > 0:
-            return []
-        rows = []
-        for distortion in np.minimum(np.linspace(0.02, 1.1, _POINTS) * end, float(self.rows)).tolist():
-            for notion in NOTIONS[:2]:
-                level = closed_form(notion, self.prior, distortion, self.constants)
-                if level is not None:
-                    rows.append((distortion, level, f"least {_NAMES[notion]}"))
+        last = min(max(1.1 * end, 1.05 * spent), float(self.rows))
+        rows = [(*point, f"least {_NAMES[notion]}") for notion in NOTIONS[:2] for point in self._known(notion, last)]
         own = {"dp": self.report.dp, "identifiability": self.report.identifiability}
         marks = [(spent, own[notion], f"yours, {_NAMES[notion]}") for notion in own if math.isfinite(own[notion])]
-        if not rows:
+        if not end > 0 or not rows:
             return []
         return list(curves(rows, marks=marks, title="Privacy at a distortion", x="changed rows on average",
                            y="level, nats",
@@ -200,8 +219,15 @@ class ChannelAnswer:
                      note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
 
 
+_USE = ("Changed rows are the only cost here. What is least may turn rare letters into likely ones, or all into one, "
+        "and then their shares cannot be estimated: compare surveys by the errors of what they estimate, too.")
+_TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
+          "all rows need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
-             "has. Nobody who knows less does better.")
+             "has.")
+_ALONE = "Where rows are independent, nobody who knows less does better."
+_TOGETHER = ("Here rows depend on each other: somebody who does not know the others tests with their outputs, too, and "
+             "may have more hits than these.")
 
 
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,

@@ -328,6 +328,11 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
     if array.ndim != 1:
         raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law a row")
     n = 1 if rows is None else whole("rows", rows, at_least=1)
+    root = round(array.size ** (1.0 / n)) if n > 1 else 0
+    if letters is None and n > 1 and root > 1 and root**n == array.size:
+        raise InvalidInput(
+            "letters", f"is missing, and {array.size} entries are one row's law or all {root}^{n} databases",
+            f"say letters={array.size} or letters={root}")
     m = array.size if letters is None else whole("letters", letters, at_least=2)
     if array.size == m:
         return IndependentRows([array], [n])

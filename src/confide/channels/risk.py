@@ -11,7 +11,7 @@ Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconst
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ class AttackRisk:
         false_alarms: rates of false alarms, rising from 0 to 1.
         hits: the best rate of hits at each of them, over all pairs of neighbours.
         exact: whether advantage and hits are exact; otherwise they are upper bounds from differential privacy.
+        level: the channel's differential privacy, in nats.
     """
 
     guess_before: float
@@ -51,10 +52,15 @@ class AttackRisk:
     false_alarms: _Vector
     hits: _Vector
     exact: bool
+    level: float
 
     def hits_at(self, false_alarms: float) -> float:
-        """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from below."""
-        return float(np.interp(false_alarms, self.false_alarms, self.hits))
+        """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from above: that of the
+        next one, or of the level. `attack_risk` tabulates the rates that it is told.
+        """
+        rate = non_negative("false_alarms", false_alarms, at_most=1.0)
+        following = int(np.searchsorted(self.false_alarms, rate))
+        return min(float(self.hits[following]), float(best_hits(rate, self.level)))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
@@ -82,17 +88,20 @@ def best_hits(false_alarms: ArrayLike, epsilon: float, delta: float = 0.0) -> _V
     epsilon, delta = _level(epsilon), non_negative("delta", delta, at_most=1.0)
     rate = np.asarray(false_alarms, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        steep = np.where(rate > 0, math.exp(min(epsilon, 700.0)) * rate, 0.0) + delta
+        steep = (np.where(rate > 0, math.exp(min(epsilon, 700.0)) * rate, 0.0) if epsilon < math.inf else 1.0) + delta
     flat = 1.0 - math.exp(-epsilon) * np.maximum(1.0 - delta - rate, 0.0)
     return np.asarray(np.minimum(1.0, np.minimum(steep, flat)))
 
 
-def attack_risk(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> AttackRisk:
+def attack_risk(
+    channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike, *, rates: Sequence[float] = ()
+) -> AttackRisk:
     """What the strongest attacker can do with one release.
 
     Args:
         channel: in any form, or a table for one row.
         prior: what she knows beforehand.
+        rates: of false alarms, to be tabulated beside the usual ones.
 
     Returns:
         Exact where pairs of neighbours times outputs are at most 2^24; bounds from differential privacy beyond.
@@ -110,15 +119,16 @@ def attack_risk(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) ->
     report = analyse(it, law)
     nothing = RowProduct([np.ones((it.letters, 1))], np.zeros(it.rows, dtype=np.int64))
     before = analyse(nothing, law).adversary_success
-    advantage, hits, exact = 0.0, np.zeros(len(_RATES)), _pairs(it) <= _CELLS
+    alarms = np.union1d(_RATES, [non_negative("rates", rate, at_most=1.0) for rate in rates])
+    advantage, hits, exact = 0.0, np.zeros(len(alarms)), _pairs(it) <= _CELLS
     if exact:
         for p, q in _neighbours(it):
             advantage = max(advantage, float(np.maximum(p - q, 0.0).sum(axis=1).max()))
-            hits = np.maximum(hits, _hits(p, q))
+            hits = np.maximum(hits, _hits(p, q, alarms))
     else:
-        advantage, hits = best_advantage(report.dp), best_hits(_RATES, report.dp)
+        advantage, hits = best_advantage(report.dp), best_hits(alarms, report.dp)
     return AttackRisk(guess_before=before, guess_after=report.adversary_success, advantage=advantage,
-                      false_alarms=_RATES.copy(), hits=hits, exact=exact)
+                      false_alarms=alarms, hits=hits, exact=exact, level=report.dp)
 
 
 def _level(epsilon: float) -> float:
@@ -150,7 +160,7 @@ def _neighbours(channel: FiniteChannel) -> Iterator[tuple[_Vector, _Vector]]:
                 yield some.reshape(-1, view.shape[2]), np.roll(some, shift, axis=1).reshape(-1, view.shape[2])
 
 
-def _hits(p: _Vector, q: _Vector) -> _Vector:
+def _hits(p: _Vector, q: _Vector, rates: _Vector) -> _Vector:
     """(rates,) the best hits over pairs: outputs in falling order of their likelihood ratio, the last one in part."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(p > 0, p / q, 0.0)
@@ -158,8 +168,8 @@ def _hits(p: _Vector, q: _Vector) -> _Vector:
     start = np.zeros((len(p), 1))
     alarms = np.concatenate([start, np.cumsum(np.take_along_axis(q, order, axis=1), axis=1)], axis=1)
     found = np.concatenate([start, np.cumsum(np.take_along_axis(p, order, axis=1), axis=1)], axis=1)
-    best = np.empty(len(_RATES))
-    for k, rate in enumerate(_RATES):
+    best = np.empty(len(rates))
+    for k, rate in enumerate(rates):
         last = (alarms <= rate).sum(axis=1) - 1
         following = np.minimum(last + 1, p.shape[1])
         at = np.stack([last, following], axis=1)
