@@ -15,6 +15,7 @@ from confide.channels import (
     Exchangeable,
     FullPrior,
     IndependentRows,
+    Prior,
     PriorConstants,
     RandomizedResponse,
     TopK,
@@ -42,6 +43,15 @@ def seconds(job: Callable[[], object]) -> float:
     start = time.perf_counter()
     job()
     return time.perf_counter() - start
+
+
+def solved(small: Prior, prior: Prior) -> dict[str, float]:
+    """A certified program, after a small one."""
+    solve_program(small, LEVEL, "dp")
+    start = time.perf_counter()
+    point = solve_program(prior, LEVEL, "dp")
+    spent = time.perf_counter() - start
+    return {"seconds": spent, "level": analyse(point.channel, prior).dp, "gap": point.upper - point.lower}
 
 
 def release(rows: str) -> dict[str, float]:
@@ -77,12 +87,7 @@ def constants(bits: str) -> dict[str, float]:
 
 
 def program(bits: str) -> dict[str, float]:
-    solve_program(drawn(2), LEVEL, "dp")
-    prior = drawn(int(bits))
-    start = time.perf_counter()
-    point = solve_program(prior, LEVEL, "dp")
-    spent = time.perf_counter() - start
-    return {"seconds": spent, "level": analyse(point.channel, prior).dp, "gap": point.upper - point.lower}
+    return solved(drawn(2), drawn(int(bits)))
 
 
 def clarabel(bits: str) -> dict[str, float]:
@@ -112,12 +117,7 @@ def clarabel(bits: str) -> dict[str, float]:
 def types(letters: str, rows: str) -> dict[str, float]:
     m, n = int(letters), int(rows)
     laws = [[0.7, 0.3], [0.3, 0.7]] if m == 2 else [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]
-    solve_program(Exchangeable.mixture([0.5, 0.5], laws, 2), LEVEL, "dp")
-    prior = Exchangeable.mixture([0.5, 0.5], laws, n)
-    start = time.perf_counter()
-    point = solve_program(prior, LEVEL, "dp")
-    spent = time.perf_counter() - start
-    return {"seconds": spent, "level": analyse(point.channel, prior).dp, "gap": point.upper - point.lower}
+    return solved(*(Exchangeable.mixture([0.5, 0.5], laws, size) for size in (2, n)))
 
 
 def slope(bits: str) -> dict[str, float]:

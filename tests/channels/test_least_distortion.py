@@ -10,8 +10,9 @@ import pytest
 from confide.channels import FullPrior, IndependentRows, PriorConstants
 from confide.channels.independent import dp_distortion, dp_level, identifiability_distortion, information
 from confide.channels.kernels import h, h_inverse
+from confide.channels.relaxation import relaxed_distortion
 from confide.study.privacy_notions import pair
-from confide.study.privacy_notions.relaxation import relaxed_distortion, uncertified_distortion
+from confide.study.privacy_notions.relaxation import uncertified_distortion
 
 OWN, KERNEL = math.log(9), math.acosh(9)
 

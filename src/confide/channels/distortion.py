@@ -343,10 +343,9 @@ def least_distortion(
     epsilon = math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
     m, n, constants = law.letters, law.rows, _constants(kind, law)
 
-    def exactly(value: float, channel: FiniteChannel | None, distortion: float | None = None) -> PrivacyDistortion:
-        spent = value if distortion is None else distortion
+    def exactly(value: float, channel: FiniteChannel | None) -> PrivacyDistortion:
         return _exactly(kind, value, channel,
-                        lambda: formula_mechanism(kind, law, spent, epsilon, constants, prior_provenance))
+                        lambda: formula_mechanism(kind, law, value, epsilon, constants, prior_provenance))
 
     if epsilon == math.inf:
         return exactly(0.0, _same_row(np.eye(m), n))

@@ -14,14 +14,14 @@ from confide.channels.kernels import entropy_of_row, h, h_inverse
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.printed import printed_bounds
-from confide.channels.priors import FullPrior, IndependentRows, as_law
+from confide.channels.priors import FullPrior, IndependentRows
+from confide.channels.relaxation import relaxed_distortion
+from confide.channels.worked_priors import FIVE_STARS, PAIR
 from confide.contract.claims import Finding
 
 __all__: list[str] = []
 
-_PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
 _ROW = IndependentRows([[0.2, 0.3, 0.5]])
-_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
 _CLOSE = 1e-9
 
 
@@ -31,7 +31,7 @@ def _kernel(prior: FullPrior | IndependentRows, above: float = 0.5) -> KernelMec
 
 def identifiability_of_the_kernel_mechanism() -> Finding:
     """h^-1 of its distortion, and its identifiability, on the pair."""
-    levels = _kernel(_PAIR).levels()
+    levels = _kernel(PAIR).levels()
     claimed = h_inverse(levels.distortion or 0.0, 2, 2)
     found = levels.identifiability
     return Finding("holds" if abs(found - claimed) < _CLOSE else "false", claimed, found)
@@ -41,19 +41,19 @@ def bounds_of_differential_privacy() -> Finding:
     """The printed lower bound and the exact value, on a grid; then at .4 of the five-star law."""
     holds = True
     for share in np.linspace(0.01, 0.99, 99).tolist():
-        for prior in (_ROW, _STARS):
+        for prior in (_ROW, FIVE_STARS):
             low, high = printed_bounds(prior, share).dp
             exact = closed_form("dp", prior, share)
             holds = holds and exact is not None and low - _CLOSE <= exact <= high + _CLOSE
-    exact = closed_form("dp", _STARS, 0.4) or 0.0
-    return Finding("holds" if holds else "false", printed_bounds(_STARS, 0.4).dp[0], exact)
+    exact = closed_form("dp", FIVE_STARS, 0.4) or 0.0
+    return Finding("holds" if holds else "false", printed_bounds(FIVE_STARS, 0.4).dp[0], exact)
 
 
 def gap_of_the_notions() -> Finding:
     """eps_X, and the largest gap up to h(eps~_X), of the five-star law; and that eps_X bounds it everywhere."""
-    found = PriorConstants.of(_STARS)
-    gaps = [(share, (closed_form("identifiability", _STARS, share, found) or 0.0)
-             - (closed_form("dp", _STARS, share, found) or 0.0)) for share in np.linspace(0.01, 1.0, 100).tolist()]
+    found = PriorConstants.of(FIVE_STARS)
+    gaps = [(share, (closed_form("identifiability", FIVE_STARS, share, found) or 0.0)
+             - (closed_form("dp", FIVE_STARS, share, found) or 0.0)) for share in np.linspace(0.01, 1.0, 100).tolist()]
     inside = max(abs(gap) for share, gap in gaps if share <= h(found.kernel_level, 5, 1))
     holds = all(-_CLOSE <= gap <= found.prior_level + _CLOSE for _, gap in gaps)
     return Finding("holds" if holds and inside < _CLOSE else "false", found.prior_level, inside)
@@ -61,16 +61,8 @@ def gap_of_the_notions() -> Finding:
 
 def relaxed_problem() -> Finding:
     """h and the value of the linear program in the masses P_l, at n = 3, m = 3, eps = 1."""
-    from scipy.optimize import linprog
-
-    m, n, factor = 3, 3, math.e
-    limits = np.zeros((2 * n, n + 1))
-    for k in range(1, n + 1):
-        limits[2 * k - 2, [k - 1, k]] = (n - k + 1) * (m - 1), -factor * k
-        limits[2 * k - 1, [k - 1, k]] = -factor * (n - k + 1) * (m - 1), k
-    found = linprog(np.arange(n + 1.0), A_ub=limits, b_ub=np.zeros(2 * n), A_eq=np.ones((1, n + 1)), b_eq=[1.0])
-    claimed = h(1.0, m, n)
-    return Finding("holds" if abs(found.fun - claimed) < _CLOSE else "false", claimed, float(found.fun))
+    claimed, found = h(1.0, 3, 3), relaxed_distortion(1.0, 3, 3)
+    return Finding("holds" if abs(found - claimed) < _CLOSE else "false", claimed, found)
 
 
 def last_sum_of_lemma_7() -> Finding:
@@ -110,7 +102,7 @@ def triangle_inequality() -> Finding:
 def kernel_level_of_an_impossible_letter() -> Finding:
     """A finite number, and eps~_X of (1, 0); for full supports it is finite."""
     found = PriorConstants.of(IndependentRows([[1.0, 0.0]])).kernel_level
-    finite = all(math.isfinite(PriorConstants.of(prior).kernel_level) for prior in (_PAIR, _ROW, _STARS))
+    finite = all(math.isfinite(PriorConstants.of(prior).kernel_level) for prior in (PAIR, _ROW, FIVE_STARS))
     return Finding("holds-with-correction" if finite and math.isinf(found) else "holds", 0.0, found)
 
 
@@ -130,7 +122,7 @@ def uniform_prior() -> Finding:
 
 def informed_adversary() -> Finding:
     """The bound and the best guess under the kernel mechanism of the pair."""
-    levels = _kernel(_PAIR).levels()
+    levels = _kernel(PAIR).levels()
     bound = 1.0 / (1.0 + math.exp(-levels.identifiability))
     return Finding("holds" if levels.adversary_success <= bound + _CLOSE else "false", bound, levels.adversary_success)
 
@@ -154,20 +146,20 @@ def example_2() -> Finding:
 
 def level_of_the_five_star_law() -> Finding:
     """eps_X."""
-    found = PriorConstants.of(_STARS).prior_level
+    found = PriorConstants.of(FIVE_STARS).prior_level
     return Finding("holds" if f"{found:.2f}" == "0.33" else "false", 0.33, found)
 
 
 def kernel_level_of_the_five_star_law() -> Finding:
     """eps~_X."""
-    found = PriorConstants.of(_STARS).kernel_level
+    found = PriorConstants.of(FIVE_STARS).kernel_level
     return Finding("holds" if f"{found:.2f}" == "0.41" else "holds-with-correction", 0.41, found)
 
 
 def information_of_the_kernel_mechanism() -> Finding:
     """Shannon's bound H(X) - n H(row), and its information, on the pair; water-filling agrees for one row."""
-    it = _kernel(_PAIR)
-    claimed = _PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
+    it = _kernel(PAIR)
+    claimed = PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
     found = it.levels().mutual_information
     row = _kernel(_ROW)
     same = abs(row.levels().mutual_information - information(_ROW, h(row.epsilon, row.letters, row.rows))) < _CLOSE
@@ -185,9 +177,9 @@ def slope_of_the_least_information() -> Finding:
 
 def differential_privacy_of_the_kernel_mechanism() -> Finding:
     """2 eps_X, and how far its differential privacy is above the least, on the pair."""
-    it = _kernel(_PAIR)
-    own = PriorConstants.of(_PAIR).prior_level
-    found = it.dp() - (closed_form("dp", _PAIR, h(it.epsilon, 2, 2)) or 0.0)
+    it = _kernel(PAIR)
+    own = PriorConstants.of(PAIR).prior_level
+    found = it.dp() - (closed_form("dp", PAIR, h(it.epsilon, 2, 2)) or 0.0)
     return Finding("holds" if abs(found - own) < 1e-8 else "false", 2 * own, found)
 
 

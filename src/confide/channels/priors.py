@@ -262,14 +262,21 @@ class Exchangeable(Prior):
         return np.asarray(self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1))
 
     @cached_property
+    def _place(self) -> dict[tuple[int, ...], int]:
+        return {tuple(row): k for k, row in enumerate(self.types.tolist())}
+
+    @cached_property
+    def other_types(self) -> NDArray[np.int64]:
+        """(l, m) letter counts of all rows but one."""
+        return compositions(self.rows - 1, self.letters) if self.rows > 1 else np.zeros((1, self.letters), np.int64)
+
+    @cached_property
     def last_row_logs(self) -> NDArray[np.float64]:
-        """(l, m) ln of the probability of one sequence whose last row has each letter, one line for each composition of
-        the other n - 1 rows.
+        """(l, m) ln of the probability of one sequence whose last row has each letter, one line for each of
+        `other_types`.
         """
-        n, m = self.rows, self.letters
-        others = compositions(n - 1, m) if n > 1 else np.zeros((1, m), dtype=np.int64)
-        place = {tuple(row): k for k, row in enumerate(self.types.tolist())}
-        which = [[place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(m)] for row in others.tolist()]
+        which = [[self._place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(self.letters)]
+                 for row in self.other_types.tolist()]
         return np.asarray(self.log_sequence[np.array(which)])
 
     @property
@@ -289,8 +296,7 @@ class Exchangeable(Prior):
         counts = np.zeros((1, self.letters), dtype=np.int64)
         for _ in range(self.rows):
             counts = (counts[:, None, :] + np.eye(self.letters, dtype=np.int64)).reshape(-1, self.letters)
-        place = {tuple(row): k for k, row in enumerate(self.types.tolist())}
-        return np.exp(self.log_sequence)[[place[tuple(row)] for row in counts.tolist()]]
+        return np.exp(self.log_sequence)[[self._place[tuple(row)] for row in counts.tolist()]]
 
 
 def entropy(law: NDArray[np.float64]) -> float:

@@ -18,7 +18,6 @@ from scipy.special import gammaln
 from confide.channels.kernels import axes, h
 from confide.channels.notions import Level
 from confide.channels.priors import Exchangeable, IndependentRows, Prior
-from confide.channels.types import compositions
 
 __all__ = ["RowBounds"]
 
@@ -48,8 +47,7 @@ class RowBounds:
                 lines, weights = prior.laws, prior.counts.astype(np.float64)
             case Exchangeable():
                 logs = prior.last_row_logs
-                others = compositions(prior.rows - 1, prior.letters) if prior.rows > 1 else np.zeros((1, 1))
-                ways = gammaln(prior.rows) - gammaln(others + 1).sum(axis=1)
+                ways = gammaln(prior.rows) - gammaln(prior.other_types + 1).sum(axis=1)
                 lines, weights = np.exp(logs + ways[:, None]), np.full(len(logs), float(prior.rows))
             case _ if prior.rows * prior.cells <= _LARGEST:
                 law, m, n = prior.vector(), prior.letters, prior.rows

@@ -21,7 +21,7 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable
 from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
-from confide.contract.checks import one_of
+from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.privacy.events import Event, PureEvent
@@ -29,7 +29,7 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 
-__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "PriorProvenance"]
+__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "PriorProvenance"]
 
 Coded = CodedRows | CodedTable | CodedTypes
 
@@ -153,6 +153,40 @@ class ChannelMechanism(ABC):
             raise Refused("this channel is too large for a certified table",
                           "its levels under its own prior are known; for more, use at most 4,096 databases")
         return self.coded
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenChannel(ChannelMechanism):
+    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed.
+
+    Args:
+        dp_at_most: what its differential privacy must not exceed, in nats.
+        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own level,
+            by more than a part in 10^12.
+        prior: what it was fitted to; needed for `identifiability_at_most`.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
+            a prior.
+    """
+
+    dp_at_most: float | None = None
+    identifiability_at_most: float | None = None
+    prior: Prior | None = None
+    prior_provenance: PriorProvenance | None = None
+
+    source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
+                                      spec="privacy_notions 1.1")
+
+    def __post_init__(self) -> None:
+        for name in ("dp_at_most", "identifiability_at_most"):
+            if getattr(self, name) is not None:
+                non_negative(name, getattr(self, name))
+        if self.identifiability_at_most is not None and self.prior is None:
+            raise InvalidInput("prior", "is missing", "identifiability depends on it")
+        self._provenance()
+
+    @property
+    def _fitted(self) -> Prior | None:
+        return self.prior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -23,6 +23,7 @@ from confide.channels.constants import prior_level
 from confide.channels.joint_types import JointTypeChannel, JointTypes
 from confide.channels.mechanisms.coded import as_rows
 from confide.channels.mechanisms.integer_tables import log_up
+from confide.channels.mechanisms.mixing import least_mixed
 from confide.channels.priors import Exchangeable, Prior
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.noise import Noise, Stream
@@ -32,9 +33,7 @@ __all__ = ["CodedTypes", "coded_types"]
 
 _DIGIT = 10  # bits
 _LEAST_BITS = 60  # of each probability
-_LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant channel that is mixed in
 _CLOSE = 1e-9  # logs of ratios that may be the largest one
-_SLACK = 1e-12
 
 
 class CodedTypes:
@@ -155,15 +154,11 @@ def coded_types(
     least = float(exact[exact > 0].min())
     bits = -(-(_LEAST_BITS + max(0, math.ceil(-math.log2(least)))) // _DIGIT) * _DIGIT
     constant = np.exp(types.log_sequences - types.rows * math.log(types.letters))  # every database alike
-    first = found = CodedTypes(types, _units(types, exact, bits), bits)
-    share = _LEAST_SHARE
-    while not _within(found, dp, identifiability, prior, 0.0):
-        if share > _MOST_SHARE:
-            if _within(first, dp, identifiability, prior, _SLACK):
-                return first
-            raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for what it has")
-        found = CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits)
-        share *= 16.0
+    found = least_mixed(
+        lambda share: CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits),
+        lambda found, slack: _within(found, dp, identifiability, prior, slack))
+    if found is None:
+        raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for what it has")
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.channels.kernels import axes
+from confide.channels.mechanisms.mixing import MOST_SHARE, least_mixed
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.losses import up
 from confide.privacy.noise.balls import precision
@@ -28,8 +29,6 @@ __all__ = ["IntegerTable", "integer_table", "log_up"]
 
 _TOTAL = 2**62
 _BITS = 192
-_LEAST_SHARE, _MOST_SHARE = 2.0**-48, 2.0**-20  # of the constant row that a table is mixed with
-_SLACK = 1e-12
 _RARE = 2.0**-46
 _ROUNDING = 1e-9  # how far above the asked level a table of doubles may be
 _CLOSE = 1.0 - 2.0**-48  # ratios of doubles that may be the largest one
@@ -91,7 +90,7 @@ class _Limit(NamedTuple):
     limit: float
     numbers: NDArray[np.float64]
     measure: Callable[[IntegerTable], float]
-    slack: float = 0.0
+    scale: float = 0.0
 
 
 def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: float = math.inf) -> float:
@@ -146,9 +145,8 @@ def integer_table(
         limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
     if identifiability is not None and law is not None:
         wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
-        slack = _SLACK * (1.0 + wanted)
         limits.append(_Limit("identifiability", wanted, exact * law[:, None],
-                             lambda found: found.identifiability(law, wanted + slack), slack))
+                             lambda found: found.identifiability(law, wanted), 1.0 + wanted))
     for each in limits:
         level = math.log(_worst_ratio(each.numbers, letters, rows))
         if level > each.limit + _ROUNDING * (1.0 + each.limit):
@@ -156,16 +154,13 @@ def integer_table(
     used = (exact > 0).any(axis=0)
     # Half a uniform row: it keeps columns away from single units, whose rounding would be coarse.
     constant = 0.5 * (exact.mean(axis=0) if law is None else law @ exact) + 0.5 * used / used.sum()
-    first = found = IntegerTable(_units(exact), letters, rows)
-    share, most = _LEAST_SHARE, 1.0 if dp is not None and dp < _ROUNDING else _MOST_SHARE
-    while any(each.measure(found) > each.limit for each in limits):
-        if share > most:
-            if any(each.measure(first) > each.limit + each.slack for each in limits):
-                raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
-                                    "ask for a slightly larger one")
-            return first
-        found = IntegerTable(_units((1.0 - share) * exact + share * constant), letters, rows)
-        share = min(16.0 * share, 1.0) if share < 1.0 else 2.0
+    found = least_mixed(
+        lambda share: IntegerTable(_units((1.0 - share) * exact + share * constant), letters, rows),
+        lambda found, slack: all(each.measure(found) <= each.limit + slack * each.scale for each in limits),
+        most=1.0 if dp is not None and dp < _ROUNDING else MOST_SHARE)
+    if found is None:
+        raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
+                            "ask for a slightly larger one")
     return found
 
 

@@ -6,21 +6,18 @@ Source: spec privacy_notions 4 and 6.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from confide.channels.joint_types import JointTypeChannel
-from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.base import GivenChannel
 from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
-from confide.channels.priors import Exchangeable, Prior
-from confide.contract.checks import non_negative
+from confide.channels.priors import Exchangeable
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Source
 
 __all__ = ["JointTypeMechanism"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JointTypeMechanism(ChannelMechanism):
+class JointTypeMechanism(GivenChannel):
     """A channel over joint types in whole numbers, whose levels are analysed again.
 
     Args:
@@ -47,32 +44,17 @@ class JointTypeMechanism(ChannelMechanism):
     """
 
     types: JointTypeChannel
-    dp_at_most: float | None = None
-    identifiability_at_most: float | None = None
     prior: Exchangeable | None = None
-    prior_provenance: PriorProvenance | None = None
-
-    source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
-                                      spec="privacy_notions 1.1")
 
     def __post_init__(self) -> None:
         if not isinstance(self.types, JointTypeChannel):
             raise InvalidInput("types", f"{type(self.types).__name__} is no channel over joint types")
-        for name in ("dp_at_most", "identifiability_at_most"):
-            if getattr(self, name) is not None:
-                non_negative(name, getattr(self, name))
-        if self.prior is None and self.identifiability_at_most is not None:
-            raise InvalidInput("prior", "is missing", "identifiability depends on it")
         if self.prior is not None and not isinstance(self.prior, Exchangeable):
             raise InvalidInput("prior", f"{type(self.prior).__name__} is not exchangeable")
-        self._provenance()
+        super().__post_init__()
 
     def _size(self) -> tuple[int, int]:
         return self.types.letters, self.types.rows
-
-    @property
-    def _fitted(self) -> Prior | None:
-        return self.prior
 
     def _code(self) -> CodedTypes:
         return coded_types(self.types, dp=self.dp_at_most, identifiability=self.identifiability_at_most,

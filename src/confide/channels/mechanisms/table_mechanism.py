@@ -6,7 +6,6 @@ Source: spec privacy_notions 4 ("LP mechanism: only after repair", "exact coding
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
 from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.kernels import ratio
-from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.base import GivenChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
 from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_in_turn
 from confide.channels.priors import IndependentRows, Prior
-from confide.contract.checks import non_negative
-from confide.contract.errors import InvalidInput, Unsupported
-from confide.contract.guarantees import Source
+from confide.contract.errors import Unsupported
 from confide.privacy.noise import Noise, Stream
 
 __all__ = ["TableMechanism"]
@@ -31,7 +28,7 @@ _CERTIFIED = 4096  # databases of an exponential form
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TableMechanism(ChannelMechanism):
+class TableMechanism(GivenChannel):
     """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.
 
     An exponential form over more than 4,096 databases is too large for that: it can be simulated, not released.
@@ -39,8 +36,8 @@ class TableMechanism(ChannelMechanism):
     Args:
         table: the channel: an object of this package, or (m, k) probabilities of one row.
         dp_at_most: what its differential privacy must not exceed, in nats.
-        identifiability_at_most: what its identifiability under `prior` must not exceed; at the prior's own level,
-            which no channel is below, this level rounded up.
+        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own
+            level, by more than a part in 10^12.
         prior: what it was fitted to; needed for `identifiability_at_most`.
         prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
             a prior.
@@ -57,23 +54,11 @@ class TableMechanism(ChannelMechanism):
     """
 
     table: FiniteChannel | ArrayLike
-    dp_at_most: float | None = None
-    identifiability_at_most: float | None = None
-    prior: Prior | None = None
-    prior_provenance: PriorProvenance | None = None
-
-    source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
-                                      spec="privacy_notions 1.1")
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, FiniteChannel):
             object.__setattr__(self, "table", Channel(self.table))
-        for name in ("dp_at_most", "identifiability_at_most"):
-            if getattr(self, name) is not None:
-                non_negative(name, getattr(self, name))
-        if self.identifiability_at_most is not None and self.prior is None:
-            raise InvalidInput("prior", "is missing", "identifiability depends on it")
-        self._provenance()
+        super().__post_init__()
 
     def _size(self) -> tuple[int, int]:
         it = self._given
@@ -82,10 +67,6 @@ class TableMechanism(ChannelMechanism):
     @property
     def _given(self) -> FiniteChannel:
         return self.table  # type: ignore[return-value]
-
-    @property
-    def _fitted(self) -> Prior | None:
-        return self.prior
 
     def _code(self) -> CodedRows | CodedTable | None:
         it, dp, level = self._given, self.dp_at_most, self.identifiability_at_most

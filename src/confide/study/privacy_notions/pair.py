@@ -15,7 +15,7 @@ from confide.channels.distortion import privacy_distortion
 from confide.channels.kernels import h, h_inverse
 from confide.channels.notions import Notion
 from confide.channels.printed import printed_bounds
-from confide.channels.priors import FullPrior
+from confide.channels.worked_priors import PAIR
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
@@ -23,8 +23,7 @@ from confide.study.findings import Compared, Findings, Study, advance, bound
 
 __all__ = ["PAIR", "dp_level", "identifiability_level", "information"]
 
-_A, _B = 0.45, 0.05
-PAIR = FullPrior([_A, _B, _B, _A], letters=2, rows=2)
+_A, _B = float(PAIR.table[0]), float(PAIR.table[1])
 _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 
 

@@ -8,11 +8,11 @@ from confide.channels.kernels import h, h_inverse
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.notions import NOTIONS
 from confide.channels.priors import Prior
+from confide.channels.worked_priors import PAIR
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.study.findings import Findings, Study, advance, bound
-from confide.study.privacy_notions.pair import PAIR
 
 __all__ = ["relations"]
 

@@ -10,36 +10,18 @@ from scipy.optimize import linprog
 
 from confide.channels.kernels import h
 from confide.channels.priors import Prior
+from confide.channels.relaxation import relaxed_distortion
 from confide.channels.solvers.full_program import distances
+from confide.channels.worked_priors import PAIR
 from confide.charts import curves
 from confide.contract.errors import SolverFailed
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.study.findings import Compared, Findings, Study, advance
-from confide.study.privacy_notions.pair import PAIR
 
-__all__ = ["relaxed_distortion", "uncertified_distortion"]
+__all__ = ["uncertified_distortion"]
 
 _Vector = NDArray[np.float64]
-
-
-def relaxed_distortion(epsilon: float, letters: int, rows: int) -> float:
-    """R-PD: the least mean distance of a posterior of this level from one output; n + 1 masses by distance.
-
-    Args:
-        epsilon: in nats.
-        letters: m.
-        rows: n.
-    """
-    factor, m, n = math.exp(epsilon), letters, rows
-    limits = np.zeros((2 * n, n + 1))
-    for k in range(1, n + 1):
-        up, down = (n - k + 1) * (m - 1), k
-        scale = max(up, factor * down)
-        limits[2 * k - 2, [k - 1, k]] = np.array([up, -factor * down]) / scale
-        scale = max(down, factor * up)
-        limits[2 * k - 1, [k - 1, k]] = np.array([-factor * up, down]) / scale
-    return _solved(np.arange(n + 1.0), limits, np.ones((1, n + 1)), np.ones(1))
 
 
 def uncertified_distortion(prior: Prior, epsilon: float, *, joint: bool) -> float:

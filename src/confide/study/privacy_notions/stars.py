@@ -11,16 +11,11 @@ from confide.channels.constants import PriorConstants
 from confide.channels.kernels import h
 from confide.channels.notions import Notion
 from confide.channels.printed import printed_bounds
-from confide.channels.priors import IndependentRows, as_law
+from confide.channels.worked_priors import FIVE_STARS
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.study.findings import Compared, Findings, Study, advance, bound, printed_digits
-
-__all__ = ["FIVE_STARS"]
-
-FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
-"""The printed law, which sums to 1.0001, as one row: levels are those of any number of rows, distortions per row."""
 
 
 def _level(notion: Notion, share: float) -> float:
