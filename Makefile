@@ -34,6 +34,7 @@ docs: $(VENV)/.ready
 
 ## bench: time, memory and accuracy beside named peers
 bench: $(VENV)/.ready
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,bench]'
 	@$(BIN)/python -m benchmarks
 
 clean:

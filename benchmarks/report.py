@@ -13,6 +13,7 @@ from typing import Any
 
 LIBRARIES = (
     "confide", "numpy", "scipy", "numba", "pyarrow", "opendp", "python-flint", "threadpoolctl", "dp-accounting",
+    "cvxpy", "clarabel",
 )
 
 

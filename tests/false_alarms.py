@@ -34,6 +34,10 @@ SHARES: dict[str, float] = {
     # sparse vector and tree counter
     "privacy.sparse_vector.law": 1e-8,
     "privacy.tree_counter.sup": 1e-8,
+    # channels
+    "channels.response": 2e-9,
+    "channels.kernel": 1e-9,
+    "channels.counts": 1e-9,
     # regression
     "regression.printed": 1e-9,
     "regression.audit.sampler": 1e-7,

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide import audit, campaign, contract, market, privacy, regression
+    from confide import audit, campaign, channels, contract, market, privacy, regression
     from confide.contract.outcome import Outcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
 __version__ = "0.1.0"
-__all__ = ["Noise", "Outcome", "SimulatedOutcome", "audit", "campaign", "contract", "market", "privacy", "regression"]
+__all__ = [
+    "Noise", "Outcome", "SimulatedOutcome", "audit", "campaign", "channels", "contract", "market", "privacy",
+    "regression",
+]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"contract.outcome": ("Outcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
-    packages=("audit", "campaign", "contract", "market", "privacy", "regression"),
+    packages=("audit", "campaign", "channels", "contract", "market", "privacy", "regression"),
 )

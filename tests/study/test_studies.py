@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from confide.contract import InvalidInput
 from confide.contract.presentation import Picture
 from confide.study import studies, study, study_names, write_section
 from confide.study.findings import crossing
+from confide.study.privacy_notions.ratings import rating_levels
 
 
 def _found(name):
@@ -132,3 +134,59 @@ def test_everything_is_written(tmp_path: Path):
 def test_where_a_curve_crosses():
     assert crossing([(0.0, 0.0), (1.0, 1.0), (2.0, 5.0)], 3.0) == 1.5
     assert crossing([(0.0, 0.0), (1.0, 1.0)], 3.0) != crossing([(0.0, 0.0), (1.0, 1.0)], 3.0)  # not a number
+
+
+def test_examples():
+    found = _found("channels-examples")
+    printed = [each for each in found.values() if each[0] is not None]
+    assert len(printed) == 8
+    assert {each[2] for each in printed} == {"agrees"}
+    # spec privacy_notions 11
+    assert found["identifiability, prior (.9, .1)"][1] == pytest.approx(2.6027, abs=1e-4)
+    assert found["best guess after output 0, prior (.9, .1)"][1] == pytest.approx(27 / 29, abs=1e-12)
+
+
+def test_relations_and_relaxation():
+    found = _found("channels-relations")
+    assert found["relations that hold, of 5"][1:] == (5.0, "agrees")
+    assert found["dp of the kernel mechanism above the least, nats"][:2] == (
+        pytest.approx(2 * 2.197225, abs=1e-5), pytest.approx(2.197225, abs=1e-5))
+    assert {each[2] for each in _found("channels-relaxation").values()} == {"agrees"}
+
+
+def test_pair():
+    found = _found("channels-pair")
+    assert found["eps_i* - eps_d*, largest for D <= h(eps~_X)"][1] == pytest.approx(0.0, abs=1e-12)
+    assert found["eps_i* - eps_d*, largest for any D"][1] == pytest.approx(2.197225, abs=1e-5)
+    assert found["eps~_X"][1] == pytest.approx(2.887270950, abs=1e-9)
+
+
+def test_stars():
+    found = _found("channels-stars")
+    # spec privacy_notions 11
+    assert found["eps_X"][1:] == (pytest.approx(0.3300, abs=5e-5), "agrees")
+    assert found["eps~_X"][1:] == (pytest.approx(0.4001, abs=5e-5), "differs")
+    assert found["h(eps~_X)/n"][1:] == (pytest.approx(0.7283, abs=5e-5), "agrees")
+    assert found["eps_d* at D = .4 n; published: a lower bound"][:2] == (
+        pytest.approx(1.4617, abs=1e-4), pytest.approx(1.791759, abs=1e-6))
+    assert found["eps_m* at D = .4 n, nats a row"][1] == pytest.approx(0.37325, abs=1e-5)
+    assert found["eps_m* at D = .4 n, bits a row"][1] == pytest.approx(0.53848, abs=1e-5)
+    assert found["eps_i* at D = .74 n"][1] == pytest.approx(0.35623, abs=1e-5)
+    assert found["eps_d* at D = .74 n; published: an upper bound"][:2] == (
+        pytest.approx(0.34033, abs=1e-5), pytest.approx(0.32129, abs=1e-5))
+
+
+def test_ratings():
+    found = {name: each[1] for name, each in _found("channels-ratings").items()}
+    # spec privacy_notions 11: the stand-in
+    assert list(found.values()) == pytest.approx([0.3119, 0.3694, 0.4922, 0.0831, 1.3408], abs=5e-5)
+    mine = {"item": [1, 1, 2], "user": ["a", "b", "a"], "score": [5.0, 4.5, 1.0]}
+    # Item 1: both people gave 5 (4.5 is rounded up); item 2: one person a 1, the other any score.
+    assert rating_levels(mine, most=2)[1] == pytest.approx(math.log(6.0))
+    with pytest.raises(InvalidInput, match="a score is out of range"):
+        rating_levels({**mine, "score": [6, 1, 1]})
+
+
+def test_three_notions():
+    found = {name: each[1] for name, each in _found("channels-three").items()}
+    assert list(found.values()) == pytest.approx([math.log(12)] * 2, abs=1e-9)  # each is off by eps_X exactly

@@ -8,12 +8,12 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.charts.render import available, to_png, to_svg
-    from confide.charts.shapes import curves, intervals
+    from confide.charts.shapes import curves, histogram, intervals
 
 
-__all__ = ["available", "curves", "intervals", "to_png", "to_svg"]
+__all__ = ["available", "curves", "histogram", "intervals", "to_png", "to_svg"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "intervals")},
+    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "histogram", "intervals")},
 )

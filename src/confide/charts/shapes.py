@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from confide.charts.render import available
 from confide.contract.presentation import Picture
 
-__all__ = ["curves", "intervals"]
+__all__ = ["curves", "histogram", "intervals"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
 
@@ -110,3 +113,30 @@ def curves(
         )
         layers += [dots, words]
     return [_finish(alt_.layer(*layers).properties(width=560, height=280), alt, title)]
+
+
+def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:
+    """Bars of how many values fall into bins of equal width, from the least value to the largest.
+
+    Args:
+        values: (n,) numbers.
+        bins: how many.
+        title: of the chart.
+        x: name and unit of the values.
+        y: what is counted.
+        alt: what it shows, in words.
+
+    Returns:
+        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+    """
+    if not available():
+        return [Picture(spec={}, alt=alt)]
+    import altair as alt_
+
+    counts, edges = np.histogram(np.asarray(values, dtype=np.float64), bins=bins)
+    data: Any = _data([{"low": float(low), "high": float(high), "count": int(count)}
+                       for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)])
+    bars = alt_.Chart(data).mark_bar(color=_PALETTE[0], stroke="white", strokeWidth=0.5).encode(
+        x=alt_.X("low:Q", title=x, scale=alt_.Scale(zero=False, nice=True)), x2="high:Q", y=alt_.Y("count:Q", title=y),
+        y2=alt_.datum(0))
+    return [_finish(bars.properties(width=560, height=280), alt, title)]

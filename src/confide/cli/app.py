@@ -1,4 +1,4 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`."""
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator` and `channel`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from confide.cli import operator
-from confide.cli.options import AsJson, CampaignPath, OutFolder, StoreUrl, emit, head, load, open_store, store_if_any
+from confide.cli.channel import channel
+from confide.cli.options import (
+    AsJson,
+    CampaignPath,
+    OutFolder,
+    StoreUrl,
+    emit,
+    head,
+    load,
+    open_store,
+    store_if_any,
+    write_public,
+)
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -91,15 +103,8 @@ def init(
     from confide.contract import kind
 
     target = path or Path(f"{kind_name}.toml")
-    _write_public("out", target, kind(kind_name).template)
+    write_public("out", target, kind(kind_name).template)
     print(f"wrote {target}; next: confide plan {target}")
-
-
-def _write_public(option: str, target: Path, text: str) -> None:
-    """Write a public file where none is."""
-    from confide.contract.files import write_new
-
-    write_new(option, target, text, private=False, taken=f"choose another file with --{option}")
 
 
 @app.command()
@@ -132,7 +137,7 @@ def offer(
     parts = it.offer()
     if html is not None:
         lead = "What taking part means. Everything on this page is public."
-        _write_public("html", html, page(it.file.title, lead, parts))
+        write_public("html", html, page(it.file.title, lead, parts))
     if as_json:
         emit(output.OfferOutput(**head(it), sections=output.sections(parts)))
         return
@@ -329,5 +334,5 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
+for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
     app.command()(verb)

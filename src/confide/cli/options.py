@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from confide.campaign import Campaign, Store
 
-__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store",
-           "store_if_any"]
+__all__ = ["AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store", "store_if_any",
+           "write_public"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -67,3 +67,10 @@ def emit(model: BaseModel) -> None:
     """Print one JSON object, in one printable line."""
     line = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
     print("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line))
+
+
+def write_public(option: str, target: Path, text: str) -> None:
+    """Write a public file where none is."""
+    from confide.contract.files import write_new
+
+    write_new(option, target, text, private=False, taken=f"choose another file with --{option}")

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AuditOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "Rejected",
-           "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "schema"]
+__all__ = ["AuditOutput", "ChannelOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput",
+           "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "schema"]
 
 
 class _Model(BaseModel):
@@ -244,8 +244,26 @@ class PayoutsOutput(_Campaign):
     withdrawn: list[WithdrawnModel] | None = Field(description="before the settlement, with --list")
 
 
+class ChannelOutput(_Model):
+    """`confide channel --json`; levels in nats."""
+
+    command: Literal["channel"] = "channel"
+    file: str
+    title: str
+    letters: int = Field(description="values of a row")
+    rows: int
+    prior_given: bool = Field(description="whether the file has a prior; otherwise it is uniform")
+    levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information, ...")
+    risk: dict[str, Any] = Field(description="what the strongest attacker can do")
+    prior: dict[str, Any] = Field(description="constants of the prior")
+    least: dict[str, Any] = Field(description="least levels at this distortion; null where no formula is known")
+    translation: list[dict[str, Any]] = Field(description="what its differential privacy says in other notions")
+    sections: list[SectionModel]
+
+
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
-          | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput)
+          | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput
+          | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -19,6 +19,13 @@ _MODULES = {
     "regression-lies": "truthful_regression.lies",
     "regression-corollary": "truthful_regression.corollary",
     "regression-earnings": "truthful_regression.earnings",
+    "channels-examples": "privacy_notions.examples",
+    "channels-relations": "privacy_notions.relations",
+    "channels-pair": "privacy_notions.pair",
+    "channels-relaxation": "privacy_notions.relaxation",
+    "channels-ratings": "privacy_notions.ratings",
+    "channels-stars": "privacy_notions.stars",
+    "channels-three": "privacy_notions.three_notions",
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 
-__all__ = ["Compared", "Findings", "Study", "advance", "crossing"]
+__all__ = ["Compared", "Findings", "Study", "advance", "bound", "crossing", "printed_digits"]
 
 Agreement = Literal["agrees", "differs", "not published"]
 
@@ -93,3 +93,45 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
         if y0 <= level <= y1 and y1 > y0:
             return x0 + (x1 - x0) * (level - y0) / (y1 - y0)
     return float("nan")
+
+
+def bound(
+    quantity: str, ours: float, *, at_least: float | None = None, at_most: float | None = None, remark: str = "",
+    slack: float = 1e-9,
+) -> Compared:
+    """A number beside a published bound: it agrees where it keeps to it.
+
+    Args:
+        quantity: what it is.
+        ours: what was computed.
+        at_least: the bound from below; give this or `at_most`.
+        at_most: the bound from above.
+        remark: such as how far it is from the bound.
+        slack: for rounding.
+
+    Example:
+        >>> bound("pi", 3.14159, at_most=22 / 7).agreement, bound("pi", 3.14159, at_least=3.2).agreement
+        ('agrees', 'differs')
+    """
+    kept = ours <= at_most + slack if at_most is not None else ours >= (at_least or 0.0) - slack
+    return Compared(quantity=quantity, published=at_least if at_most is None else at_most, ours=ours,
+                    agreement="agrees" if kept else "differs", remark=remark)
+
+
+def printed_digits(quantity: str, printed: str, ours: float, remark: str = "") -> Compared:
+    """A number beside one that was printed with so many digits: it agrees where it rounds to it.
+
+    Args:
+        quantity: what it is.
+        printed: as it stands in the source.
+        ours: what was computed.
+        remark: why it differs.
+
+    Example:
+        >>> printed_digits("e", "2.7", 2.71828).agreement, printed_digits("pi", "3.1", 3.2).agreement
+        ('agrees', 'differs')
+    """
+    digits = len(printed.partition(".")[2])
+    same = f"{ours:.{digits}f}" == printed
+    return Compared(quantity=quantity, published=float(printed), ours=ours, agreement="agrees" if same else "differs",
+                    remark=remark)

@@ -1,0 +1,98 @@
+"""Finite channels: how private is a randomisation, in three notions, and how private could it be at its usefulness?
+
+    >>> from confide.channels import analyse
+    >>> report = analyse([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
+    >>> round(report.dp, 4), round(report.identifiability, 4), round(report.bits, 4)
+    (0.4055, 0.6061, 0.0288)
+
+Differential privacy bounds what a release adds to what was known; identifiability bounds what is known afterwards;
+mutual information is the average. `analyse` measures any channel in all of them; `RandomizedResponse`, `TopK`,
+`WaterFilling`, `KernelMechanism` and `TableMechanism` are channels to release from, in whole numbers. The least level
+of all releases at a distortion, and the mechanism that has it, is what `privacy_distortion` finds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.channels.analyser import ChannelReport, analyse
+    from confide.channels.answer import ChannelAnswer, how_private
+    from confide.channels.channel import Channel, ExponentialForm, RowProduct
+    from confide.channels.channel_file import read_channel, read_channel_file
+    from confide.channels.closed_forms import closed_form
+    from confide.channels.constants import PriorConstants
+    from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
+    from confide.channels.infeasible import Infeasible
+    from confide.channels.mechanisms.joint_type_mechanism import JointTypeMechanism
+    from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
+    from confide.channels.mechanisms.randomized_response import RandomizedResponse
+    from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
+    from confide.channels.mechanisms.table_mechanism import TableMechanism
+    from confide.channels.printed import PrintedBounds, printed_bounds
+    from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
+    from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+    from confide.channels.translation import Step, composed_level, translate
+
+
+__all__ = [
+    "AttackRisk",
+    "Channel",
+    "ChannelAnswer",
+    "ChannelReport",
+    "Exchangeable",
+    "ExponentialForm",
+    "FullPrior",
+    "IndependentRows",
+    "Infeasible",
+    "JointTypeMechanism",
+    "KernelMechanism",
+    "PrintedBounds",
+    "Prior",
+    "PriorConstants",
+    "PrivacyDistortion",
+    "RandomizedResponse",
+    "RowProduct",
+    "Step",
+    "TableMechanism",
+    "TopK",
+    "WaterFilling",
+    "analyse",
+    "attack_risk",
+    "best_advantage",
+    "best_hits",
+    "closed_form",
+    "composed_level",
+    "how_private",
+    "least_distortion",
+    "printed_bounds",
+    "privacy_distortion",
+    "read_channel",
+    "read_channel_file",
+    "translate",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "analyser": ("ChannelReport", "analyse"),
+        "answer": ("ChannelAnswer", "how_private"),
+        "channel": ("Channel", "ExponentialForm", "RowProduct"),
+        "channel_file": ("read_channel", "read_channel_file"),
+        "closed_forms": ("closed_form",),
+        "constants": ("PriorConstants",),
+        "distortion": ("PrivacyDistortion", "least_distortion", "privacy_distortion"),
+        "infeasible": ("Infeasible",),
+        "mechanisms.joint_type_mechanism": ("JointTypeMechanism",),
+        "mechanisms.kernel_mechanism": ("KernelMechanism",),
+        "printed": ("PrintedBounds", "printed_bounds"),
+        "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
+        "mechanisms.randomized_response": ("RandomizedResponse",),
+        "risk": ("AttackRisk", "attack_risk", "best_advantage", "best_hits"),
+        "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
+        "mechanisms.table_mechanism": ("TableMechanism",),
+        "translation": ("Step", "composed_level", "translate"),
+    },
+)

@@ -1,0 +1,415 @@
+"""The analyser: every level of a channel under a prior, and the relations between them, asserted.
+
+Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from confide.channels.alike_rows import largest_change, letter_posteriors, output_logs
+from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
+from confide.channels.constants import prior_level
+from confide.channels.joint_types import JointTypeChannel
+from confide.channels.kernels import axes, distances_sum, h, ratio
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior, entropy
+from confide.contract.errors import SolverFailed, Unsupported
+
+__all__ = ["ChannelReport", "analyse", "row_pairs"]
+
+_SLACK = 1e-9
+_EACH = 1e-14  # rounding of one row, in what adds up over rows
+_Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelReport:
+    """How private and how useful one channel is under one prior. Levels in nats.
+
+    Args:
+        dp: differential privacy: the largest log ratio of the probabilities of an output under neighbours.
+        identifiability: the largest log ratio of the posterior probabilities of neighbours.
+        mutual_information: I(X;Y), in nats.
+        distortion: expected number of changed rows; None where outputs are no databases.
+        adversary_success: the best that somebody who knows all rows but one can do: the largest posterior probability
+            of a letter of that row.
+        information_privacy: the largest |ln Q(y|x)/p_Y(y)|.
+        prior_level: eps_X of the prior.
+    """
+
+    dp: float
+    identifiability: float
+    mutual_information: float
+    distortion: float | None
+    adversary_success: float
+    information_privacy: float
+    prior_level: float
+
+    @property
+    def bits(self) -> float:
+        """I(X;Y) in bits."""
+        return self.mutual_information / math.log(2.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {**vars(self), "bits": self.bits}
+
+
+def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> ChannelReport:
+    """Measure a channel.
+
+    Args:
+        channel: in any form, or a table for one row.
+        prior: a prior; or what `as_prior` makes one of, with the channel's m and n.
+
+    Returns:
+        All levels. Columns that no input reaches are ignored; 0 beside a positive probability is an infinite level.
+
+    Raises:
+        InvalidInput: not a channel, not a law, or of different sizes.
+        SolverFailed: two of the numbers contradict each other, which no correct analysis does.
+
+    Example:
+        >>> report = analyse([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
+        >>> round(report.dp, 4), round(report.identifiability, 4), round(report.adversary_success, 4)
+        (0.4055, 0.6061, 0.6471)
+    """
+    it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    law = as_prior(prior, it.letters, it.rows)
+    match it:
+        case RowProduct():
+            found = _of_rows(it, law)
+        case ExponentialForm():
+            found = _of_exponential(it, law)
+        case JointTypeChannel() if isinstance(law, Exchangeable):
+            found = _of_types(it, law)
+        case _:
+            found = _of_table(it.table(), law)
+    _check(found, law)
+    return found
+
+
+# ---- a table
+
+
+def _of_table(table: _Vector, prior: Prior) -> ChannelReport:
+    m, n, law = prior.letters, prior.rows, prior.vector()
+    with np.errstate(divide="ignore"):
+        logs = np.log(table)
+        joint = logs + np.log(law)[:, None]
+    dp = max(_spread(view) for view in _by_axis(logs, m, n))
+    ident = max(_spread(view) for view in _by_axis(joint, m, n))
+    outputs = law @ table
+    used = outputs > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        against = logs[:, used] - np.log(outputs[used])
+        weight = law[:, None] * table[:, used]
+        information = float(np.sum(weight[weight > 0] * against[weight > 0]))
+    reached = against[law > 0]
+    success = 0.0
+    probabilities = law[:, None] * table
+    for view in _by_axis(probabilities, m, n):
+        total = view.sum(axis=1)
+        success = max(success, float((view.max(axis=1)[total > 0] / total[total > 0]).max()))
+    distortion = None
+    if table.shape[0] == table.shape[1]:
+        # Row by row: the probability that the letter is kept, from the joint law of one row's letters.
+        kept = 0.0
+        for i in range(n):
+            cube = probabilities.reshape(m**i, m, m ** (n - i - 1), m**i, m, m ** (n - i - 1))
+            kept += sum(float(cube[:, a, :, :, a, :].sum()) for a in range(m))
+        distortion = max(0.0, n - kept)
+    return ChannelReport(dp=dp, identifiability=ident, mutual_information=max(0.0, information), distortion=distortion,
+                         adversary_success=success, information_privacy=float(np.abs(reached).max()),
+                         prior_level=prior_level(prior))
+
+
+def _by_axis(table: _Vector, letters: int, rows: int) -> Iterator[_Vector]:
+    """Views (m^i, m, rest) of a table with m^n rows, for each row i; the rest holds later rows and outputs."""
+    for i in range(rows):
+        yield table.reshape(letters**i, letters, -1)
+
+
+def _spread(view: _Vector) -> float:
+    """The largest difference of logs along axis 1; lines that are impossible throughout are skipped."""
+    top, bottom = view.max(axis=1), view.min(axis=1)
+    possible = top > -np.inf
+    if not possible.any():
+        return 0.0
+    return float((top[possible] - bottom[possible]).max())
+
+
+# ---- a product of rows
+
+
+def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
+    if not isinstance(prior, IndependentRows):
+        if isinstance(prior, Exchangeable) and len(channel.tables) == 1 and channel.tables[0].shape == (2, 2):
+            return _of_alike_bits(channel.tables[0], prior)
+        return _of_rows_correlated(channel, prior)
+    pairs, counts = row_pairs(prior, channel)
+    parts = [(_of_table(channel.tables[k], IndependentRows([prior.laws[j]])), int(count))
+             for (j, k), count in zip(pairs.T.tolist(), counts, strict=True)]
+    reports = [part for part, _ in parts]
+    kept = [part.distortion for part in reports]
+    return ChannelReport(
+        dp=max(part.dp for part in reports), identifiability=max(part.identifiability for part in reports),
+        mutual_information=math.fsum(part.mutual_information * count for part, count in parts),
+        distortion=None if None in kept else math.fsum((part.distortion or 0.0) * count for part, count in parts),
+        adversary_success=max(part.adversary_success for part in reports),
+        # Extremes of a sum of independent terms are sums of extremes; of both signs.
+        information_privacy=_information_privacy(channel, prior, pairs, counts), prior_level=prior_level(prior),
+    )
+
+
+def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(2, u) which pairs of a law and a table the rows have, and (u,) how often."""
+    many = len(channel.tables)
+    counts = np.bincount(prior.law_of_row() * many + channel.which)
+    codes = np.flatnonzero(counts)
+    return np.stack([codes // many, codes % many]), counts[codes]
+
+
+def _information_privacy(
+    channel: RowProduct, prior: IndependentRows, pairs: NDArray[np.int64], counts: NDArray[np.int64]
+) -> float:
+    high = low = 0.0
+    for (j, k), count in zip(pairs.T.tolist(), counts, strict=True):
+        law, table = prior.laws[j], channel.tables[k]
+        outputs = law @ table
+        with np.errstate(divide="ignore"):
+            logs = np.log(table[law > 0][:, outputs > 0]) - np.log(outputs[outputs > 0])
+        high += count * float(logs.max())
+        low += count * float(logs.min())
+    return max(high, -low)
+
+
+def _of_rows_correlated(channel: RowProduct, prior: Prior) -> ChannelReport:
+    m, n, law = prior.letters, prior.rows, prior.vector()
+    tables = [channel.tables[k] for k in channel.which]
+    with np.errstate(divide="ignore"):
+        logs = [np.log(table) for table in channel.tables]
+        prior_logs = np.log(law)
+    dp = max(_spread(each[None]) for each in logs)
+    ident = success = 0.0
+    outputs, noise, kept = law, 0.0, 0.0
+    square = all(table.shape[0] == table.shape[1] for table in channel.tables)
+    for i, (view, log_view) in enumerate(zip(axes(law, m, n), axes(prior_logs, m, n), strict=True)):
+        table, log_table = tables[i], logs[channel.which[i]]
+        for y in range(table.shape[1]):
+            joint = log_view + log_table[:, y][None, :, None]
+            ident = max(ident, _spread(joint))
+            mass = view * table[:, y][None, :, None]
+            total = mass.sum(axis=1)
+            if (total > 0).any():
+                success = max(success, float((mass.max(axis=1)[total > 0] / total[total > 0]).max()))
+        marginal = view.sum(axis=(0, 2))
+        noise += float(sum(share * entropy(row) for share, row in zip(marginal, table, strict=True)))
+        if square:
+            kept += float(marginal @ np.diag(table))
+    for i in range(n):  # outputs of the rows before i, letters of the others
+        done = int(np.prod([table.shape[1] for table in tables[:i]], dtype=np.int64))
+        outputs = np.einsum("amb,mk->akb", outputs.reshape(done, m, -1), tables[i]).reshape(-1)
+    information = max(0.0, entropy(outputs) - noise)
+    extremes = _extremes(tables, law, outputs) if law.size * outputs.size <= 2**24 else math.nan
+    return ChannelReport(
+        dp=dp, identifiability=ident, mutual_information=information, distortion=max(0.0, n - kept) if square else None,
+        adversary_success=success, information_privacy=extremes, prior_level=prior_level(prior),
+    )
+
+
+def _extremes(tables: list[_Vector], law: _Vector, outputs: _Vector) -> float:
+    table: _Vector = np.ones((1, 1))
+    for each in tables:
+        table = np.asarray(np.kron(table, each), dtype=np.float64)
+    used = outputs > 0
+    with np.errstate(divide="ignore"):
+        return float(np.abs(np.log(table[law > 0][:, used]) - np.log(outputs[used])).max())
+
+
+def _of_alike_bits(table: _Vector, prior: Exchangeable) -> ChannelReport:
+    joint, n = letter_posteriors(table, prior), prior.rows
+    marginal = prior.marginals()[0][0]
+    spread = _spread(np.moveaxis(joint, 2, 1))
+    top = joint.max(axis=2, keepdims=True)
+    total = np.exp(joint - np.where(top > -np.inf, top, 0.0)).sum(axis=2)
+    logs, counts = output_logs(table, prior)
+    inside = counts > 0
+    noise = n * float(sum(share * entropy(row) for share, row in zip(marginal, table, strict=True)))
+    with np.errstate(divide="ignore"):
+        own = _spread(np.log(table)[None])
+    return ChannelReport(
+        dp=own, identifiability=spread, mutual_information=max(0.0, -float(counts[inside] @ logs[inside]) - noise),
+        distortion=n * float(marginal @ (1.0 - np.diag(table))), adversary_success=float(1.0 / total[total > 0].min()),
+        information_privacy=largest_change(table, prior, logs), prior_level=prior_level(prior))
+
+
+# ---- the exponential form
+
+
+def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
+    """ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y)): Z and which letters are used decide."""
+    m, n, law, q, level = prior.letters, prior.rows, prior.vector(), channel.weights, channel.level
+    r, normaliser = ratio(level), channel.normaliser
+    if not (normaliser > 0).all():
+        raise Unsupported("channel", "its level is too large for doubles",
+                          "some inputs are out of reach of all outputs")
+    log_z = np.log(normaliser)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(law)
+    dp = max(_edges(view, _used(q, i, m), level) for i, view in enumerate(axes(-log_z, m, n)))
+    ident = max(_edges(view, _used(q, i, m), level) for i, view in enumerate(axes(log_p - log_z, m, n)))
+    back = distances_sum(law / normaliser, r, m, n)
+    outputs = q * back
+    # E d = lambda-derivative: row by row, the probability that the letter is kept.
+    changed = _changed(law / normaliser, q, r, m, n)
+    inside = q > 0
+    information = float(-level * changed - law @ log_z - np.sum(outputs[inside] * np.log(back[inside])))
+    success = max(_best_guess(view, _used(q, i, m), r) for i, view in enumerate(axes(law / normaliser, m, n)))
+    privacy = math.nan
+    if q.size <= 4096:
+        with np.errstate(divide="ignore"):
+            table = channel.table()[law > 0][:, inside]
+            privacy = float(np.abs(np.log(table) - np.log(outputs[inside])).max())
+    return ChannelReport(dp=dp, identifiability=ident, mutual_information=max(0.0, information), distortion=changed,
+                         adversary_success=success, information_privacy=privacy, prior_level=prior_level(prior))
+
+
+def _used(weights: _Vector, row: int, letters: int) -> NDArray[np.bool_]:
+    """(m,) which letters an output may have in a row."""
+    used: NDArray[np.bool_] = weights.reshape(letters**row, letters, -1).max(axis=(0, 2)) > 0
+    return used
+
+
+def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
+    """The largest difference along a row: from letter a to b, with lambda, 0 or -lambda as outputs may have a, another
+    letter, or b alone.
+    """
+    letters, worst = view.shape[1], 0.0
+    if (view.min() == -np.inf) and (view.max() > -np.inf):
+        rows = view.max(axis=1) > -np.inf
+        if (view.min(axis=1)[rows] == -np.inf).any():
+            return math.inf
+    for a in range(letters):
+        for b in range(letters):
+            if a == b:
+                continue
+            if used[a]:
+                bonus = level
+            elif used[[c for c in range(letters) if c not in (a, b)]].any():
+                bonus = 0.0
+            else:
+                bonus = -level
+            with np.errstate(invalid="ignore"):
+                difference = view[:, a] - view[:, b]
+            worst = max(worst, float(np.nanmax(difference)) + bonus)
+    return worst
+
+
+def _best_guess(view: _Vector, used: NDArray[np.bool_], r: float) -> float:
+    """The largest posterior of a letter, over outputs that may have letter c in this row: weights times r off c."""
+    best = 0.0
+    for c in np.flatnonzero(used):
+        scale = np.full(view.shape[1], r)
+        scale[c] = 1.0
+        mass = view * scale[None, :, None]
+        total = mass.sum(axis=1)
+        possible = total > 0
+        if possible.any():
+            best = max(best, float((mass.max(axis=1)[possible] / total[possible]).max()))
+    return best
+
+
+def _changed(left: _Vector, right: _Vector, r: float, letters: int, rows: int) -> float:
+    """sum over x, y of left(x) r^d d right(y): the derivative of the kernel sum, by one sweep that carries both."""
+    value, slope = np.array(right), np.zeros_like(right)
+    for view, derivative in zip(axes(value, letters, rows), axes(slope, letters, rows), strict=True):
+        total, moved = view.sum(axis=1, keepdims=True), derivative.sum(axis=1, keepdims=True)
+        others = r * (total - view)
+        derivative[...] = (1.0 - r) * derivative + r * moved + others
+        view[...] = (1.0 - r) * view + r * total
+    return float(left @ slope)
+
+
+# ---- joint types
+
+
+def _of_types(channel: JointTypeChannel, prior: Exchangeable) -> ChannelReport:
+    types, logs, sequence = channel.types, channel.log_sequence, prior.log_sequence[channel.types.inputs]
+    first, second, *_ = types.neighbours
+    mass = np.exp(prior.log_types)[types.inputs] * channel.probabilities
+    ways = gammaln(prior.rows + 1) - gammaln(prior.types + 1).sum(axis=1)  # ln of the databases of a type
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outputs = np.log(np.bincount(types.outputs, mass)) - ways  # of one output
+        against = logs - outputs[types.outputs]
+    inside = mass > 0
+    reached = (sequence > -np.inf) & (outputs > -np.inf)[types.outputs]
+    return ChannelReport(
+        dp=_steps(logs, first, second), identifiability=_steps(logs + sequence, first, second),
+        mutual_information=max(0.0, float(mass[inside] @ against[inside])), distortion=float(mass @ types.changed),
+        adversary_success=_types_guess(channel, logs + sequence),
+        information_privacy=float(np.abs(against[reached]).max()), prior_level=prior_level(prior))
+
+
+def _steps(logs: _Vector, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """The largest difference between neighbours; pairs that are both impossible are skipped."""
+    a, b = logs[first], logs[second]
+    with np.errstate(invalid="ignore"):
+        return float(np.nanmax(np.abs(a - b), initial=0.0))
+
+
+def _types_guess(channel: JointTypeChannel, joint: _Vector) -> float:
+    """The largest posterior of a letter given the other rows: over their joint types and the letter that came out."""
+    m, best = channel.letters, 0.0
+    for b in range(m):
+        codes, logs = [], []
+        for a in range(m):
+            have = np.flatnonzero(channel.types.counts[:, a, b])
+            rest = channel.types.counts[have]
+            rest[:, a, b] -= 1
+            codes.append(rest.reshape(len(have), -1))
+            logs.append(joint[have])
+        _, place = np.unique(np.concatenate(codes), axis=0, return_inverse=True)
+        place, value = place.reshape(-1), np.concatenate(logs)
+        top = np.full(int(place.max()) + 1, -np.inf)
+        np.maximum.at(top, place, value)
+        possible = top[place] > -np.inf
+        total = np.bincount(place[possible], np.exp(value[possible] - top[place[possible]]), len(top))
+        best = max(best, float(1.0 / total[total > 0].min()))
+    return best
+
+
+# ---- relations that every correct analysis keeps
+
+
+def _check(found: ChannelReport, prior: Prior) -> None:
+    """Raise where two of the numbers contradict each other."""
+    if not prior.positive:
+        return
+    m, n, eps = prior.letters, prior.rows, found.prior_level
+
+    def at_most(name: str, low: float, high: float) -> None:
+        if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
+            return
+        if low > high + _SLACK * (1.0 + abs(high)) + _EACH * n:
+            raise SolverFailed("analyse", f"{name}: {low:.12g} exceeds {high:.12g}")
+
+    at_most("identifiability", found.identifiability, found.dp + eps)
+    at_most("differential privacy", found.dp, found.identifiability + eps)
+    at_most("prior level", eps, found.identifiability)
+    at_most("mutual information", found.mutual_information, n * found.dp)
+    at_most("adversary's success", found.adversary_success, 1.0 / (1.0 + (m - 1) * math.exp(-found.identifiability)))
+    at_most("differential privacy", found.dp, 2 * found.information_privacy)
+    at_most("mutual information", found.mutual_information, found.information_privacy)
+    if found.distortion is not None:
+        at_most("h of identifiability", h(found.identifiability, m, n), found.distortion)
+        at_most("h of differential privacy", h(found.dp + eps, m, n), found.distortion)
+
+

@@ -1,0 +1,278 @@
+"""How private is this randomisation? One page of words, numbers and pictures for a channel of one's own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confide.channels.analyser import ChannelReport, analyse
+from confide.channels.channel import Channel, FiniteChannel
+from confide.channels.closed_forms import closed_form
+from confide.channels.constants import PriorConstants
+from confide.channels.distortion import PrivacyDistortion, privacy_distortion
+from confide.channels.notions import NOTIONS, Notion
+from confide.channels.printed import printed_bounds
+from confide.channels.priors import IndependentRows, Prior, as_prior
+from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.translation import Step, translate
+from confide.charts import curves
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number
+
+__all__ = ["ChannelAnswer", "how_private"]
+
+_RATES = (0.01, 0.05, 0.1)
+_NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
+                          "mutual-information": "mutual information"}
+_POINTS = 60
+_SOLVED, _DRAWN = 27, 9  # databases of a prior one of whose programs, or a curve of them, takes a moment
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChannelAnswer:
+    """All that is known of one channel under one prior.
+
+    Args:
+        title: what it is called.
+        rows: n.
+        letters: m.
+        report: its levels.
+        risk: what an attacker can do.
+        constants: of the prior.
+        steps: what its differential privacy alone says in the other notions.
+        prior: what is known beforehand.
+        prior_given: whether somebody said so; otherwise it is uniform.
+    """
+
+    title: str
+    rows: int
+    letters: int
+    report: ChannelReport
+    risk: AttackRisk
+    constants: PriorConstants
+    steps: tuple[Step, ...]
+    prior: Prior
+    prior_given: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; infinities stay floats."""
+        return {
+            "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
+            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
+            "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
+                      for notion, found in self.least.items()},
+            "translation": [step.to_dict() for step in self.steps],
+        }
+
+    @cached_property
+    def least(self) -> dict[Notion, PrivacyDistortion | None]:
+        """The least level of each notion at this distortion; None where it is infinite or outputs are no databases.
+
+        Solved for priors with few databases; for others by formulas, or bounds where none is known.
+        """
+        spent = self.report.distortion
+        if spent is None:
+            return dict.fromkeys(NOTIONS)
+        return {notion: self._least(notion, spent) for notion in NOTIONS}
+
+    def _least(self, notion: Notion, distortion: float) -> PrivacyDistortion | None:
+        if notion == "identifiability" and not self.prior.positive:
+            return None
+        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
+                                  solve=self._few(_SOLVED))
+
+    def _few(self, most: int) -> bool:
+        """Whether there are at most so many databases."""
+        return self.rows * math.log(self.letters) <= math.log(most) + 1e-9
+
+    def sections(self) -> list[Section]:
+        """The page."""
+        found = [
+            Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
+            Section(title="What an attacker can do", blocks=(
+                Text((_ATTACKER, _ALONE if isinstance(self.prior, IndependentRows) else _TOGETHER)), self._tests(),
+                *self._trade_off())),
+        ]
+        if self.report.distortion is not None and self.prior.positive:
+            found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
+        found.append(Section(title="From one notion to the others", blocks=(self._translation(),)))
+        return found
+
+    # ---- words
+
+    def _words(self) -> list[str]:
+        it, risk = self.report, self.risk
+        words = []
+        if not self.prior_given:
+            words.append("No prior was given, so every value is taken as equally likely beforehand. Identifiability, "
+                         "information and guesses depend on it; differential privacy does not.")
+        if math.isinf(it.dp):
+            words.append("There is no differential privacy: some output rules a value out for certain.")
+        else:
+            words.append(f"For somebody who knows all other rows, whatever comes out changes the odds between any two "
+                         f"values of one row by a factor of {_factor(it.dp)} at most.")
+        if not isinstance(self.prior, IndependentRows):
+            words.append("Under this prior rows depend on each other, so that what the others release tells about a "
+                         "row as well: for somebody who does not know the others, the odds may change by more, up to "
+                         "that factor for each row.")
+        words.append(f"Knowing all else, one row is guessed right with probability {number(risk.guess_after)} at most; "
+                     f"without the release it is {number(risk.guess_before)}.")
+        entropy = self.prior.entropy / math.log(2.0)
+        if entropy > 0:
+            words.append(f"On average it gives away {number(it.bits)} of the {number(entropy)} bits that the rows hold "
+                         f"({number(100 * it.bits / entropy)}%). An average says nothing about a rare output.")
+        if it.distortion is not None:
+            words.append(f"It changes {number(it.distortion)} of {number(self.rows)} "
+                         f"{'row' if self.rows == 1 else 'rows'} on average.")
+        return words
+
+    def _levels(self) -> Table:
+        it = self.report
+        rows: list[tuple[str | float | None, ...]] = [
+            ("differential privacy", it.dp, "nats", "what the release adds, at worst; needs no prior"),
+            ("identifiability", it.identifiability, "nats", "what is known afterwards, at worst"),
+            ("... of the prior alone", it.prior_level, "nats", "no release can be below"),
+            ("mutual information", it.mutual_information, "nats", "what is given away on average"),
+            ("", it.bits, "bits", ""),
+            ("changed rows", it.distortion, "rows", "what it costs"),
+        ]
+        return Table(columns=("notion", "level", "unit", "what it says"), rows=tuple(rows))
+
+    def _tests(self) -> Table:
+        risk, own = self.risk, self.report.dp
+        rows = [(f"hits at {100 * rate:g}% false alarms", risk.hits_at(rate), float(best_hits(rate, own)))
+                for rate in _RATES]
+        rows.append(("advantage: hits less false alarms, at best", risk.advantage, best_advantage(own)))
+        note = "" if risk.exact else "Too many pairs of neighbours: these are the bounds from differential privacy."
+        columns = ("test between two values of a row", "this channel", "any channel of its differential privacy")
+        return Table(columns=columns, rows=tuple(rows), note=note)
+
+    def _trade_off(self) -> list[Block]:
+        risk, own = self.risk, self.report.dp
+        rows = [(float(a), float(b), "this channel") for a, b in zip(risk.false_alarms, risk.hits, strict=True)]
+        if own < math.inf:
+            rates = sorted([*risk.false_alarms.tolist(), 1.0 / (1.0 + math.exp(min(own, 700.0)))])  # with the corner
+            rows += [(rate, float(best_hits(rate, own)), "any channel of its level") for rate in rates]
+        rows += [(0.0, 0.0, "blind guess"), (1.0, 1.0, "blind guess")]
+        return list(curves(rows, title="Telling two values apart", x="false alarms", y="hits",
+                           alt=f"The best hits at each rate of false alarms. They exceed blind guessing by "
+                               f"{number(risk.advantage)} at most."))
+
+    def _frontier(self) -> list[Block]:
+        it = self.report
+        spent = float(it.distortion or 0.0)
+        printed = printed_bounds(self.prior, min(spent, float(self.rows)), self.constants)
+        rows: list[tuple[str | float | None, ...]] = []
+        own: tuple[tuple[Notion, float, tuple[float | None, float | None]], ...] = (
+            ("dp", it.dp, printed.dp), ("identifiability", it.identifiability, printed.identifiability),
+            ("mutual-information", it.mutual_information, (None, None)))
+        for notion, level, bounds in own:
+            found = self.least[notion]
+            rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
+        columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
+        table = Table(columns=columns, rows=tuple(rows),
+                      note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
+        return [table, Text((_USE, _TRUST)), *self._curves(spent)]
+
+    def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
+        """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
+        the next known point would be a claim.
+        """
+        found, solved = [], self._few(_DRAWN) and not isinstance(self.prior, IndependentRows)
+        points = _POINTS // 3 if solved else _POINTS
+        for distortion in np.linspace(last / points, last, points).tolist():
+            level = closed_form(notion, self.prior, distortion, self.constants)
+            if level is None and solved:
+                level = privacy_distortion(notion, self.prior, distortion).upper
+            if level is None:
+                break
+            found.append((distortion, level))
+        return found
+
+    def _curves(self, spent: float) -> list[Block]:
+        end = self.constants.constant_distortion
+        last = min(max(1.1 * end, 1.05 * spent), float(self.rows))
+        rows = [(*point, f"least {_NAMES[notion]}") for notion in NOTIONS[:2] for point in self._known(notion, last)]
+        own = {"dp": self.report.dp, "identifiability": self.report.identifiability}
+        marks = [(spent, own[notion], f"yours, {_NAMES[notion]}") for notion in own if math.isfinite(own[notion])]
+        if not end > 0 or not rows:
+            return []
+        return list(curves(rows, marks=marks, title="Privacy at a distortion", x="changed rows on average",
+                           y="level, nats",
+                           alt="The least levels of all releases at each distortion, and this channel. On the curve, "
+                               "no release is better; above it, there is one."))
+
+    def _translation(self) -> Table:
+        own = {"identifiability": self.report.identifiability, "guess of a row": self.risk.guess_after,
+               "advantage between two values of a row": self.risk.advantage,
+               "mutual information": self.report.mutual_information, "changed rows": self.report.distortion}
+        shown = [step for step in self.steps
+                 if step.quantity != "changed rows" or self.report.distortion is not None]
+        rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
+                      step.needs) for step in shown)
+        return Table(columns=("quantity", "differential privacy alone says", "this channel", "needs"), rows=rows,
+                     note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
+
+
+_USE = ("Changed rows are the only cost here. What is least may turn rare letters into likely ones, or all into one, "
+        "and then their shares cannot be estimated: compare surveys by the errors of what they estimate, too.")
+_TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
+          "all rows need somebody who sees all true rows.")
+_ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
+             "has.")
+_ALONE = "Where rows are independent, nobody who knows less does better."
+_TOGETHER = ("Here rows depend on each other: somebody who does not know the others tests with their outputs, too, and "
+             "may have more hits than these.")
+
+
+def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
+                title: str = "A channel") -> ChannelAnswer:
+    """Everything about one channel: levels, risk, how good it is, and what follows from what.
+
+    Args:
+        channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
+        prior: what is known beforehand; uniform if left out.
+        title: what it is called.
+
+    Returns:
+        An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
+
+    Raises:
+        InvalidInput: not a channel, not a law, or of different sizes.
+
+    Example:
+        >>> answer = how_private([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
+        >>> print(answer.sections()[0].blocks[0].paragraphs[1])
+        Knowing all else, one row is guessed right with probability 0.931 at most; without the release it is 0.9.
+    """
+    it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.rows]) if prior is None
+           else as_prior(prior, it.letters, it.rows))
+    report = analyse(it, law)
+    return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
+                         constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
+                         prior_given=prior is not None)
+
+
+def _shown(found: PrivacyDistortion | None) -> str | float | None:
+    if found is None:
+        return None
+    return f"{number(found.lower)} to {number(found.upper)}" if found.value is None else found.value
+
+
+def _reached(found: PrivacyDistortion | None) -> str:
+    """What can be released from; of an interval, its upper end."""
+    if found is None or math.isinf(found.upper):
+        return ""
+    if found.upper == 0.0 and found.notion != "identifiability":
+        return "a constant"
+    return "" if found.mechanism is None else type(found.mechanism).__name__
+
+
+def _factor(level: float) -> str:
+    return number(math.exp(level)) if level < 700 else f"e^{level:.4g}"

@@ -1,0 +1,171 @@
+"""Finite channels: what is released, given what is true. Three forms, each as small as its structure allows.
+
+`Channel` is a table, `RowProduct` one small table for each row, `ExponentialForm` one weight for each output and a
+level. Rows of a table are inputs; probabilities of a row sum to 1.
+
+Source: spec privacy_notions sections 1.1 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.kernels import distances_sum, ratio
+from confide.channels.priors import LARGEST_FULL
+from confide.contract.checks import non_negative, whole
+from confide.contract.errors import InvalidInput, Unsupported
+
+__all__ = ["Channel", "ExponentialForm", "FiniteChannel", "RowProduct", "as_table"]
+
+_SUM = 1e-9
+_DENSE = 2**26  # cells of a table that is built from another form
+
+
+def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
+    """A table of conditional probabilities, one row an input.
+
+    Raises:
+        InvalidInput: not a table of probabilities whose rows sum to 1 within 1e-9.
+    """
+    try:
+        table = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(field, "is not a table of numbers") from None
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
+        raise InvalidInput(field, f"has shape {table.shape}", "must be a table with two rows or more")
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise InvalidInput(field, "holds a number that is negative or not finite", "must be probabilities")
+    sums = table.sum(axis=1)
+    worst = int(np.abs(sums - 1.0).argmax())
+    if abs(sums[worst] - 1.0) > _SUM:
+        raise InvalidInput(field, f"row {worst + 1} sums to {sums[worst]:.10g}", f"each must sum to 1 within {_SUM:g}")
+    return table
+
+
+class FiniteChannel:
+    """What all forms have: `letters` m, `rows` n, and a table if it is small enough."""
+
+    letters: int
+    rows: int
+
+    def table(self) -> NDArray[np.float64]:
+        """(m^n, outputs) the probabilities.
+
+        Raises:
+            Unsupported: too large to build.
+        """
+        raise NotImplementedError
+
+
+class Channel(FiniteChannel):
+    """A channel as a table.
+
+    Args:
+        table: (m^n, outputs) probabilities; databases in C order, first row slowest. With as many outputs as
+            databases, outputs are databases too, and there is a distortion.
+        letters: m; default the number of rows of the table, for one row.
+        rows: n.
+
+    Raises:
+        InvalidInput: not a table of probabilities, or not m^n rows.
+
+    Example:
+        >>> Channel([[0.6, 0.4], [0.4, 0.6]])
+        Channel(<2 inputs, 2 outputs>, letters=2, rows=1)
+    """
+
+    def __init__(self, table: ArrayLike, letters: int | None = None, rows: int = 1) -> None:
+        self._table = as_table("channel", table)
+        self.rows = whole("rows", rows, at_least=1)
+        self.letters = whole("letters", len(self._table) if letters is None else letters, at_least=2)
+        if self.letters**self.rows != len(self._table):
+            raise InvalidInput("channel", f"{len(self._table)} rows", f"must be {self.letters}^{self.rows}")
+
+    def __repr__(self) -> str:
+        inputs, outputs = self._table.shape
+        return f"Channel(<{inputs} inputs, {outputs} outputs>, letters={self.letters}, rows={self.rows})"
+
+    def table(self) -> NDArray[np.float64]:
+        return self._table
+
+
+class RowProduct(FiniteChannel):
+    """Every row goes through a small table of its own; equal ones are kept once.
+
+    Args:
+        tables: (u, m, outputs) the tables.
+        which: (n,) which of them each row goes through; default one each.
+
+    Example:
+        >>> RowProduct([[[0.6, 0.4], [0.4, 0.6]]], np.zeros(10**6, dtype=int))
+        RowProduct(<1 tables>, letters=2, rows=1000000)
+    """
+
+    def __init__(self, tables: Sequence[ArrayLike], which: ArrayLike | None = None) -> None:
+        self.tables = [as_table("channel", table) for table in tables]
+        if not self.tables or any(table.shape[0] != self.tables[0].shape[0] for table in self.tables):
+            raise InvalidInput("channel", "row tables are missing or of different letters", "must all take m letters")
+        self.letters = len(self.tables[0])
+        self.which = np.arange(len(self.tables)) if which is None else np.array(which, dtype=np.int64)
+        if self.which.ndim != 1 or not self.which.size or self.which.min() < 0 or self.which.max() >= len(self.tables):
+            raise InvalidInput("which", "does not name a table for each row")
+        self.rows = len(self.which)
+
+    def __repr__(self) -> str:
+        return f"RowProduct(<{len(self.tables)} tables>, letters={self.letters}, rows={self.rows})"
+
+    def table(self) -> NDArray[np.float64]:
+        out = np.ones((1, 1))
+        for k in self.which:
+            one = self.tables[k]
+            if out.size * one.size > _DENSE:
+                raise Unsupported("channel", f"{self.letters}^{self.rows} rows are too many to list")
+            out = np.kron(out, one)
+        return out
+
+
+class ExponentialForm(FiniteChannel):
+    """Q(y|x) = q(y) r^d(x,y) / Z(x), r = e^-level: the generic form of optimal channels.
+
+    Args:
+        weights: (m^n,) q >= 0, not all 0.
+        level: lambda >= 0, in nats.
+        letters: m.
+        rows: n.
+
+    Raises:
+        InvalidInput: negative weights, or not m^n of them.
+    """
+
+    def __init__(self, weights: ArrayLike, level: float, letters: int, rows: int) -> None:
+        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+        self.weights = np.asarray(weights, dtype=np.float64)
+        self.level = non_negative("level", level)
+        if self.letters**self.rows > LARGEST_FULL or self.weights.shape != (self.letters**self.rows,):
+            raise InvalidInput("weights", f"shape {self.weights.shape}", f"must be ({letters}^{rows},)")
+        if not np.isfinite(self.weights).all() or (self.weights < 0).any() or not self.weights.any():
+            raise InvalidInput("weights", "must be numbers >= 0, not all 0")
+
+    def __repr__(self) -> str:
+        return (f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, "
+                f"rows={self.rows})")
+
+    @cached_property
+    def normaliser(self) -> NDArray[np.float64]:
+        """(m^n,) Z(x) = sum over y of q(y) r^d(x,y)."""
+        return distances_sum(self.weights, ratio(self.level), self.letters, self.rows)
+
+    def table(self) -> NDArray[np.float64]:
+        size = self.weights.size
+        if size * size > _DENSE:
+            raise Unsupported("channel", f"{size} x {size} cells are too many to list")
+        kernel = np.ones((1, 1))
+        row = np.full((self.letters, self.letters), ratio(self.level))
+        np.fill_diagonal(row, 1.0)
+        for _ in range(self.rows):
+            kernel = np.kron(kernel, row)
+        return kernel * self.weights / self.normaliser[:, None]

@@ -1,0 +1,385 @@
+"""How private can a release be at a distortion? One door for the three notions, and for every prior.
+
+A formula where one is known (all distortions for independent rows, small ones for all priors), else a linear program or
+the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed
+off as the value.
+
+Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.channel import ExponentialForm, FiniteChannel, RowProduct
+from confide.channels.closed_forms import closed_form
+from confide.channels.constants import PriorConstants, kernel_inverse_law, prior_level, row_level
+from confide.channels.independent import (
+    dp_distortion,
+    dp_level,
+    identifiability_distortion,
+    information,
+    row_distortions,
+)
+from confide.channels.infeasible import Infeasible
+from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.best import constant_channel, formula_mechanism, table_mechanism
+from confide.channels.notions import Level, Notion, as_notion
+from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
+from confide.channels.row_bounds import RowBounds
+from confide.channels.rows import top_table, water_table
+from confide.channels.solvers.information import least_information
+from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, solve_program
+from confide.contract.checks import non_negative, one_of
+from confide.contract.errors import SolverFailed, Unsupported
+
+__all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
+
+Method = Literal["closed form", "program", "slope", "bounds"]
+_CLOSE = 1e-6  # nats between certified levels
+_STEP = 1e-7
+_STEPS = 40
+_MOST_ROWS = 120  # of an exchangeable prior whose eps~_X is computed, over two letters
+_MOST_LISTED = 2**20  # its databases, over more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivacyDistortion:
+    """The least level at a distortion, or the least distortion at a level.
+
+    Args:
+        notion: "dp", "identifiability" or "mutual-information".
+        value: the answer, in nats or rows; None where only bounds are known.
+        lower: certified: nothing is below.
+        upper: reached by `mechanism`, or by a mechanism that a theorem names.
+        method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
+            certificates) or "bounds".
+        channel: the probabilities that reach `upper`; None where no table of them would fit.
+    """
+
+    notion: Notion
+    value: float | None
+    lower: float
+    upper: float
+    method: Method
+    channel: FiniteChannel | None
+    _make: Callable[[], ChannelMechanism | None]
+
+    @cached_property
+    def mechanism(self) -> ChannelMechanism | None:
+        """What reaches `upper`, in whole numbers, to release from; None where neither a formula nor a table is known.
+
+        Its levels, and its distortion, are those of the whole numbers (`mechanism.levels()`). The distortion may be
+        above what was asked for by rounding: by a part in 2^20 of the rows at the very most.
+        """
+        return self._make()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary, without the channel."""
+        return {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method")}
+
+
+def privacy_distortion(
+    notion: Notion, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None, *,
+    prior_provenance: PriorProvenance | None = None, solve: bool = True
+) -> PrivacyDistortion:
+    """The least level of any release that changes this many rows on average.
+
+    Args:
+        notion: "dp", "identifiability" or "mutual-information".
+        prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases.
+        distortion: D in [0, n], expected number of changed rows.
+        letters: m.
+        rows: n.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
+            `.mechanism` with secure noise.
+        solve: False answers at once: where no formula is known, by bounds.
+
+    Returns:
+        Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
+
+    Raises:
+        InvalidInput: a notion, prior or distortion that is none.
+        Infeasible: identifiability at D > 0 under a prior with impossible databases.
+
+    Example:
+        >>> pair = [0.45, 0.05, 0.05, 0.45]
+        >>> found = privacy_distortion("dp", pair, 0.4, letters=2, rows=2)
+        >>> found.method, round(found.value, 5), found.upper - found.lower < 1e-6
+        ('program', 1.09861, True)
+        >>> law = [0.2533, 0.1821, 0.1820, 0.1873, 0.1953]
+        >>> round(privacy_distortion("dp", law, 0.74 * 10**6, letters=5, rows=10**6).value, 5)
+        0.32105
+    """
+    notion = as_notion(notion)
+    law = as_prior(prior, letters, rows)
+    distortion = non_negative("distortion", distortion, at_most=float(law.rows))
+    if notion == "identifiability" and not law.positive and distortion > 0:
+        raise Infeasible("distortion", distortion, math.inf, "as some databases are impossible under this prior")
+    constants = _constants(notion, law)
+    level = closed_form(notion, law, distortion, constants)
+    if level is not None:
+        return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants),
+                        lambda: formula_mechanism(notion, law, distortion, level, constants, prior_provenance))
+    if notion == "mutual-information":
+        return _information(law, distortion, constants, prior_provenance, solve)
+    return _level(notion, law, distortion, constants, prior_provenance, solve)
+
+
+def _constants(notion: str, prior: Prior) -> PriorConstants:
+    """The constants; without eps~_X (infinite: no closed form from it) where it takes minutes and is not needed."""
+    if isinstance(prior, IndependentRows) or (notion != "dp" and not _many(prior)):
+        return PriorConstants.of(prior)
+    laws, counts = prior.marginals()
+    return PriorConstants(prior_level=prior_level(prior), row_level=row_level(prior), kernel_level=math.inf,
+                          constant_distortion=float(counts @ (1.0 - laws.max(axis=1))))
+
+
+def _many(prior: Prior) -> bool:
+    return isinstance(prior, Exchangeable) and (
+        prior.rows > _MOST_ROWS if prior.letters == 2 else prior.cells > _MOST_LISTED)
+
+
+def _exactly(
+    notion: Notion, value: float, channel: FiniteChannel | None, make: Callable[[], ChannelMechanism | None]
+) -> PrivacyDistortion:
+    return PrivacyDistortion(notion=notion, value=value, lower=value, upper=value, method="closed form",
+                             channel=channel, _make=make)
+
+
+# ---- channels that a formula names
+
+
+def _same_row(table: NDArray[np.float64], rows: int) -> RowProduct | None:
+    return RowProduct([table], np.zeros(rows, dtype=np.int64)) if rows <= LARGEST_FULL else None
+
+
+def _formula_channel(
+    notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants
+) -> FiniteChannel | None:
+    m, n = prior.letters, prior.rows
+    if distortion == 0:
+        return _same_row(np.eye(m), n)
+    if isinstance(prior, IndependentRows):
+        return _by_rows(notion, prior, distortion, level)
+    if notion != "identifiability" and distortion >= constants.constant_distortion - 1e-12 * n:
+        return constant_channel(prior)
+    epsilon = max(0.0, h_inverse(distortion, m, n))
+    return _same_row(row_kernel(epsilon, m), n) if notion == "dp" else _kernel_posterior(prior, epsilon)
+
+
+def _by_rows(notion: Notion, prior: IndependentRows, distortion: float, level: float) -> FiniteChannel | None:
+    if prior.rows > LARGEST_FULL:
+        return None
+    if notion == "dp":
+        tables = [top_table(law, level) for law in prior.laws]
+    elif notion == "identifiability":
+        lost = np.maximum(1.0 - math.exp(min(level, 700.0)) * prior.laws.min(axis=1), h(level, prior.letters, 1))
+        tables = [water_table(law, delta) for law, delta in zip(prior.laws, lost.tolist(), strict=True)]
+    else:
+        tables = [water_table(law, delta) for law, delta in
+                  zip(prior.laws, row_distortions(prior, distortion).tolist(), strict=True)]
+    return RowProduct(tables, prior.law_of_row())
+
+
+def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
+    """E_i: the release after which the truth is the kernel of the output."""
+    if prior.cells > _MOST_LISTED:
+        return None
+    if epsilon <= 0:  # the prior is uniform, and any law of the output will do
+        return ExponentialForm(np.full(prior.cells, 1.0 / prior.cells), 0.0, prior.letters, prior.rows)
+    return ExponentialForm(kernel_inverse_law(prior, epsilon), epsilon, prior.letters, prior.rows)
+
+
+# ---- information
+
+
+def _information(
+    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool
+) -> PrivacyDistortion:
+    alike, found = as_exchangeable(prior), None
+    if solve:
+        with suppress(Unsupported, SolverFailed):
+            found = least_information(alike, distortion, constants)
+    channel: FiniteChannel | None
+    if found is None:
+        # Above: rows one by one give away at most the sum of what each does. Below: Shannon's bound.
+        m, n, apart = prior.letters, prior.rows, _marginals(prior)
+        high = min(prior.entropy, information(apart, distortion))
+        low = min(high, max(0.0, prior.entropy - n * entropy_of_row(max(0.0, h_inverse(distortion, m, n)), m)))
+        close, channel = False, _by_rows("mutual-information", apart, distortion, high)
+    else:
+        low, high, channel = found.lower, found.upper, found.channel
+        close = high - low <= _CLOSE * max(1.0, high)
+    return PrivacyDistortion(notion="mutual-information", value=high if close else None, lower=low, upper=high,
+                             method="slope" if close else "bounds", channel=channel,
+                             _make=lambda: table_mechanism(channel, alike, provenance))
+
+
+def _marginals(prior: Prior) -> IndependentRows:
+    laws, counts = prior.marginals()
+    return IndependentRows(list(laws), [int(count) for count in counts])
+
+
+# ---- levels, by programs
+
+
+def _level(
+    notion: Level, prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None,
+    solve: bool,
+) -> PrivacyDistortion:
+    low, high, channel = _interval(notion, prior, distortion, constants)
+    alike = as_exchangeable(prior)
+    value: float | None = high if high == low else None
+    method: Method = "bounds" if value is None else "closed form"
+    if solve and high > low:
+        with suppress(Unsupported):  # then the interval stands
+            check_size(alike)
+            low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
+                                         channel)
+            if high - low <= _CLOSE * max(1.0, high):
+                value, method = 0.5 * (low + high), "program"
+    return PrivacyDistortion(notion=notion, value=value, lower=low, upper=high, method=method, channel=channel,
+                             _make=lambda: table_mechanism(channel, alike, provenance, **{notion: high}))
+
+
+def _interval(
+    notion: Level, prior: Prior, distortion: float, constants: PriorConstants
+) -> tuple[float, float, FiniteChannel | None]:
+    """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
+    that is known.
+    """
+    m, n = prior.letters, prior.rows
+    # Differential privacy and distortion of a product of rows depend on the marginal laws only.
+    apart = _marginals(prior)
+    high = dp_level(apart, distortion)
+    channel = _by_rows("dp", apart, distortion, high)
+    source, bounds = h_inverse(distortion, m, n), RowBounds.of(prior)
+    if notion == "dp":
+        low = max(0.0, source - constants.prior_level)
+    else:
+        low, high = max(source, constants.prior_level), high + constants.prior_level
+        if constants.kernel_level < high and distortion >= h(constants.kernel_level, m, n):
+            high, channel = constants.kernel_level, _kernel_posterior(prior, constants.kernel_level)
+    if bounds is not None:
+        low = bounds.level(notion, distortion, low, max(low, high))
+    return low, max(low, high), channel
+
+
+def _search(
+    solve: Callable[[float], ProgramPoint], distortion: float, low: float, high: float, channel: FiniteChannel | None
+) -> tuple[float, float, FiniteChannel | None]:
+    """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
+    from the prices of one level certifies the levels beside it, without another program. A program that fails ends it.
+    """
+    epsilon, beyond = 0.5 * (low + high), _STEP
+    for _ in range(_STEPS):
+        if high - low <= 2.5 * beyond:
+            break
+        try:
+            point = solve(epsilon)
+        except SolverFailed:
+            break
+        if point.upper <= distortion:
+            high, channel = epsilon, point.channel
+        elif point.lower > distortion:
+            low = epsilon
+        else:
+            beyond *= 4.0  # so near, its certificate cannot tell on which side it is
+        middle = 0.5 * (point.lower + point.upper)
+        root = epsilon - (middle - distortion) / point.slope if point.slope < 0 else 0.5 * (low + high)
+        beside = root - beyond
+        if low < beside < high and abs(root - epsilon) < 1e-2 and point.lower_at(beside) > distortion:
+            low = beside
+        following = root + beyond if point.upper > distortion else root - beyond
+        if not low < following < high:
+            following = low + beyond if following <= low and point.upper <= distortion else 0.5 * (low + high)
+        if following == epsilon:
+            break
+        epsilon = following
+    return low, high, channel
+
+
+# ---- the other way round
+
+
+def least_distortion(
+    notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None, *,
+    prior_provenance: PriorProvenance | None = None
+) -> PrivacyDistortion:
+    """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
+
+    Args:
+        notion: "dp" or "identifiability".
+        prior: as in `privacy_distortion`.
+        epsilon: in nats, at least 0; for identifiability at least eps_X.
+        letters: m.
+        rows: n.
+        prior_provenance: as in `privacy_distortion`.
+
+    Returns:
+        Distortions, in changed rows; `.channel` and `.mechanism` have this level.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        Infeasible: identifiability below eps_X.
+
+    Example:
+        >>> found = least_distortion("dp", [0.45, 0.05, 0.05, 0.45], 0.6, letters=2, rows=2)
+        >>> found.method, round(found.value, 6)
+        ('program', 0.59393)
+    """
+    kind = cast("Level", one_of("notion", notion, ("dp", "identifiability")))
+    law = as_prior(prior, letters, rows)
+    epsilon = math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
+    m, n, constants = law.letters, law.rows, _constants(kind, law)
+
+    def exactly(value: float, channel: FiniteChannel | None) -> PrivacyDistortion:
+        return _exactly(kind, value, channel,
+                        lambda: formula_mechanism(kind, law, value, epsilon, constants, prior_provenance))
+
+    if epsilon == math.inf:
+        return exactly(0.0, _same_row(np.eye(m), n))
+    if kind == "identifiability" and epsilon < constants.prior_level:
+        raise Infeasible("epsilon", epsilon, constants.prior_level, "the prior's own level, eps_X")
+    if isinstance(law, IndependentRows):
+        value = _independent_distortion(kind, law, epsilon)
+        return exactly(value, _by_rows(kind, law, value, epsilon))
+    if epsilon >= (constants.row_level if kind == "dp" else constants.kernel_level):
+        channel = _same_row(row_kernel(epsilon, m), n) if kind == "dp" else _kernel_posterior(law, epsilon)
+        return exactly(h(epsilon, m, n), channel)
+    if kind == "dp" and epsilon == 0:
+        return exactly(constants.constant_distortion, constant_channel(law))
+    bounds = RowBounds.of(law)
+    low = max(h(epsilon + (constants.prior_level if kind == "dp" else 0.0), m, n),
+              bounds.distortion(kind, epsilon) if bounds else 0.0)
+    budget = epsilon if kind == "dp" else epsilon - constants.prior_level
+    apart, alike = _marginals(law), as_exchangeable(law)
+    high, best = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
+    try:
+        # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
+        inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
+        point = solve_program(alike, inside, kind)
+        low = max(low, point.lower)
+        if inside == epsilon and point.upper < high:
+            high, best = point.upper, point.channel
+    except (Unsupported, SolverFailed):
+        pass  # the interval stands
+    low = min(low, high)
+    close = high - low <= _CLOSE * max(1.0, high)
+    return PrivacyDistortion(notion=kind, value=0.5 * (low + high) if close else None, lower=low, upper=high,
+                             method="program" if close else "bounds", channel=best,
+                             _make=lambda: table_mechanism(best, alike, prior_provenance, **{kind: epsilon}))
+
+
+def _independent_distortion(notion: Level, prior: IndependentRows, epsilon: float) -> float:
+    return dp_distortion(prior, epsilon) if notion == "dp" else identifiability_distortion(prior, epsilon)

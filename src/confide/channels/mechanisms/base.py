@@ -1,0 +1,219 @@
+"""What all sampled mechanisms of this family have: public parameters, exact levels, what they spend, and a release.
+
+A mechanism is coded in whole numbers when it is first asked for its levels or a release; every number that it states is
+that of the coded channel, not of the formula behind it. Mechanisms that were fitted to a prior say where the prior is
+from before they release anything with secure noise: fitted on the rows that are released, it would leak them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.analyser import ChannelReport
+from confide.channels.channel import FiniteChannel
+from confide.channels.mechanisms.coded import CodedRows, CodedTable
+from confide.channels.mechanisms.coded_types import CodedTypes
+from confide.channels.priors import Prior, as_prior
+from confide.contract.checks import non_negative, one_of
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise, Stream
+from confide.privacy.noise.base import as_noise
+
+__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "PriorProvenance"]
+
+Coded = CodedRows | CodedTable | CodedTypes
+
+PriorProvenance = Literal["public", "released privately"]
+_PROVENANCE = ("public", "released privately")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChannelMechanism(ABC):
+    """A channel from databases of n rows over m letters, ready to be released from."""
+
+    source: ClassVar[Source]
+
+    @abstractmethod
+    def _size(self) -> tuple[int, int]:
+        """m and n."""
+
+    @property
+    def _fitted(self) -> Prior | None:
+        """The prior that the mechanism was fitted to."""
+        return None
+
+    @abstractmethod
+    def _code(self) -> Coded | None:
+        """The channel in whole numbers; None where it is too large to be certified."""
+
+    @cached_property
+    def coded(self) -> Coded | None:
+        """The channel in whole numbers, which releases draw from; None where there is none."""
+        return self._code()
+
+    @property
+    def channel(self) -> FiniteChannel:
+        """The coded channel, in doubles."""
+        return self._certified().channel
+
+    def levels(self, prior: Prior | ArrayLike | None = None) -> ChannelReport:
+        """All levels of the coded channel.
+
+        Args:
+            prior: what an attacker knows beforehand; default the prior that the mechanism was fitted to.
+
+        Returns:
+            Differential privacy is exact in whole numbers and rounded up; see `CodedRows.levels`.
+
+        Raises:
+            InvalidInput: no prior where one is needed, or one of another size.
+        """
+        law = self._fitted if prior is None else as_prior(prior, *self._size())
+        if law is None:
+            raise InvalidInput("prior", "is missing", "identifiability and information depend on it")
+        return self._levels(law)
+
+    def _levels(self, law: Prior) -> ChannelReport:
+        return self._certified().levels(law)
+
+    def dp(self) -> float:
+        """Differential privacy of the coded channel, in nats; needs no prior."""
+        return self._certified().dp()
+
+    def guarantees(self) -> Guarantees:
+        """Privacy, also towards a collector where rows are randomised one by one; distortion under the own prior."""
+        loss = PureDP(self.dp())
+        audiences = [Audience.PUBLIC, Audience.COLLECTOR] if isinstance(self.coded, CodedRows) else [Audience.PUBLIC]
+        note = "towards the collector where each person randomises her own row"
+        found: list[Privacy | Accuracy] = [
+            Privacy(loss=loss, unit=Unit.RECORD_REPLACED, audience=audience, source=self.source,
+                    note=note if audience is Audience.COLLECTOR else "") for audience in audiences]
+        if self._fitted is not None and (distortion := self.levels().distortion) is not None:
+            found.append(Accuracy(bound=distortion, measure="the expected number of changed rows under the prior",
+                                  trivial=float(self._size()[1]), source=self.source))
+        return Guarantees(tuple(found))
+
+    def events(self) -> tuple[Event, ...]:
+        """What one release spends.
+
+        Raises:
+            NotGuaranteed: its differential privacy is infinite.
+        """
+        level = self.dp()
+        if math.isinf(level):
+            raise NotGuaranteed("differential privacy", "an output that is possible for one database is impossible for "
+                                "a neighbour", "use RandomizedResponse or TopK")
+        return (PureEvent(epsilon=level, neighbours=Unit.RECORD_REPLACED),)
+
+    def release(self, rows: ArrayLike, noise: Noise, *, stream: Stream = "release") -> NDArray[np.int64]:
+        """Draw a release.
+
+        Args:
+            rows: (n,) letters 0..m-1 of the private database.
+            noise: where randomness comes from.
+            stream: the draw's name.
+
+        Returns:
+            (n,) letters; for a table whose outputs are no databases, (1,) the position of the output.
+
+        Raises:
+            InvalidInput: not such rows (which one is not said).
+            Refused: secure noise, and the prior's provenance is not stated, or the channel cannot be certified.
+        """
+        source = as_noise(noise)
+        if source.release_safe and self._fitted is not None and self._provenance() is None:
+            raise Refused("a mechanism that is fitted to a prior must say where it is from",
+                          "pass prior_provenance: 'public' or 'released privately'; never fit it on these rows")
+        if self.coded is None:
+            if source.release_safe:
+                raise Refused("this channel is too large for a certified table",
+                              "it can be simulated; for a release, use independent rows or at most 4,096 databases")
+            return self._simulated(rows, source, stream)
+        return self.coded.release(rows, source, stream)
+
+    def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+    def _provenance(self) -> str | None:
+        found = getattr(self, "prior_provenance", None)
+        return None if found is None else one_of("prior_provenance", found, _PROVENANCE)
+
+    def _certified(self) -> Coded:
+        if self.coded is None:
+            raise Refused("this channel is too large for a certified table",
+                          "its levels under its own prior are known; for more, use at most 4,096 databases")
+        return self.coded
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenChannel(ChannelMechanism):
+    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed.
+
+    Args:
+        dp_at_most: what its differential privacy must not exceed, in nats.
+        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own level,
+            by more than a part in 10^12.
+        prior: what it was fitted to; needed for `identifiability_at_most`.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
+            a prior.
+    """
+
+    dp_at_most: float | None = None
+    identifiability_at_most: float | None = None
+    prior: Prior | None = None
+    prior_provenance: PriorProvenance | None = None
+
+    source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
+                                      spec="privacy_notions 1.1")
+
+    def __post_init__(self) -> None:
+        for name in ("dp_at_most", "identifiability_at_most"):
+            if getattr(self, name) is not None:
+                non_negative(name, getattr(self, name))
+        if self.identifiability_at_most is not None and self.prior is None:
+            raise InvalidInput("prior", "is missing", "identifiability depends on it")
+        self._provenance()
+
+    @property
+    def _fitted(self) -> Prior | None:
+        return self.prior
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedMechanism(ChannelMechanism):
+    """One that is made from a prior.
+
+    Args:
+        prior: the law of the database, public.
+        prior_provenance: where it is from, "public" or "released privately"; needed for secure noise.
+    """
+
+    prior: Prior
+    prior_provenance: PriorProvenance | None = None
+
+    @property
+    def letters(self) -> int:
+        """m."""
+        return self.prior.letters
+
+    @property
+    def rows(self) -> int:
+        """n."""
+        return self.prior.rows
+
+    def _size(self) -> tuple[int, int]:
+        return self.prior.letters, self.prior.rows
+
+    @property
+    def _fitted(self) -> Prior:
+        return self.prior

@@ -1,0 +1,88 @@
+"""The mechanism that reaches the least level at a distortion: where a formula names it, and where a solver found it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.channels.channel import FiniteChannel, RowProduct
+from confide.channels.constants import PriorConstants
+from confide.channels.joint_types import JointTypeChannel
+from confide.channels.kernels import h_inverse
+from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
+from confide.channels.mechanisms.joint_type_mechanism import JointTypeMechanism
+from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
+from confide.channels.mechanisms.randomized_response import RandomizedResponse
+from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
+from confide.channels.mechanisms.table_mechanism import TableMechanism
+from confide.channels.notions import Notion
+from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
+
+__all__ = ["constant_channel", "formula_mechanism", "table_mechanism"]
+
+
+def formula_mechanism(
+    notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants,
+    provenance: PriorProvenance | None,
+) -> ChannelMechanism | None:
+    """Top-k or water-filling for independent rows, randomised response or the kernel mechanism for others; a constant
+    where that changes no more rows, the identity where no row may be changed. None where the rows are too many.
+
+    Args:
+        notion: in which it is best.
+        prior: of all rows.
+        distortion: that it has, or has at most.
+        level: the least one there.
+        constants: of the prior.
+        provenance: of the prior.
+    """
+    if distortion == 0:
+        return RandomizedResponse(epsilon=math.inf, letters=prior.letters, rows=prior.rows)
+    if isinstance(prior, IndependentRows):
+        if notion == "dp":
+            return TopK(prior=prior, epsilon=level, prior_provenance=provenance)
+        if notion == "identifiability":
+            return WaterFilling(prior=prior, identifiability=level, prior_provenance=provenance)
+        return WaterFilling(prior=prior, distortion=distortion, prior_provenance=provenance)
+    if notion != "identifiability" and level == 0.0:
+        return table_mechanism(constant_channel(prior), prior, provenance)
+    found = max(0.0, h_inverse(distortion, prior.letters, prior.rows))
+    if notion == "dp":
+        return RandomizedResponse(epsilon=found, letters=prior.letters, rows=prior.rows)
+    return KernelMechanism(prior=prior, epsilon=max(found, constants.kernel_level), prior_provenance=provenance)
+
+
+def table_mechanism(
+    channel: FiniteChannel | None, prior: Prior, provenance: PriorProvenance | None, *, dp: float | None = None,
+    identifiability: float | None = None,
+) -> ChannelMechanism | None:
+    """A solver's channel in whole numbers, with at most the level that it was solved for.
+
+    Args:
+        channel: the solver's; None where there is none.
+        prior: that it was solved for.
+        provenance: of the prior.
+        dp: its differential privacy.
+        identifiability: its identifiability under the prior.
+    """
+    if channel is None:
+        return None
+    if isinstance(channel, JointTypeChannel) and isinstance(prior, Exchangeable):
+        return JointTypeMechanism(types=channel, prior=prior, dp_at_most=dp, identifiability_at_most=identifiability,
+                                  prior_provenance=provenance)
+    if isinstance(channel, RowProduct):
+        identifiability = None  # follows from the tables' differential privacy; a table of all rows may not fit
+    return TableMechanism(table=channel, prior=prior, dp_at_most=dp, identifiability_at_most=identifiability,
+                          prior_provenance=provenance)
+
+
+def constant_channel(prior: Prior) -> RowProduct | None:
+    """Every row becomes its likeliest letter, whatever it was; None where the rows are too many."""
+    if prior.rows > LARGEST_FULL:
+        return None
+    laws, counts = prior.marginals()
+    tables = np.zeros((len(laws), prior.letters, prior.letters))
+    tables[np.arange(len(laws)), :, laws.argmax(axis=1)] = 1.0
+    which = prior.law_of_row() if isinstance(prior, IndependentRows) else np.repeat(np.arange(len(laws)), counts)
+    return RowProduct(list(tables), which)

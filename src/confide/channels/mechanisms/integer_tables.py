@@ -1,0 +1,172 @@
+"""Channels in whole numbers: what is drawn has exactly these odds, and its level is certified in integers.
+
+A table of doubles has the level that it was computed for only up to rounding, and a small entry that a solver or a
+rounding sets to 0 beside a positive one has none at all. Here every row is 2^62 units, no positive entry is lost, and
+the level is read off the units themselves. Where it must not exceed a number, every row is mixed with one constant row,
+by as little as it takes: that lowers all ratios, and never raises one.
+
+Source: spec privacy_notions 4 ("exact coding for releases").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.channels.kernels import axes
+from confide.channels.mechanisms.mixing import MOST_SHARE, least_mixed
+from confide.contract.errors import NotGuaranteed
+from confide.privacy.losses import up
+from confide.privacy.noise.balls import precision
+
+__all__ = ["IntegerTable", "integer_table", "log_up"]
+
+_TOTAL = 2**62
+_BITS = 192
+_RARE = 2.0**-46
+_ROUNDING = 1e-9  # how far above the asked level a table of doubles may be
+_CLOSE = 1.0 - 2.0**-48  # ratios of doubles that may be the largest one
+_ROOM = 1.0 + 2.0**-49  # for five roundings of a ratio of doubles
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerTable:
+    """A channel in whole numbers.
+
+    Args:
+        weights: (m^n, k) int64, every row with the same sum, at most 2^62.
+        letters: m.
+        rows: n.
+    """
+
+    weights: NDArray[np.int64]
+    letters: int
+    rows: int = 1
+
+    @property
+    def total(self) -> int:
+        """The sum of a row."""
+        return int(self.weights[0].sum())
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(m^n, k) the weights as probabilities, to the nearest double."""
+        return self.weights / self.total
+
+    def dp(self) -> float:
+        """Differential privacy in nats: the exact one, rounded up to a double; infinite where 0 stands beside a
+        positive weight.
+        """
+        worst = Fraction(1)
+        for view in axes(self.weights, self.letters, self.rows):  # type: ignore[arg-type]
+            top, bottom = view.max(axis=1), view.min(axis=1)
+            if (top[bottom == 0] > 0).any():
+                return math.inf
+            top, bottom = top[bottom > 0], bottom[bottom > 0]
+            ratios = top / bottom
+            near = ratios >= _CLOSE * max(float(ratios.max(initial=0.0)), float(worst))
+            pairs = np.unique(np.stack([top[near], bottom[near]]), axis=1)
+            worst = max([worst, *(Fraction(a, b) for a, b in pairs.T.tolist())])
+        return log_up(worst)
+
+    def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
+        """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
+
+        Args:
+            law: (m^n,) the prior.
+            enough: a level above which any other one will do as an answer.
+        """
+        return _upper(_worst_ratio(self.weights * law[:, None], self.letters, self.rows, math.exp(min(enough, 700.0))))
+
+
+class _Limit(NamedTuple):
+    name: str
+    limit: float
+    numbers: NDArray[np.float64]
+    measure: Callable[[IntegerTable], float]
+    scale: float = 0.0
+
+
+def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: float = math.inf) -> float:
+    """The largest ratio of two entries of a column whose inputs are neighbours, in doubles; or one above `enough`."""
+    worst = 1.0
+    for view in axes(table, letters, rows):
+        top, bottom = view.max(axis=1), view.min(axis=1)
+        if (top[bottom == 0] > 0).any():
+            return math.inf
+        worst = max(worst, float((top[bottom > 0] / bottom[bottom > 0]).max(initial=1.0)))
+        if worst > enough:
+            break
+    return worst
+
+
+def _upper(ratio: float) -> float:
+    """ln of a ratio of doubles that was rounded five times, rounded up."""
+    return log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
+
+
+def log_up(ratio: Fraction) -> float:
+    """ln of a positive ratio, rounded up to a double."""
+    from flint import arb
+
+    with precision(_BITS):
+        return up((arb(ratio.numerator) / ratio.denominator).log())
+
+
+def integer_table(
+    table: NDArray[np.float64], letters: int, rows: int = 1, *, dp: float | None = None,
+    identifiability: float | None = None, law: NDArray[np.float64] | None = None,
+) -> IntegerTable:
+    """A table of probabilities in whole numbers.
+
+    Args:
+        table: (m^n, k) rows that sum to 1.
+        letters: m.
+        rows: n.
+        dp: what its differential privacy must not exceed, in nats.
+        identifiability: what its identifiability must not exceed; next to the prior's own level, where no mixing lowers
+            it, by more than a part in 10^12. A prior in doubles says no more.
+        law: (m^n,) the prior; needed for `identifiability`.
+
+    Raises:
+        NotGuaranteed: the table's own level is above what is asked for by more than rounding.
+    """
+    # A column that is next to impossible from every input would be a few units, of coarse ratios: it is left out.
+    exact = np.where(table.max(axis=0) * table.shape[1] < _RARE, 0.0, table)
+    exact /= exact.sum(axis=1, keepdims=True)
+    limits: list[_Limit] = []
+    if dp is not None:
+        limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
+    if identifiability is not None and law is not None:
+        wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
+        limits.append(_Limit("identifiability", wanted, exact * law[:, None],
+                             lambda found: found.identifiability(law, wanted), 1.0 + wanted))
+    for each in limits:
+        level = math.log(_worst_ratio(each.numbers, letters, rows))
+        if level > each.limit + _ROUNDING * (1.0 + each.limit):
+            raise NotGuaranteed(f"{each.name} of {each.limit:g}", f"the table has {level:.12g}", "ask for what it has")
+    used = (exact > 0).any(axis=0)
+    # Half a uniform row: it keeps columns away from single units, whose rounding would be coarse.
+    constant = 0.5 * (exact.mean(axis=0) if law is None else law @ exact) + 0.5 * used / used.sum()
+    found = least_mixed(
+        lambda share: IntegerTable(_units((1.0 - share) * exact + share * constant), letters, rows),
+        lambda found, slack: all(each.measure(found) <= each.limit + slack * each.scale for each in limits),
+        most=1.0 if dp is not None and dp < _ROUNDING else MOST_SHARE)
+    if found is None:
+        raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
+                            "ask for a slightly larger one")
+    return found
+
+
+def _units(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Every row in units of 2^-62: rounded down, at least 1 where positive, what is left to the largest entry."""
+    counts = np.floor(table * float(_TOTAL)).astype(np.int64)
+    counts[(table > 0) & (counts == 0)] = 1
+    counts[np.arange(len(table)), table.argmax(axis=1)] += _TOTAL - counts.sum(axis=1)
+    return counts

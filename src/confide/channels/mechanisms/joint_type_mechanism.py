@@ -1,0 +1,61 @@
+"""Any channel that treats rows alike as a mechanism, such as what a program over joint types found.
+
+Source: spec privacy_notions 4 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confide.channels.joint_types import JointTypeChannel
+from confide.channels.mechanisms.base import GivenChannel
+from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
+from confide.channels.priors import Exchangeable
+from confide.contract.errors import InvalidInput
+
+__all__ = ["JointTypeMechanism"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JointTypeMechanism(GivenChannel):
+    """A channel over joint types in whole numbers, whose levels are analysed again.
+
+    Args:
+        types: the channel.
+        dp_at_most: what its differential privacy must not exceed, in nats.
+        identifiability_at_most: what its identifiability under `prior` must not exceed.
+        prior: what it was fitted to.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
+            a prior.
+
+    Raises:
+        InvalidInput: no channel over joint types, or an identifiability without a prior.
+        NotGuaranteed: from a release or its levels: the channel is above what is asked for by more than rounding.
+
+    Example:
+        >>> from confide.channels import Exchangeable, privacy_distortion
+        >>> from confide.privacy import Noise
+        >>> mixture = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], rows=10)
+        >>> it = privacy_distortion("dp", mixture, 3.6).mechanism
+        >>> type(it).__name__, it.levels().distortion <= 3.6
+        ('JointTypeMechanism', True)
+        >>> it.release([0, 0, 0, 1, 0, 0, 1, 0, 0, 0], Noise.simulated(1)).shape
+        (10,)
+    """
+
+    types: JointTypeChannel
+    prior: Exchangeable | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.types, JointTypeChannel):
+            raise InvalidInput("types", f"{type(self.types).__name__} is no channel over joint types")
+        if self.prior is not None and not isinstance(self.prior, Exchangeable):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is not exchangeable")
+        super().__post_init__()
+
+    def _size(self) -> tuple[int, int]:
+        return self.types.letters, self.types.rows
+
+    def _code(self) -> CodedTypes:
+        return coded_types(self.types, dp=self.dp_at_most, identifiability=self.identifiability_at_most,
+                           prior=self.prior)

@@ -1,0 +1,143 @@
+"""E_i: the release of which the truth is a randomised response. For any prior, correlated ones too, no release with its
+distortion is less identifying or less informative.
+
+An output Y is drawn so that, given Y, every row of the truth is Y's letter or another one, each alike and independently
+of all other rows: X = Y + noise. Such an output law exists from the prior's kernel level on.
+
+Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.analyser import ChannelReport, analyse
+from confide.channels.channel import ExponentialForm
+from confide.channels.constants import kernel_inverse_law, kernel_level, prior_level
+from confide.channels.infeasible import Infeasible
+from confide.channels.kernels import entropy_of_row, h, inverse_kernel, ratio
+from confide.channels.mechanisms.base import FittedMechanism
+from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
+from confide.channels.mechanisms.integer_tables import integer_table
+from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
+from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.guarantees import Source
+from confide.privacy.noise import Noise, Stream
+
+__all__ = ["KernelMechanism"]
+
+_CERTIFIED = 4096  # databases of a table that is certified
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KernelMechanism(FittedMechanism):
+    """The least identifiability and the least information at a distortion, for any prior with all databases possible.
+
+    Its identifiability is epsilon, its distortion h(epsilon), its differential privacy epsilon plus the prior's level.
+    Up to 4,096 databases, and for independent rows of any number, it is coded in whole numbers and can be released.
+    Beyond, it can be simulated, and its levels follow from its theorem.
+
+    Args:
+        prior: the law of the database, public.
+        epsilon: identifiability in nats, at least the prior's kernel level (`PriorConstants.kernel_level`).
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+
+    Raises:
+        Infeasible: an epsilon below the kernel level.
+        Unsupported: more than 2^24 databases, unless rows are independent or exchangeable over two letters.
+
+    Example:
+        >>> from confide.channels import FullPrior
+        >>> pair = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, rows=2)
+        >>> it = KernelMechanism(prior=pair, epsilon=3.0)
+        >>> found = it.levels()
+        >>> found.identifiability <= 3.0, round(found.dp - 3.0, 6), round(found.distortion, 6)
+        (True, 2.197225, 0.094852)
+    """
+
+    epsilon: float
+
+    source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prior, Prior):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is no prior",
+                               "use IndependentRows, Exchangeable or FullPrior")
+        non_negative("epsilon", self.epsilon)
+        self._provenance()
+        if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
+            raise Unsupported("prior", f"{self.letters}^{self.rows} databases", f"at most {LARGEST_FULL:,}")
+        least = kernel_level(self.prior)
+        if self.epsilon < least:
+            raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise")
+
+    @property
+    def _product(self) -> bool:
+        return isinstance(self.prior, IndependentRows)
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(self.prior, Exchangeable) and self.letters == 2
+
+    @cached_property
+    def _form(self) -> ExponentialForm:
+        if self.epsilon == 0.0:  # the prior is uniform, and any output law will do
+            weights = np.full(self.prior.cells, 1.0 / self.prior.cells)
+        else:
+            weights = kernel_inverse_law(self.prior, self.epsilon)
+        return ExponentialForm(weights, self.epsilon, self.letters, self.rows)
+
+    def _code(self) -> CodedRows | CodedTable | None:
+        if isinstance(self.prior, IndependentRows):
+            tables = [integer_table(_row_table(law, self.epsilon), self.letters, identifiability=self.epsilon, law=law)
+                      for law in self.prior.laws]
+            return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+        if self.prior.cells > _CERTIFIED:
+            return None
+        # Rows sum to 1 whatever was clipped; that what was clipped was rounding shows in the level.
+        table, law = self._form.table(), self.prior.vector()
+        found = analyse(self._form, self.prior).identifiability
+        if found > self.epsilon + _SLACK:
+            raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has")
+        return CodedTable(integer_table(table, self.letters, self.rows, identifiability=self.epsilon, law=law))
+
+    def dp(self) -> float:
+        return self.epsilon + prior_level(self.prior) if self.coded is None else self.coded.dp()
+
+    def _levels(self, law: Prior) -> ChannelReport:
+        if self.coded is not None or law is not self.prior:
+            return self._certified().levels(law)
+        if self.prior.cells <= LARGEST_FULL and not self._counted:
+            return analyse(self._form, law)
+        m, n = self._size()
+        information = max(0.0, self.prior.entropy - n * entropy_of_row(self.epsilon, m))
+        return ChannelReport(
+            dp=self.dp(), identifiability=self.epsilon, mutual_information=information,
+            distortion=h(self.epsilon, m, n), adversary_success=1.0 / (1.0 + (m - 1) * math.exp(-self.epsilon)),
+            information_privacy=math.nan, prior_level=prior_level(self.prior),
+        )
+
+    def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
+        letters = as_rows(rows, *self._size())
+        if isinstance(self.prior, Exchangeable) and self._counted:
+            return draw_counts(letters, self.prior.log_sequence, self.epsilon, noise, stream)
+        return draw_in_turn(letters, self._form.weights, ratio(self.epsilon), self.letters, noise, stream)
+
+
+def _row_table(law: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    """(m, m) E_i of one row."""
+    m, r = len(law), ratio(epsilon)
+    outputs = np.full(m, 1.0 / m) if epsilon == 0.0 else np.maximum(inverse_kernel(law, r, m, 1)[0], 0.0)
+    table = np.full((m, m), r)
+    np.fill_diagonal(table, 1.0)
+    table *= outputs
+    return np.asarray(table / table.sum(axis=1, keepdims=True))

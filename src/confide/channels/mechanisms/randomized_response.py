@@ -1,0 +1,104 @@
+"""Randomised response on every row, E_d: optimal for differential privacy where no letter is rare; needs no prior.
+
+Source: Wang 2016, (2.22); spec privacy_notions 4 (E_d).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+from confide.channels.mechanisms.base import ChannelMechanism
+from confide.channels.mechanisms.coded import CodedRows
+from confide.channels.mechanisms.integer_tables import IntegerTable
+from confide.contract.checks import fraction, non_negative, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Source, Unit
+from confide.privacy.events import Event, RandomizedResponseEvent
+from confide.privacy.response import ResponseTable, response_table
+
+__all__ = ["RandomizedResponse"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RandomizedResponse(ChannelMechanism):
+    """Every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), else takes another one, each alike.
+
+    Public: epsilon, m and n. Its differential privacy is epsilon, its identifiability epsilon plus the prior's level.
+
+    Args:
+        epsilon: differential privacy in nats, >= 0; infinity keeps every row.
+        letters: m, in 2..1024.
+        rows: n >= 1.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Example:
+        >>> from confide.privacy import Noise
+        >>> it = RandomizedResponse(epsilon=1.0, letters=5, rows=4)
+        >>> it.dp() <= 1.0, round(it.distortion, 6)
+        (True, 2.381561)
+        >>> it.release([0, 1, 2, 4], Noise.simulated(7)).tolist()
+        [0, 3, 1, 4]
+    """
+
+    epsilon: float
+    letters: int
+    rows: int = 1
+
+    source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
+
+    def __post_init__(self) -> None:
+        if self.epsilon != math.inf:
+            non_negative("epsilon", self.epsilon)
+        whole("rows", self.rows, at_least=1)
+        self._table  # noqa: B018 - checks the letters
+
+    @classmethod
+    def telling_the_truth(cls, truth: float, *, letters: int, rows: int = 1) -> RandomizedResponse:
+        """The design of a survey in which the truth is told with a probability, and another answer otherwise.
+
+        Args:
+            truth: in [1/m, 1).
+            letters: m.
+            rows: n.
+
+        Example:
+            >>> round(RandomizedResponse.telling_the_truth(0.75, letters=2).epsilon, 6)
+            1.098612
+        """
+        share, m = fraction("truth", truth), whole("letters", letters, at_least=2)
+        if share * m < 1.0 - 1e-12:
+            raise InvalidInput("truth", f"{share:g} is less than a guess", f"must be at least 1/{m}")
+        return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, rows=rows)
+
+    @cached_property
+    def _table(self) -> ResponseTable:
+        if self.epsilon == math.inf:
+            return replace(response_table(0.0, self.letters), same=2**62, other=0)
+        return response_table(self.epsilon, self.letters)
+
+    @property
+    def truth(self) -> float:
+        """Probability that a row keeps its letter."""
+        return self._table.truth
+
+    @property
+    def distortion(self) -> float:
+        """Expected number of changed rows, whatever the prior."""
+        return self.rows * (self.letters - 1) * self._table.other / self._table.total
+
+    def _size(self) -> tuple[int, int]:
+        return self.letters, self.rows
+
+    def _code(self) -> CodedRows:
+        return CodedRows([IntegerTable(self._table.weights, self.letters)], None, self.rows)
+
+    def events(self) -> tuple[Event, ...]:
+        if self.epsilon == math.inf:
+            return super().events()  # which refuses
+        return (RandomizedResponseEvent(epsilon=self._table.level, categories=self.letters,
+                                        neighbours=Unit.RECORD_REPLACED),)

@@ -1,0 +1,156 @@
+"""The best mechanisms for independent rows: top-k for differential privacy, water-filling for identifiability and
+information. Both are fitted to the rows' laws, which must not come from the rows that are released.
+
+Source: spec privacy_notions 4 and 5 (proved there, not in the source).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.channels.constants import prior_level
+from confide.channels.independent import row_distortions
+from confide.channels.infeasible import Infeasible
+from confide.channels.kernels import h
+from confide.channels.mechanisms.base import FittedMechanism
+from confide.channels.mechanisms.coded import CodedRows
+from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
+from confide.channels.priors import IndependentRows
+from confide.channels.rows import top_letters, water_table
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.guarantees import Source
+from confide.privacy.response import response_table
+
+__all__ = ["TopK", "WaterFilling"]
+
+_TOTAL = 2**62
+_LETTERS = 1024  # a table has their square
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _RowMechanism(FittedMechanism):
+    prior: IndependentRows
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prior, IndependentRows):
+            raise Unsupported("prior", "rows that depend on each other", "use KernelMechanism or RandomizedResponse")
+        if self.letters > _LETTERS:
+            raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
+        self._provenance()
+
+    def _coded(self, tables: list[IntegerTable]) -> CodedRows:
+        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TopK(_RowMechanism):
+    """The least distortion of all epsilon-differentially private releases of independent rows.
+
+    Each row's k likeliest letters answer by randomised response among themselves; any other letter is replaced by one
+    of them, each alike. k is chosen from the row's law and epsilon: 1, a constant, where epsilon is small.
+
+    Args:
+        prior: the rows' laws, public.
+        epsilon: differential privacy in nats, >= 0.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+
+    Raises:
+        InvalidInput: a parameter out of range, or more than 1,024 letters.
+        Unsupported: rows that are not independent.
+
+    Example:
+        >>> it = TopK(prior=IndependentRows([[0.2, 0.3, 0.5]], [2]), epsilon=math.log(2.5))
+        >>> round(it.levels().distortion, 6), it.dp() <= math.log(2.5)
+        (0.857143, True)
+    """
+
+    epsilon: float
+
+    source: ClassVar[Source] = Source(document="confide", statement="top-k channel", spec="privacy_notions 4")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        non_negative("epsilon", self.epsilon)
+
+    def _code(self) -> CodedRows:
+        return self._coded([_top_table(law, self.epsilon) for law in self.prior.laws])
+
+
+def _top_table(law: NDArray[np.float64], epsilon: float) -> IntegerTable:
+    m, k = len(law), top_letters(law, epsilon)
+    chosen = np.argsort(-law, kind="stable")[:k]
+    alike = np.full(k, _TOTAL // k, dtype=np.int64)
+    alike[-1] += _TOTAL - int(alike.sum())
+    weights = np.zeros((m, m), dtype=np.int64)
+    weights[:, chosen] = alike
+    odds = response_table(epsilon, k).weights if k > 1 else alike[None]
+    if odds[0].sum() == _TOTAL:  # else epsilon is so small that all rows answer alike
+        weights[np.ix_(chosen, chosen)] = odds
+    return IntegerTable(weights, m)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WaterFilling(_RowMechanism):
+    """The least information, or the least identifiability, of all releases of independent rows with a distortion.
+
+    At an identifiability level every row is changed as seldom as the level allows; at a distortion all rows have one
+    price of information. With equal laws both are the same channel.
+
+    Args:
+        prior: the rows' laws, public.
+        distortion: expected number of changed rows, in (0, D_0); gives the least information. Give this or
+            `identifiability`.
+        identifiability: a level in nats, at least the prior's own; gives the least distortion.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+
+    Raises:
+        InvalidInput: neither or both are given, or one is out of range.
+        Infeasible: an identifiability below the prior's level.
+        Unsupported: rows that are not independent.
+
+    Example:
+        >>> it = WaterFilling(prior=IndependentRows([[0.2, 0.3, 0.5]], [2]), identifiability=math.log(3))
+        >>> found = it.levels()
+        >>> round(found.distortion, 6), found.identifiability <= math.log(3)
+        (0.8, True)
+    """
+
+    distortion: float | None = None
+    identifiability: float | None = None
+
+    source: ClassVar[Source] = Source(document="confide", statement="water-filling channel", spec="privacy_notions 4")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.distortion is None) == (self.identifiability is None):
+            raise InvalidInput("distortion", "give it, or identifiability, and not both")
+        if self.distortion is not None:
+            non_negative("distortion", self.distortion, at_most=float(self.rows))
+        if self.identifiability is not None:
+            level = non_negative("identifiability", self.identifiability)
+            least = prior_level(self.prior)
+            if level < least:
+                raise Infeasible("identifiability", level, least, "what the prior gives away without a release")
+
+    @property
+    def row_distortions(self) -> NDArray[np.float64]:
+        """(u,) the probability that a row is changed, for each law of the prior."""
+        if self.identifiability is None:
+            constant: NDArray[np.float64] = 1.0 - self.prior.laws.max(axis=1)
+            if self.distortion >= float(self.prior.counts @ constant):  # type: ignore[operator]
+                return constant
+            return row_distortions(self.prior, float(self.distortion))  # type: ignore[arg-type]
+        level = self.identifiability
+        least = self.prior.laws.min(axis=1)
+        return np.asarray(np.maximum(1.0 - math.exp(min(level, 700.0)) * least, h(level, self.letters, 1)))
+
+    def _code(self) -> CodedRows:
+        return self._coded([
+            integer_table(water_table(law, float(delta)), self.letters, identifiability=self.identifiability, law=law)
+            for law, delta in zip(self.prior.laws, self.row_distortions, strict=True)])

@@ -1,0 +1,108 @@
+"""Any channel as a mechanism: a table of one's own, a product of row tables, or what a linear program found.
+
+Source: spec privacy_notions 4 ("LP mechanism: only after repair", "exact coding for releases").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.analyser import ChannelReport, analyse, row_pairs
+from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
+from confide.channels.kernels import ratio
+from confide.channels.mechanisms.base import GivenChannel
+from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
+from confide.channels.mechanisms.integer_tables import integer_table
+from confide.channels.mechanisms.sequential import draw_in_turn
+from confide.channels.priors import IndependentRows, Prior
+from confide.contract.errors import Unsupported
+from confide.privacy.noise import Noise, Stream
+
+__all__ = ["TableMechanism"]
+
+_CELLS = 2**24
+_CERTIFIED = 4096  # databases of an exponential form
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableMechanism(GivenChannel):
+    """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.
+
+    An exponential form over more than 4,096 databases is too large for that: it can be simulated, not released.
+
+    Args:
+        table: the channel: an object of this package, or (m, k) probabilities of one row.
+        dp_at_most: what its differential privacy must not exceed, in nats.
+        identifiability_at_most: what its identifiability under `prior` must not exceed; next to the prior's own
+            level, by more than a part in 10^12.
+        prior: what it was fitted to; needed for `identifiability_at_most`.
+        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise if there is
+            a prior.
+
+    Raises:
+        InvalidInput: no channel, or an identifiability without a prior.
+        Unsupported: more than 2^24 cells.
+        NotGuaranteed: from a release or its levels: the table is above what is asked for by more than rounding.
+
+    Example:
+        >>> it = TableMechanism(table=[[0.6, 0.4], [0.4, 0.6]], dp_at_most=0.4054651081081644)
+        >>> it.dp() <= 0.4054651081081644, round(it.levels([0.55, 0.45]).identifiability, 4)
+        (True, 0.6061)
+    """
+
+    table: FiniteChannel | ArrayLike
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, FiniteChannel):
+            object.__setattr__(self, "table", Channel(self.table))
+        super().__post_init__()
+
+    def _size(self) -> tuple[int, int]:
+        it = self._given
+        return it.letters, it.rows
+
+    @property
+    def _given(self) -> FiniteChannel:
+        return self.table  # type: ignore[return-value]
+
+    def _code(self) -> CodedRows | CodedTable | None:
+        it, dp, level = self._given, self.dp_at_most, self.identifiability_at_most
+        if isinstance(it, ExponentialForm) and it.weights.size > _CERTIFIED:
+            return None
+        if isinstance(it, RowProduct) and (level is None or isinstance(self.prior, IndependentRows)):
+            return self._rows(it)
+        table = it.table()
+        if table.size > _CELLS:
+            raise Unsupported("table", f"{table.shape[0]} x {table.shape[1]} cells", f"at most {_CELLS:,}")
+        law = None if self.prior is None else self.prior.vector()
+        return CodedTable(integer_table(table, it.letters, it.rows, dp=dp, identifiability=level, law=law))
+
+    def dp(self) -> float:
+        return super().dp() if self.coded is not None else analyse(
+            self._given, IndependentRows([np.full(self._given.letters, 1.0 / self._given.letters)],
+                                         [self._given.rows])).dp
+
+    def _levels(self, law: Prior) -> ChannelReport:
+        return super()._levels(law) if self.coded is not None else analyse(self._given, law)
+
+    def _simulated(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
+        it = self._given
+        if not isinstance(it, ExponentialForm):
+            return super()._simulated(rows, noise, stream)
+        letters = as_rows(rows, it.letters, it.rows)
+        return draw_in_turn(letters, it.weights, ratio(it.level), it.letters, noise, stream)
+
+    def _rows(self, it: RowProduct) -> CodedRows:
+        dp, level = self.dp_at_most, self.identifiability_at_most
+        if level is None or not isinstance(self.prior, IndependentRows):
+            tables, which = [integer_table(table, it.letters, dp=dp) for table in it.tables], it.which
+        else:  # one table for each pair of a law and a table, in the order of their codes
+            pairs, _ = row_pairs(self.prior, it)
+            tables = [integer_table(it.tables[k], it.letters, dp=dp, identifiability=level, law=self.prior.laws[j])
+                      for j, k in pairs.T.tolist()]
+            codes = np.array([len(it.tables), 1])
+            which = np.searchsorted(codes @ pairs, self.prior.law_of_row() * codes[0] + it.which)
+        return CodedRows(tables, which if len(tables) > 1 else None, it.rows)

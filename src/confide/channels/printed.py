@@ -1,0 +1,64 @@
+"""The source's own bounds on privacy at a distortion, to set beside the exact values.
+
+Source: Wang 2016, Theorems 1 and 2, Corollary 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from confide.channels.constants import PriorConstants
+from confide.channels.kernels import h, h_inverse
+from confide.channels.priors import Prior
+from confide.contract.checks import non_negative
+
+__all__ = ["PrintedBounds", "printed_bounds"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedBounds:
+    """What the source says of the least levels at one distortion, in nats.
+
+    Args:
+        distortion: D.
+        identifiability: (lower, upper) bounds of eps_i*(D), by (2.12); equal up to h(eps~_X). The source has no upper
+            bound beyond: infinity.
+        dp: (lower, upper) bounds of eps_d*(D), by (2.13).
+        kernel_dp: the upper bound of the differential privacy of the mechanism that is optimal for identifiability and
+            information, above eps_d*(D): 2 eps_X by Corollary 1; nan beyond h(eps~_X), where the source says nothing.
+        exact_kernel_dp: what it is: eps_X (spec 5.4); nan beyond.
+    """
+
+    distortion: float
+    identifiability: tuple[float, float]
+    dp: tuple[float, float]
+    kernel_dp: float
+    exact_kernel_dp: float
+
+
+def printed_bounds(prior: Prior, distortion: float, constants: PriorConstants | None = None) -> PrintedBounds:
+    """The source's bounds.
+
+    Args:
+        prior: with all databases possible.
+        distortion: D in [0, n].
+        constants: of the prior, if they are at hand.
+
+    Example:
+        >>> from confide.channels import IndependentRows
+        >>> found = printed_bounds(IndependentRows([[0.2533, 0.1821, 0.1821, 0.1873, 0.1952]]), 0.74)
+        >>> [round(each, 4) for each in found.dp]
+        [0.0103, 0.3403]
+    """
+    m, n = prior.letters, prior.rows
+    distortion = non_negative("distortion", distortion, at_most=float(n))
+    found = PriorConstants.of(prior) if constants is None else constants
+    level, own = h_inverse(distortion, m, n), found.prior_level
+    inside = distortion <= h(found.kernel_level, m, n)
+    identifiability = (level, level) if inside else (max(level, own), math.inf)
+    return PrintedBounds(
+        distortion=distortion, identifiability=identifiability,
+        dp=(max(level - own, 0.0) if level < math.inf else math.inf, max(level, 0.0)),
+        kernel_dp=2.0 * own if inside else math.nan, exact_kernel_dp=own if inside else math.nan,
+    )

@@ -1,0 +1,347 @@
+"""Priors: laws of a database of n rows over m letters, in the form that keeps computations small.
+
+`IndependentRows` never builds anything of size m^n and keeps equal rows once, `Exchangeable` holds one number for each
+composition of letter counts, `FullPrior` is a vector of m^n cells, first row slowest.
+
+Source: spec privacy_notions sections 1, 2 and 8.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, logsumexp
+
+from confide.channels.types import compositions
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, Unsupported
+
+__all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior"]
+
+LARGEST_FULL = 2**24
+"""Cells of a full vector at most."""
+
+_SUM = 1e-9
+
+
+def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[np.float64]:
+    """A law over letters or cells.
+
+    Args:
+        field: its name, for the error.
+        value: (k,) probabilities.
+        normalise: divide by the sum instead of asking for 1.
+
+    Raises:
+        InvalidInput: not one-dimensional, fewer than two entries, negative, not finite, or a sum off 1 by more than
+            1e-9.
+    """
+    try:
+        law = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(field, "is not an array of numbers") from None
+    if law.ndim != 1 or law.size < 2:
+        raise InvalidInput(field, f"has shape {law.shape}", "must be one-dimensional, of two entries or more")
+    if not np.isfinite(law).all() or (law < 0).any():
+        raise InvalidInput(field, "holds a number that is negative or not finite", "must be probabilities")
+    total = math.fsum(law) if law.size < 10**6 else float(law.sum())
+    if normalise and total > 0:
+        return law / total
+    if abs(total - 1.0) > _SUM:
+        raise InvalidInput(field, f"sums to {total:.10g}",
+                           f"must sum to 1 within {_SUM:g}; divide by the sum if you mean so")
+    return law
+
+
+class Prior(ABC):
+    """A law of a database; `letters` is m, `rows` is n."""
+
+    letters: int
+    rows: int
+
+    @property
+    def cells(self) -> int:
+        """N = m^n, exactly."""
+        return int(self.letters**self.rows)
+
+    @property
+    @abstractmethod
+    def positive(self) -> bool:
+        """Whether every database has a positive probability."""
+
+    @abstractmethod
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """(laws, counts): the laws of single rows, (u, m), and how many rows have each, (u,)."""
+
+    @property
+    @abstractmethod
+    def entropy(self) -> float:
+        """H(X) in nats."""
+
+    @abstractmethod
+    def vector(self) -> NDArray[np.float64]:
+        """(N,) all cells, first row slowest.
+
+        Raises:
+            Unsupported: more than 2^24 cells.
+        """
+
+    def _check_size(self) -> None:
+        if self.rows > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
+            size = f"{self.letters}^{self.rows} cells"
+            raise Unsupported("prior", f"{size} are too many to list",
+                              f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows")
+
+
+class IndependentRows(Prior):
+    """Rows that are independent; equal laws are kept once.
+
+    Args:
+        laws: (u, m) row laws.
+        counts: (u,) how many rows have each; default one each.
+
+    Raises:
+        InvalidInput: no laws; not laws.
+
+    Example:
+        >>> prior = IndependentRows([[0.3, 0.7]], [10**7])
+        >>> prior.rows, prior.letters, round(prior.entropy / prior.rows, 6)
+        (10000000, 2, 0.610864)
+    """
+
+    def __init__(self, laws: Sequence[ArrayLike] | NDArray[np.float64], counts: Sequence[int] | None = None) -> None:
+        given = [as_law("prior", law) for law in laws]
+        if not given or any(law.size != given[0].size for law in given):
+            raise InvalidInput("prior", "row laws are missing or of different lengths",
+                               "one law a row, all over m letters")
+        numbers = [1] * len(given) if counts is None else [whole("counts", count, at_least=1) for count in counts]
+        if len(numbers) != len(given):
+            raise InvalidInput("counts", f"{len(numbers)} counts", f"must be {len(given)}, one for each law")
+        table, place = np.unique(np.stack(given), axis=0, return_inverse=True)
+        self.laws: NDArray[np.float64] = table
+        self.counts: NDArray[np.int64] = np.bincount(place.reshape(-1), weights=numbers).astype(np.int64)
+        self._order = np.repeat(place.reshape(-1), numbers) if sum(numbers) <= LARGEST_FULL else None
+        self.letters, self.rows = int(table.shape[1]), int(sum(numbers))
+
+    def __repr__(self) -> str:
+        return f"IndependentRows(<{len(self.laws)} laws over {self.letters} letters, {self.rows} rows>)"
+
+    @property
+    def positive(self) -> bool:
+        return bool((self.laws > 0).all())
+
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        return self.laws, self.counts
+
+    def law_of_row(self) -> NDArray[np.int64]:
+        """(n,) which of `laws` each row has, in the order in which the rows were given."""
+        if self._order is None:
+            raise Unsupported("prior", f"{self.rows} rows are too many to list")
+        return self._order
+
+    @property
+    def entropy(self) -> float:
+        return float(sum(count * entropy(law) for law, count in zip(self.laws, self.counts, strict=True)))
+
+    def vector(self) -> NDArray[np.float64]:
+        self._check_size()
+        out = np.ones(1)
+        for law in self.laws[self.law_of_row()]:
+            out = np.multiply.outer(out, law).reshape(-1)
+        return out
+
+
+class FullPrior(Prior):
+    """Any law, as a vector of its m^n cells in C order (first row slowest).
+
+    Args:
+        cells: (m^n,) probabilities.
+        letters: m.
+        rows: n.
+        normalise: divide by the sum.
+    """
+
+    def __init__(self, cells: ArrayLike, letters: int, rows: int, *, normalise: bool = False) -> None:
+        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+        self._check_size()
+        self.table = as_law("prior", cells, normalise=normalise)
+        if self.table.size != self.cells:
+            raise InvalidInput("prior", f"{self.table.size} cells", f"must be {letters}^{rows} = {self.cells}")
+
+    def __repr__(self) -> str:
+        return f"FullPrior(<{self.cells} cells>, letters={self.letters}, rows={self.rows})"
+
+    @property
+    def positive(self) -> bool:
+        return bool(self.table.min() > 0)
+
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        views = (self.table.reshape(self.letters**i, self.letters, -1) for i in range(self.rows))
+        return np.stack([view.sum(axis=(0, 2)) for view in views]), np.ones(self.rows, dtype=np.int64)
+
+    @property
+    def entropy(self) -> float:
+        return entropy(self.table)
+
+    def vector(self) -> NDArray[np.float64]:
+        return self.table
+
+
+class Exchangeable(Prior):
+    """A law that does not change when rows change places: one number for each composition of letter counts.
+
+    Args:
+        log_sequence: (t,) ln of the probability of ONE sequence with these letter counts, for each composition in the
+            order of `types.compositions(rows, letters)`; -inf for impossible ones. For two letters, entry k belongs to
+            sequences with k times letter 1.
+        letters: m.
+        rows: n.
+
+    Raises:
+        InvalidInput: the wrong number of entries, or a sum off 1 by more than 1e-9.
+
+    Example:
+        >>> prior = Exchangeable.mixture([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], 3)
+        >>> prior.vector().round(4).tolist()
+        [0.26, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.26]
+    """
+
+    def __init__(self, log_sequence: ArrayLike, letters: int, rows: int) -> None:
+        self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
+        self.log_sequence = np.array(log_sequence, dtype=np.float64)
+        if self.log_sequence.shape != (len(self.types),) or np.isnan(self.log_sequence).any():
+            raise InvalidInput("prior", f"shape {self.log_sequence.shape}", f"must be ({len(self.types)},), of numbers")
+        total = float(np.exp(logsumexp(self.log_types)))
+        if abs(total - 1.0) > _SUM:
+            raise InvalidInput("prior", f"sums to {total:.10g}", f"must sum to 1 within {_SUM:g}")
+
+    def __repr__(self) -> str:
+        return f"Exchangeable(<{len(self.types)} types>, letters={self.letters}, rows={self.rows})"
+
+    @classmethod
+    def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], rows: int) -> Exchangeable:
+        """A mixture of independent, identically distributed rows."""
+        parts = [as_law("prior", law) for law in laws]
+        shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
+        if len(parts) != len(shares):
+            raise InvalidInput("weights", f"{len(shares)} weights", f"must be {len(parts)}, one for each law")
+        if len({part.size for part in parts}) > 1:
+            raise InvalidInput("laws", "are over different numbers of letters", "must be over the same letters")
+        types = compositions(whole("rows", rows, at_least=1), parts[0].size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = [np.log(share) + np.where(types > 0, types * np.log(law), 0.0).sum(axis=1)
+                    for share, law in zip(shares, parts, strict=True)]
+        return cls(logsumexp(np.stack(each), axis=0), parts[0].size, rows)
+
+    @classmethod
+    def polya(cls, alpha: ArrayLike, rows: int) -> Exchangeable:
+        """The Polya urn (Dirichlet mixture) with parameters alpha > 0."""
+        start = np.array(alpha, dtype=np.float64)
+        if start.ndim != 1 or start.size < 2 or not (start > 0).all():
+            raise InvalidInput("alpha", "must be positive, one for each letter")
+        types = compositions(whole("rows", rows, at_least=1), start.size)
+        # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
+        steps = np.arange(rows)
+        each = np.concatenate([np.zeros((start.size, 1)), np.cumsum(np.log(start[:, None] + steps), axis=1)], axis=1)
+        log = np.take_along_axis(each.T, types, axis=0).sum(axis=1)
+        return cls(log - np.log(start.sum() + steps).sum(), start.size, rows)
+
+    @cached_property
+    def types(self) -> NDArray[np.int64]:
+        """(t, m) letter counts."""
+        return compositions(self.rows, self.letters)
+
+    @cached_property
+    def log_types(self) -> NDArray[np.float64]:
+        """(t,) ln of the probability of each composition."""
+        return np.asarray(self.log_sequence + gammaln(self.rows + 1) - gammaln(self.types + 1).sum(axis=1))
+
+    @cached_property
+    def _place(self) -> dict[tuple[int, ...], int]:
+        return {tuple(row): k for k, row in enumerate(self.types.tolist())}
+
+    @cached_property
+    def other_types(self) -> NDArray[np.int64]:
+        """(l, m) letter counts of all rows but one."""
+        return compositions(self.rows - 1, self.letters) if self.rows > 1 else np.zeros((1, self.letters), np.int64)
+
+    @cached_property
+    def last_row_logs(self) -> NDArray[np.float64]:
+        """(l, m) ln of the probability of one sequence whose last row has each letter, one line for each of
+        `other_types`.
+        """
+        which = [[self._place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(self.letters)]
+                 for row in self.other_types.tolist()]
+        return np.asarray(self.log_sequence[np.array(which)])
+
+    @property
+    def positive(self) -> bool:
+        return bool(np.isfinite(self.log_sequence).all())
+
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        law = np.exp(self.log_types) @ self.types / self.rows
+        return law[None], np.array([self.rows], dtype=np.int64)
+
+    @property
+    def entropy(self) -> float:
+        return float(-np.sum(np.where(self.log_types > -np.inf, np.exp(self.log_types) * self.log_sequence, 0.0)))
+
+    def vector(self) -> NDArray[np.float64]:
+        self._check_size()
+        counts = np.zeros((1, self.letters), dtype=np.int64)
+        for _ in range(self.rows):
+            counts = (counts[:, None, :] + np.eye(self.letters, dtype=np.int64)).reshape(-1, self.letters)
+        return np.exp(self.log_sequence)[[self._place[tuple(row)] for row in counts.tolist()]]
+
+
+def entropy(law: NDArray[np.float64]) -> float:
+    """-sum p ln p, in nats."""
+    some = law[law > 0]
+    return float(-np.sum(some * np.log(some)))
+
+
+def as_prior(prior: object, letters: int | None = None, rows: int | None = None) -> Prior:
+    """A prior from what people pass: a prior, a list of row laws, one row law with `rows`, or a full vector.
+
+    Args:
+        prior: see above; a vector of length m is the law of each of `rows` independent rows, one of length m^n the full
+            law.
+        letters: m.
+        rows: n.
+
+    Raises:
+        InvalidInput: what was passed fits neither, or contradicts m or n.
+    """
+    if isinstance(prior, Prior):
+        for name, given, known in (("letters", letters, prior.letters), ("rows", rows, prior.rows)):
+            if given is not None and given != known:
+                raise InvalidInput(name, f"{given} differs from the prior's {known}")
+        return prior
+    try:
+        array = np.array(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("prior", "is not an array of numbers",
+                           "must be a vector of probabilities, or one law a row, all of the same length") from None
+    if array.ndim == 2:
+        found: Prior = IndependentRows(list(array)) if rows in (None, len(array)) else IndependentRows(
+            list(array), [rows] if len(array) == 1 else None)
+        return as_prior(found, letters, rows)
+    if array.ndim != 1:
+        raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law a row")
+    n = 1 if rows is None else whole("rows", rows, at_least=1)
+    root = round(array.size ** (1.0 / n)) if n > 1 else 0
+    if letters is None and n > 1 and root > 1 and root**n == array.size:
+        raise InvalidInput(
+            "letters", f"is missing, and {array.size} entries are one row's law or all {root}^{n} databases",
+            f"say letters={array.size} or letters={root}")
+    m = array.size if letters is None else whole("letters", letters, at_least=2)
+    if array.size == m:
+        return IndependentRows([array], [n])
+    if n < 64 and array.size == m**n:
+        return FullPrior(array, m, n)
+    raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (each row's law) or {m}^{n}")

@@ -1,0 +1,179 @@
+"""What an attacker can do with a release: guess a letter, or tell two values of one row apart.
+
+The attacker is the strongest that the notions speak of: she knows the channel, the prior, and all rows but one. Her
+test between two values of that row has a rate of false alarms and a rate of hits; the best hits at each rate of false
+alarms are the trade-off of the channel, exact for a finite one (Neyman and Pearson), bounded by its level otherwise.
+Hits less false alarms, at best, are her advantage: the total variation between neighbours.
+
+Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.analyser import analyse
+from confide.channels.channel import Channel, FiniteChannel, RowProduct
+from confide.channels.kernels import axes
+from confide.channels.priors import Prior, as_prior
+from confide.contract.checks import non_negative
+
+__all__ = ["AttackRisk", "attack_risk", "best_advantage", "best_hits"]
+
+_Vector = NDArray[np.float64]
+_CELLS = 2**24  # pairs of neighbours times outputs
+_BLOCK = 2**20  # of them at a time
+_RATES = np.concatenate([[0.0, 0.001], np.linspace(0.01, 0.09, 9), np.linspace(0.1, 1.0, 19)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttackRisk:
+    """What the strongest attacker can do.
+
+    Args:
+        guess_before: the best that she guesses the unknown row before the release, for the row that is easiest.
+        guess_after: the same after the release that helps her most.
+        advantage: hits less false alarms of the best test between two values of a row; 0 is blind, 1 is certain.
+        false_alarms: rates of false alarms, rising from 0 to 1.
+        hits: the best rate of hits at each of them, over all pairs of neighbours.
+        exact: whether advantage and hits are exact; otherwise they are upper bounds from differential privacy.
+        level: the channel's differential privacy, in nats.
+    """
+
+    guess_before: float
+    guess_after: float
+    advantage: float
+    false_alarms: _Vector
+    hits: _Vector
+    exact: bool
+    level: float
+
+    def hits_at(self, false_alarms: float) -> float:
+        """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from above: that of the
+        next one, or of the level. `attack_risk` tabulates the rates that it is told.
+        """
+        rate = non_negative("false_alarms", false_alarms, at_most=1.0)
+        following = int(np.searchsorted(self.false_alarms, rate))
+        return min(float(self.hits[following]), float(best_hits(rate, self.level)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {**vars(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist()}
+
+
+def best_advantage(epsilon: float, delta: float = 0.0) -> float:
+    """The most that hits exceed false alarms under (epsilon, delta)-DP: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1).
+
+    Example:
+        >>> round(best_advantage(1.0), 6)
+        0.462117
+    """
+    epsilon, delta = _level(epsilon), non_negative("delta", delta, at_most=1.0)
+    return delta + (1.0 - delta) * math.tanh(0.5 * epsilon)
+
+
+def best_hits(false_alarms: ArrayLike, epsilon: float, delta: float = 0.0) -> _Vector:
+    """The best rate of hits at rates of false alarms under (epsilon, delta)-DP.
+
+    Example:
+        >>> best_hits([0.05, 0.5], 1.0).round(4).tolist()
+        [0.1359, 0.8161]
+    """
+    epsilon, delta = _level(epsilon), non_negative("delta", delta, at_most=1.0)
+    rate = np.asarray(false_alarms, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steep = (np.where(rate > 0, math.exp(min(epsilon, 700.0)) * rate, 0.0) if epsilon < math.inf else 1.0) + delta
+    flat = 1.0 - math.exp(-epsilon) * np.maximum(1.0 - delta - rate, 0.0)
+    return np.asarray(np.minimum(1.0, np.minimum(steep, flat)))
+
+
+def attack_risk(
+    channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike, *, rates: Sequence[float] = ()
+) -> AttackRisk:
+    """What the strongest attacker can do with one release.
+
+    Args:
+        channel: in any form, or a table for one row.
+        prior: what she knows beforehand.
+        rates: of false alarms, to be tabulated beside the usual ones.
+
+    Returns:
+        Exact where pairs of neighbours times outputs are at most 2^24; bounds from differential privacy beyond.
+
+    Raises:
+        InvalidInput: as `analyse`.
+
+    Example:
+        >>> found = attack_risk([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
+        >>> found.guess_before, round(found.guess_after, 4), round(found.advantage, 4)
+        (0.55, 0.6471, 0.2)
+    """
+    it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    law = as_prior(prior, it.letters, it.rows)
+    report = analyse(it, law)
+    nothing = RowProduct([np.ones((it.letters, 1))], np.zeros(it.rows, dtype=np.int64))
+    before = analyse(nothing, law).adversary_success
+    alarms = np.union1d(_RATES, [non_negative("rates", rate, at_most=1.0) for rate in rates])
+    advantage, hits, exact = 0.0, np.zeros(len(alarms)), _pairs(it) <= _CELLS
+    if exact:
+        for p, q in _neighbours(it):
+            advantage = max(advantage, float(np.maximum(p - q, 0.0).sum(axis=1).max()))
+            hits = np.maximum(hits, _hits(p, q, alarms))
+    else:
+        advantage, hits = best_advantage(report.dp), best_hits(alarms, report.dp)
+    return AttackRisk(guess_before=before, guess_after=report.adversary_success, advantage=advantage,
+                      false_alarms=alarms, hits=hits, exact=exact, level=report.dp)
+
+
+def _level(epsilon: float) -> float:
+    return math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
+
+
+def _pairs(channel: FiniteChannel) -> float:
+    """Pairs of neighbours times outputs."""
+    m, n = channel.letters, channel.rows
+    if isinstance(channel, RowProduct):
+        return sum(table.size * (m - 1) for table in channel.tables)
+    if n * math.log2(m) > 24:
+        return math.inf
+    outputs = channel.table().shape[1] if isinstance(channel, Channel) else m**n
+    return float(m**n * n * (m - 1) * outputs)
+
+
+def _neighbours(channel: FiniteChannel) -> Iterator[tuple[_Vector, _Vector]]:
+    """Blocks of pairs of laws of the output under neighbours, both ways round."""
+    m = channel.letters
+    views = ([table[None] for table in channel.tables] if isinstance(channel, RowProduct) else
+             [np.moveaxis(view.reshape(view.shape[0], m, -1, channel.table().shape[1]), 2, 1).reshape(
+                 -1, m, channel.table().shape[1]) for view in axes(channel.table(), m, channel.rows)])
+    for view in views:
+        step = max(1, _BLOCK // (m * view.shape[2]))
+        for start in range(0, len(view), step):
+            some = view[start : start + step]
+            for shift in range(1, m):
+                yield some.reshape(-1, view.shape[2]), np.roll(some, shift, axis=1).reshape(-1, view.shape[2])
+
+
+def _hits(p: _Vector, q: _Vector, rates: _Vector) -> _Vector:
+    """(rates,) the best hits over pairs: outputs in falling order of their likelihood ratio, the last one in part."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(p > 0, p / q, 0.0)
+    order = np.argsort(-ratio, axis=1)
+    start = np.zeros((len(p), 1))
+    alarms = np.concatenate([start, np.cumsum(np.take_along_axis(q, order, axis=1), axis=1)], axis=1)
+    found = np.concatenate([start, np.cumsum(np.take_along_axis(p, order, axis=1), axis=1)], axis=1)
+    best = np.empty(len(rates))
+    for k, rate in enumerate(rates):
+        last = (alarms <= rate).sum(axis=1) - 1
+        following = np.minimum(last + 1, p.shape[1])
+        at = np.stack([last, following], axis=1)
+        (a0, a1), (f0, f1) = np.take_along_axis(alarms, at, axis=1).T, np.take_along_axis(found, at, axis=1).T
+        share = np.where(a1 > a0, (rate - a0) / np.where(a1 > a0, a1 - a0, 1.0), 0.0)
+        best[k] = min(1.0, float((f0 + share * (f1 - f0)).max()))
+    return best

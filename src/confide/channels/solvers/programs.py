@@ -1,0 +1,134 @@
+"""The least distortion under a level, by linear programming with a certificate: D*(epsilon) lies between a dual bound
+that holds whatever the solver did, and the distortion of a channel whose level has been measured.
+
+Full priors of up to 256 databases are solved over all pairs of databases, exchangeable ones over joint types.
+
+Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.channels.channel import Channel, FiniteChannel
+from confide.channels.joint_types import JointTypeChannel, joint_types
+from confide.channels.notions import Level
+from confide.channels.priors import Exchangeable, Prior
+from confide.channels.solvers.block_program import solve
+from confide.channels.solvers.certificates import lower_bound, repaired
+from confide.channels.solvers.full_program import full_program
+from confide.channels.solvers.ratio_program import BlockProgram
+from confide.channels.solvers.types_program import types_program
+from confide.channels.types import compositions
+from confide.contract.errors import Unsupported
+
+__all__ = ["ProgramPoint", "as_exchangeable", "check_size", "solve_program"]
+
+_INSIDE = 1e-12
+"""The program is solved this much below the level, so that rounding of the channel stays below it."""
+
+_MOST_VARIABLES = 70_000
+_MOST_WORK = 6e9  # multiplications in one step
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramPoint:
+    """D*(epsilon) at one level.
+
+    Args:
+        epsilon: the level, in nats.
+        lower: certified: no channel of this level has less distortion.
+        upper: distortion of `channel`.
+        slope: derivative of D* by the level, about.
+        channel: of at most this level.
+    """
+
+    epsilon: float
+    lower: float
+    upper: float
+    slope: float
+    channel: FiniteChannel
+    _program: BlockProgram
+    _prices: NDArray[np.float64]
+    _error: float
+
+    def lower_at(self, epsilon: float) -> float:
+        """A certified lower bound of D* at a level nearby, from the prices of this one."""
+        return lower_bound(self._program.loosened(epsilon - self.epsilon), self._prices, self._error)
+
+
+def as_exchangeable(prior: Prior) -> Prior:
+    """The same law over letter counts, if it does not change when rows change places; else as it is.
+
+    Example:
+        >>> from confide.channels.priors import FullPrior
+        >>> as_exchangeable(FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2))
+        Exchangeable(<3 types>, letters=2, rows=2)
+    """
+    if isinstance(prior, Exchangeable) or prior.rows == 1 or prior.cells > 2**20:
+        return prior
+    law, m, n = prior.vector(), prior.letters, prior.rows
+    cube = law.reshape((m,) * n)
+    if not (cube == cube.swapaxes(0, 1)).all() or not (cube == np.moveaxis(cube, 0, -1)).all():
+        return prior  # a swap and a rotation generate all permutations
+    powers = m ** np.arange(n - 1, -1, -1)
+    at = [int(np.repeat(np.arange(m), counts) @ powers) for counts in compositions(n, m)]
+    with np.errstate(divide="ignore"):
+        return Exchangeable(np.log(law[at]), m, n)
+
+
+def check_size(prior: Prior) -> None:
+    """Raise where the program of a prior is too large.
+
+    Raises:
+        Unsupported: with the size and what would do.
+    """
+    if isinstance(prior, Exchangeable):
+        joint_types(prior.letters, prior.rows, _MOST_VARIABLES)
+    elif prior.cells**2 > _MOST_VARIABLES:
+        raise Unsupported("prior", f"a program over {prior.cells:,} x {prior.cells:,} pairs of databases",
+                          "at most 256 databases; or an exchangeable law, or independent rows")
+
+
+def solve_program(prior: Prior, epsilon: float, notion: Level) -> ProgramPoint:
+    """Solve and certify.
+
+    Args:
+        prior: with few databases, or exchangeable (`as_exchangeable` finds out).
+        epsilon: > 0; for identifiability above eps_X.
+        notion: "dp" or "identifiability".
+
+    Raises:
+        Unsupported: too large.
+        SolverFailed: no channel could be made from what the solver reached.
+
+    Example:
+        >>> from confide.channels.priors import FullPrior
+        >>> point = solve_program(FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2), 0.6, "dp")
+        >>> round(point.lower, 6), round(point.upper, 6)
+        (0.59393, 0.59393)
+    """
+    check_size(prior)
+    if isinstance(prior, Exchangeable):
+        program, start = types_program(prior, epsilon, notion)
+        # Costs and factors of joint types are exponentials of logs of many digits.
+        error = (64 + 8 * prior.rows) * 2.0**-53
+    else:
+        program, start = full_program(prior, epsilon, notion)
+        error = 8 * 2.0**-53
+    if program.work > _MOST_WORK:
+        raise Unsupported("prior", f"a program over {len(start):,} joint types", "fewer rows or letters")
+    inner = program.loosened(-_INSIDE)
+    found = solve(inner, start)
+    values = repaired(inner, found.values, 0)
+    channel: FiniteChannel
+    if isinstance(prior, Exchangeable):
+        channel = JointTypeChannel(joint_types(prior.letters, prior.rows), values)
+    else:
+        channel = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
+    return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values),
+                        found.slope, channel, program, found.prices, error)

@@ -1,0 +1,178 @@
+"""From a level in one notion to bounds in the others, each with what it needs to hold.
+
+Nothing here is an approximation: each step is a proved inequality, and where nothing follows, that is said. A channel
+at hand is better analysed (`analyse`, `attack_risk`): its own numbers are inside these bounds.
+
+Source: Wang 2016, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from confide.channels.constants import prior_level
+from confide.channels.kernels import entropy_of_row, h
+from confide.channels.notions import Measure, as_measure
+from confide.channels.priors import Prior
+from confide.channels.risk import best_advantage
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Step", "composed_level", "translate"]
+
+Bound = Literal["at most", "at least"]
+
+_ANY = "any prior, whatever its rows have to do with each other"
+_INFORMED = "an attacker who knows the channel and all rows but one"
+_KNOWN = "the attacker's prior is this one, and all databases are possible under it"
+_BOTH = f"{_INFORMED}; {_KNOWN}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One bound.
+
+    Args:
+        quantity: what is bounded.
+        bound: "at most" or "at least".
+        value: the bound; infinite where nothing follows.
+        unit: nats, rows, a probability.
+        needs: what must be true for it.
+        source: where it is proved.
+    """
+
+    quantity: str
+    bound: Bound
+    value: float
+    unit: str
+    needs: str
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return dict(vars(self))
+
+
+def translate(notion: Measure, level: float, prior: Prior) -> tuple[Step, ...]:
+    """What a level in one notion says in the others.
+
+    Args:
+        notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
+        level: in nats, >= 0; infinity is allowed. If it is only an upper bound of the channel's level, the bounds on
+            other notions from below say nothing; all others hold.
+        prior: what the attacker knows beforehand; gives m, n and eps_X.
+
+    Raises:
+        InvalidInput: an unknown notion, a negative level, or an identifiability below the prior's own level.
+
+    Example:
+        >>> from confide.channels import IndependentRows
+        >>> for step in translate("dp", 0.4055, IndependentRows([[0.55, 0.45]]))[:2]:
+        ...     print(step.quantity, step.bound, round(step.value, 4), step.unit)
+        identifiability at most 0.6062 nats
+        identifiability at least 0.2048 nats
+    """
+    notion = as_measure(notion)
+    level = math.inf if level == math.inf else non_negative("level", level)
+    own = prior_level(prior)
+    if notion == "identifiability" and level < own - 1e-9 * (1.0 + own):
+        raise InvalidInput("level", f"{level:g} is below what the prior gives away without a release",
+                           f"must be at least {own:.10g}")
+    return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual-information": _from_information,
+            "information-privacy": _from_information_privacy}[notion](level, prior, own)
+
+
+def composed_level(levels: Sequence[float], prior: Prior | None = None) -> float:
+    """The level of several releases of the same rows together, each drawn anew.
+
+    Args:
+        levels: differential privacy of each, in nats; also where later ones were chosen after seeing earlier ones. Or
+            the information of each: together they give away at most the sum.
+        prior: if given, the identifiability of all together: eps_X more.
+
+    Example:
+        >>> composed_level([0.5, 0.5, 1.0])
+        2.0
+    """
+    if not levels:
+        raise InvalidInput("levels", "there are none")
+    total = math.fsum(math.inf if level == math.inf else non_negative("levels", level) for level in levels)
+    return total if prior is None else total + prior_level(prior)
+
+
+def _step(quantity: str, bound: Bound, value: float, unit: str, needs: str, source: str) -> Step:
+    return Step(quantity=quantity, bound=bound, value=value, unit=unit, needs=needs, source=source)
+
+
+def _success(level: float, letters: int) -> float:
+    return 1.0 / (1.0 + (letters - 1) * math.exp(-level))
+
+
+def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
+    m, n = prior.letters, prior.rows
+    return (
+        _step("identifiability", "at most", level + own, "nats", _KNOWN, "Theorem 1, (2.19)"),
+        _step("identifiability", "at least", max(level - own, own), "nats", _KNOWN, "spec 1.1"),
+        _step("guess of a row", "at most", _success(level + own, m), "probability", _BOTH, "spec 5.7"),
+        _step("advantage between two values of a row", "at most", best_advantage(level), "hits less false alarms",
+              f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015"),
+        _step("mutual information", "at most", n * level, "nats", _ANY, "McGregor et al. 2010"),
+        _step("changed rows", "at least", h(level + own, m, n), "rows", _KNOWN, "Theorem 1"),
+    )
+
+
+def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
+    m, n = prior.letters, prior.rows
+    return (
+        _step("differential privacy", "at most", level + own, "nats", _KNOWN, "spec 1.1"),
+        _step("differential privacy", "at least", max(level - own, 0.0), "nats", _KNOWN, "spec 1.1"),
+        _step("guess of a row", "at most", _success(level, m), "probability", _BOTH, "Definition 2"),
+        _step("advantage between two values of a row", "at most", best_advantage(level + own), "hits less false alarms",
+              _BOTH, "Kairouz, Oh and Viswanath 2015"),
+        _step("mutual information", "at most", n * (level + own), "nats", _KNOWN, "McGregor et al. 2010"),
+        _step("changed rows", "at least", h(level, m, n), "rows", _KNOWN, "Lemma 7"),
+    )
+
+
+def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...]:  # noqa: ARG001 - as its siblings
+    """An average bounds averages: no worst case follows from it."""
+    m, n = prior.letters, prior.rows
+    laws, _ = prior.marginals()
+    average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
+    return (
+        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+              "section 1.3.2"),
+        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+              "section 1.3.2"),
+        _step("guess of a row, averaged over outputs", "at most", average, "probability",
+              "an attacker who knows no other row; the prior is this one", "Pinsker"),
+        _step("differential privacy", "at least", level / n, "nats", _ANY, "McGregor et al. 2010"),
+        _step("changed rows", "at least", _shannon(level, prior), "rows", f"the prior is this one, m = {m}",
+              "Shannon's lower bound; Theorem 2"),
+    )
+
+
+def _from_information_privacy(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
+    return (
+        _step("mutual information", "at most", level, "nats", "the prior is this one", "du Pin Calmon and Fawaz 2012"),
+        _step("differential privacy", "at most", 2.0 * level, "nats", _KNOWN, "du Pin Calmon and Fawaz 2012"),
+        *(step for step in _from_dp(2.0 * level, prior, own) if step.quantity != "mutual information"
+          and step.bound == "at most"),
+    )
+
+
+def _shannon(information: float, prior: Prior) -> float:
+    """The least distortion that Shannon's bound allows: H(X) - n H(row of D/n) = I; 0 where I is H(X) or more."""
+    entropy, m, n = prior.entropy, prior.letters, prior.rows
+    if information >= entropy:
+        return 0.0
+    low, high = 0.0, 800.0  # of epsilon: the information grows with it, the distortion falls
+    if entropy - n * math.log(m) >= information:
+        return h(0.0, m, n)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if entropy - n * entropy_of_row(middle, m) < information else (low, middle)
+    return h(high, m, n)

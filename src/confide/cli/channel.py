@@ -1,0 +1,37 @@
+"""The verb that needs no campaign: how private is a randomisation of one's own?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from confide.cli.options import AsJson, emit, write_public
+
+__all__ = ["channel"]
+
+
+def channel(
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="The channel: a table, or the design of a survey.")],
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how private a randomisation is, in every notion, what an attacker can do, and how good it could be."""
+    from confide.campaign.report import page
+    from confide.channels import how_private, read_channel_file
+    from confide.cli import output
+    from confide.cli.render import show, show_title
+
+    it = read_channel_file(file)
+    answer = how_private(it.channel, it.prior if it.prior_given else None, title=it.title)
+    parts = answer.sections()
+    if html is not None:
+        write_public("html", html, page(it.title, "How private is this randomisation? Levels in nats.", parts))
+    if as_json:
+        emit(output.ChannelOutput(file=str(file), sections=output.sections(parts), **output.finite(answer.to_dict())))
+        return
+    show_title(it.title)
+    show(parts)
+    if html is not None:
+        print(f"\nwrote {html}")

@@ -1,0 +1,108 @@
+"""`confide channel`: one page for a randomisation of one's own, and clear words for what is wrong with a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.commands import Run
+
+SURVEY = {"format": 1, "title": "Smoking", "rows": 1000, "prior": [0.6, 0.3, 0.1],
+          "response": {"letters": ["never", "sometimes", "often"], "truth": 0.7}}
+
+
+def written(folder: Path, document: Any) -> Path:
+    path = folder / "channel.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_one_page(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path, SURVEY)
+    found = run("channel", path, "--html", tmp_path / "page.html")
+    assert (found.code, found.err) == (0, "")
+    for words in ("Smoking", "4.667 at most", "probability 0.875 at most", "changes 300 of 1,000 rows"):
+        assert words in found.out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<figure") == 2
+    assert "row by a factor of 4.667 at most" in page
+    again = run("channel", path, "--html", tmp_path / "page.html")
+    assert again.code == 2
+    assert "exists" in again.err
+
+
+def test_json(run: Run, tmp_path: Path) -> None:
+    found = run("channel", written(tmp_path, SURVEY), "--json").json
+    assert found["levels"]["dp"] == pytest.approx(1.5404, abs=1e-4)
+    assert found["least"]["dp"]["value"] == pytest.approx(1.2528, abs=1e-4)
+    assert found["prior_given"] is True
+    # Infinite levels, no distortion, no prior: still JSON.
+    odd = {"format": 1, "channel": [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]}
+    found = run("channel", written(tmp_path, odd), "--json").json
+    assert (found["title"], found["levels"]["dp"], found["levels"]["distortion"]) == ("channel", "Infinity", None)
+    assert found["prior_given"] is False
+
+
+@pytest.mark.parametrize(("document", "message"), [
+    ("no json", "channel.json cannot be read"),
+    ([1], "is no JSON object"),
+    ({}, "format: is missing; must be 1"),
+    ({"format": 2}, "format: is not known"),
+    ({"format": 1}, "give a channel or a response, and not both"),
+    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "and not both"),
+    ({**SURVEY, "row": 3}, "row: is not a known key; did you mean 'rows'?"),
+    ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
+    ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),
+    ({**SURVEY, "response": {"letters": 1, "truth": 0.7}}, "response.letters: 1 is too small; must be at least 2"),
+    ({**SURVEY, "response": {"letters": ["a", "a"], "truth": 0.7}}, "must be different texts"),
+    ({**SURVEY, "response": {"letters": 3, "truth": 1.2}}, "response.truth: 1.2 is no probability; must be in [0, 1]"),
+    ({**SURVEY, "response": {"letters": 3, "truth": 0.7, "otherwise": "no"}}, "must be one of another, any"),
+    ({**SURVEY, "rows": 0}, "rows: 0 is too small"),
+    ({**SURVEY, "rows": 10**9}, "rows: 1,000,000,000 is too large"),
+    ({**SURVEY, "title": 3}, "title: is no text"),
+    ({**SURVEY, "prior": [0.6, 0.3, 0.2]}, "prior: sums to 1.1; must sum to 1 within 1e-09"),
+    ({**SURVEY, "prior": [0.6, -0.1, 0.5]}, "prior: holds a number that is negative"),
+    ({**SURVEY, "prior": ["a", "b"]}, "prior: is no list of numbers"),
+    ({**SURVEY, "prior": [0.5, 0.5]}, "prior: 2 entries; must be 3 (each row's law) or 3^1000"),
+    ({"format": 1, "channel": [[0.6, 0.5], [0.4, 0.6]]}, "channel: row 1 sums to 1.1; each must sum to 1"),
+    ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
+    ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
+    ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "rows": 3}, "must be 2 (each row of the database goes"),
+    ({"format": 1, "channel": [[[0.6]]]}, "channel: is no list of numbers"),
+    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is no list of numbers"),
+    ('{"format": 1, "channel": [[1e999, 1], [0, 1]]}', "negative or not finite"),
+    ('{"format": 1, "channel": [[NaN, 1], [0, 1]]}', "NaN is not JSON"),
+])
+def test_what_is_wrong_is_named(run: Run, tmp_path: Path, document: Any, message: str) -> None:
+    found = run("channel", written(tmp_path, document))
+    assert (found.code, found.out) == (2, "")
+    assert message in found.err
+
+
+def test_a_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    found = run("channel", tmp_path / "none.json")
+    assert found.code == 2
+    assert "is missing" in found.err
+
+
+def test_the_example(run: Run) -> None:
+    found = run("channel", Path(__file__).parents[2] / "examples" / "smoking.json")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("A survey on smoking")
+
+
+def test_other_designs(run: Run, tmp_path: Path) -> None:
+    """A random answer that may be the truth; a table of the whole database; one law for each row."""
+    design = {"format": 1, "response": {"letters": 2, "truth": 0.5, "otherwise": "any"}}
+    assert run("channel", written(tmp_path, design), "--json").json["levels"]["dp"] == pytest.approx(1.098612, abs=1e-6)
+    whole = {"format": 1, "letters": 2, "rows": 2, "prior": [0.45, 0.05, 0.05, 0.45],
+             "channel": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]}
+    found = run("channel", written(tmp_path, whole), "--json").json
+    assert found["levels"]["dp"] == pytest.approx(1.945910, abs=1e-6)
+    assert found["levels"]["distortion"] == pytest.approx(0.4)
+    rows = {"format": 1, "rows": 2, "prior": [[0.5, 0.5], [0.9, 0.1]], "channel": [[0.6, 0.4], [0.4, 0.6]]}
+    assert run("channel", written(tmp_path, rows), "--json").json["prior"]["prior_level"] == pytest.approx(2.197225,
+                                                                                                      abs=1e-6)
