@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,10 +18,12 @@ from confide.campaign.file import CampaignFile, load
 from confide.campaign.folder import write_rejected
 from confide.campaign.stored import public, unknown
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import as_path
-from confide.contract.kinds import Check, Collection, Plan, Progress
+from confide.contract.files import as_path, write_new
+from confide.contract.kinds import Check, Collection, LocalKind, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.privacy.noise import Noise
+from confide.privacy.report_book import ReportBook
 
 if TYPE_CHECKING:
     from confide.campaign.home import Home
@@ -122,6 +126,95 @@ class Campaign:
         """
         return write_rejected(as_path("write", path), found.rejected)
 
+    def submit(
+        self, identity: str | int, record: Mapping[str, str], *, total: float | None = None, home: Home | None = None,
+    ) -> Mapping[str, str]:
+        """A participant's side: draw her report, once, and note its level in her own book.
+
+        A second call gives the same report. Nothing but the campaign file and her book is read.
+
+        Args:
+            identity: her id.
+            record: her answer, column -> value; an empty one takes no part, and costs nothing.
+            total: the sum of the levels about the same bit that she agrees to, where it was asked for before.
+            home: the installation that keeps her book; default `Home.default()`.
+
+        Returns:
+            What she hands in: a row of the operator's file.
+
+        Raises:
+            Refused: records of this kind are handed in as they are; or the bit was asked for before.
+            InvalidInput: an answer that the campaign cannot use. The message is hers.
+        """
+        kind, file = self._local(), self.file
+        private, level = kind.private(file.config, self.plan, record)
+        mechanism = self.plan.mechanism
+        if private is None:
+            return kind.row(file.config, str(identity), mechanism.submit(None))
+        kind.row(file.config, str(identity), mechanism.submit(None))  # an id that is not on the list costs nothing
+        report = self.book(home).report(
+            person=str(identity), bit=file.budget.data_set, campaign=file.digest, level=level, total=total,
+            draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
+        return kind.row(file.config, str(identity), report)
+
+    @staticmethod
+    def book(home: Home | None = None) -> ReportBook:
+        """What the people of an installation have reported; theirs alone.
+
+        Args:
+            home: whose; default `Home.default()`.
+        """
+        from confide.campaign.home import Home
+
+        return ReportBook((Home.default() if home is None else home).folder / "own" / "reports.json")
+
+    def rehearse(self, path: str | os.PathLike[str], *, total: float | None = None,
+                 home: Home | None = None, progress: Progress | None = None) -> int:
+        """Play everybody's side with the file's [rehearsal], and write what they would hand in.
+
+        Reports are drawn as people's own devices draw them, with secure noise, and the level is noted in the book of
+        the installation as everybody's: the same bits are not played twice without being asked.
+
+        Args:
+            path: a new CSV file.
+            total: as in `submit`.
+            home: as in `submit`.
+            progress: told how far it is.
+
+        Returns:
+            How many reports were written.
+
+        Raises:
+            Refused: no [rehearsal], or these bits were played before.
+            InvalidInput: the file exists, or answers that cannot be used.
+        """
+        kind, file, target = self._local(), self.file, as_path("out", path)
+        if target.exists():
+            raise InvalidInput("out", f"{target} exists", "choose another file")
+        drawn: list[Mapping[str, str]] = []
+
+        def draw() -> int:
+            found = kind.rehearse(file.config, self.plan, file.folder, Noise.secure(), progress)
+            drawn.extend(kind.rows(file.config, found.data))
+            return len(drawn)
+
+        count = self.book(home).report(person="everybody", bit=file.budget.data_set, campaign=file.digest,
+                                       level=kind.level(self.plan), total=total, draw=draw)
+        if not drawn:
+            raise Refused("these people were played before, and their reports written", "use the file that was written")
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(drawn[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(drawn)
+        write_new("out", target, text.getvalue(), private=False)
+        return count
+
+    def _local(self) -> LocalKind:
+        if not isinstance(self.file.kind, LocalKind):
+            raise Refused(f"records of the kind {self.file.kind.name!r} are handed in as they are",
+                          "nothing is drawn on the participants' side")
+        return self.file.kind
+
     def settle(
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
         progress: Progress | None = None,
@@ -148,11 +241,15 @@ class Campaign:
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
         """The same run under simulated noise, beside what it would be without privacy. Never a release.
 
+        Where reports are drawn on the participants' side, everybody's is played with the file's [rehearsal].
+
         It uses private data, and so does everything that it writes: its folder is readable by its owner alone.
         """
         from confide.campaign.settlement import simulate
 
-        collection = self.collect(progress)
+        kind = self.file.kind
+        collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
+            self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)
         outcome = simulate(self.file, self.plan, collection, place, seed)
         return outcome, self.file.kind.study(self.plan, collection, outcome)

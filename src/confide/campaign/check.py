@@ -26,9 +26,10 @@ def check_sections(found: Check) -> list[Section]:
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
         ("slots without a usable record (they count as empty)", found.slots - found.usable),
-        ("lies and empty slots that truth and accuracy allow for", found.tolerated),
+        *([] if found.tolerated is None else [("lies and empty slots that truth and accuracy allow for",
+                                               found.tolerated)]),
     ))
-    beyond = found.slots - found.usable > found.tolerated
+    beyond = found.tolerated is not None and found.slots - found.usable > found.tolerated
     absent = ("There are more empty slots than the promises of truth and accuracy allow for: they do not hold for this "
               "run. Privacy does. Invite only people who have agreed to take part, or tolerate more in a new plan.",)
     parts = [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((

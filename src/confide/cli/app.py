@@ -1,4 +1,6 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator` and `channel`."""
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`, `participant` and
+`channel`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from confide.cli import operator
+from confide.cli import operator, participant
 from confide.cli.channel import channel
 from confide.cli.options import (
     AsJson,
@@ -334,5 +336,6 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw):
+for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw,
+             participant.rehearse, participant.submit):
     app.command()(verb)

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from confide.contract.presentation import Section
 
 __all__ = ["AuditOutput", "ChannelOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput",
-           "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "schema"]
+           "RehearseOutput", "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput",
+           "schema"]
 
 
 class _Model(BaseModel):
@@ -105,6 +106,22 @@ class RunOutput(_Campaign):
     files: dict[str, str] = Field(description="what lies there: name -> path")
     guarantees: list[dict[str, Any]]
     sections: list[SectionModel]
+
+
+class SubmitOutput(_Campaign):
+    """`confide submit --json`."""
+
+    command: Literal["submit"] = "submit"
+    id: str
+    report: dict[str, str]
+
+
+class RehearseOutput(_Campaign):
+    """`confide rehearse --json`."""
+
+    command: Literal["rehearse"] = "rehearse"
+    out: str
+    reports: int
 
 
 class ShareOutput(_Campaign):
@@ -261,9 +278,9 @@ class ChannelOutput(_Model):
     sections: list[SectionModel]
 
 
-Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | AuditOutput | KindsOutput | StudiesOutput
-          | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput
-          | ChannelOutput)
+Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | RehearseOutput | AuditOutput
+          | KindsOutput | StudiesOutput | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput
+          | WithdrawOutput | PayoutsOutput | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 __all__ = [
     "Accuracy",
@@ -249,6 +249,9 @@ class Budget(Guarantee):
         )
 
 
+_Kind = TypeVar("_Kind", bound=Guarantee)
+
+
 @dataclass(frozen=True)
 class Guarantees:
     """All guarantees of one mechanism, in reading order."""
@@ -261,7 +264,7 @@ class Guarantees:
     def __len__(self) -> int:
         return len(self.items)
 
-    def of(self, kind: type[Guarantee], *, claimable: bool = True) -> tuple[Guarantee, ...]:
+    def of(self, kind: type[_Kind], *, claimable: bool = True) -> tuple[_Kind, ...]:
         """All guarantees of one type; printed claims that are false only with `claimable=False`."""
         return tuple(g for g in self.items if isinstance(g, kind) and g.claimable is claimable)
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import Mechanism
+from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "Kind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "kind", "kind_names",
-           "types_of"]
+__all__ = ["Check", "Collection", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "by_slots",
+           "kind", "kind_names", "types_of"]
 
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 _MOST_DIGITS = 18  # behind the point
@@ -139,14 +139,15 @@ class Check:
         rows: rows that were read.
         usable: records among them that the run would use.
         rejected: id -> reason of every other row.
-        tolerated: how many lies and empty slots the promises of truth and accuracy allow for.
+        tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
+            those who take part, and who does is public.
     """
 
     slots: int
     rows: int
     usable: int
     rejected: Mapping[str, str]
-    tolerated: int
+    tolerated: int | None
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"
@@ -197,6 +198,43 @@ class Kind(Protocol):
     def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
 
     def audit(self, plan: Plan, seed: int, progress: Progress | None = None) -> Any: ...
+
+
+@runtime_checkable
+class LocalKind(Kind, Protocol):
+    """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
+
+    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs her;
+    None takes no part, and costs nothing. `level` is what a report costs at most. `row` is what she hands in: a row of
+    the operator's file; `rows` are those of everybody in a collection that was played. `rehearse` plays
+    everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
+    """
+
+    def private(self, config: Any, plan: Plan, values: Mapping[str, str]) -> tuple[Any, float]: ...
+
+    def level(self, plan: Plan) -> float: ...
+
+    def row(self, config: Any, identity: str, report: Any) -> Mapping[str, str]: ...
+
+    def rows(self, config: Any, data: Any) -> Sequence[Mapping[str, str]]: ...
+
+    def rehearse(
+        self, config: Any, plan: Plan, folder: Path, noise: NoiseSource, progress: Progress | None = None
+    ) -> Collection: ...
+
+
+def by_slots(progress: Progress, slots: int) -> Progress:
+    """Progress against the invited slots, one batch late: the size of the last would tell how many people came."""
+    before = 0
+
+    def tell(rows: int, _total: int | None) -> None:
+        nonlocal before
+        if rows <= before:  # another pass
+            before = 0
+        progress(min(before, slots), slots)
+        before = rows
+
+    return tell
 
 
 @cache

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import pyarrow as pa
 
 from confide.contract.encoding import encode
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
-__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome"]
+__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
+           "settled_coins"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -188,3 +190,27 @@ class SimulatedOutcome(_AnyOutcome):
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     release_safe: ClassVar[bool] = False
+
+
+def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str = "payment") -> int:
+    """What was settled for one participant, in the smallest coin.
+
+    Args:
+        outcome: with its shares.
+        index: her rank in the public list of ids.
+        column: of the shares.
+
+    Raises:
+        InvalidInput: shares of another campaign.
+        Refused: she withdrew, and her share was erased.
+    """
+    try:
+        paid = outcome.shares[column][index].as_py()
+    except LookupError:  # the file of another mechanism, or of fewer people
+        paid = ""
+    if paid is None:
+        raise Refused("this participant withdrew, and her share was erased",
+                      "the public files and her own record (--record) still give it")
+    if not isinstance(paid, int):
+        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
+    return paid

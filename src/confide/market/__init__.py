@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.market.collection import BitBillboard, BitCollection, Reports
     from confide.market.costs import CustomCost, ExponentialCost, LinearCost, PowerCost, SumCost
     from confide.market.enumeration import enumerated_interim, genie_replica, relabelled_rule
     from confide.market.equilibrium import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BestResponse",
+    "BitBillboard",
+    "BitCollection",
     "CapTooLow",
     "CustomCost",
     "EquilibriumReport",
@@ -56,6 +59,7 @@ __all__ = [
     "PowerCost",
     "Quote",
     "Reply",
+    "Reports",
     "Robustness",
     "Strategy",
     "SumCost",
@@ -79,6 +83,7 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "collection": ("BitBillboard", "BitCollection", "Reports"),
         "costs": ("CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost"),
         "enumeration": ("enumerated_interim", "genie_replica", "relabelled_rule"),
         "equilibrium": (

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
+from scipy.special import betainc, expit
 
 from confide.market.nature import Nature, Reporting
 
-__all__ = ["at_least", "chernoff_bound", "decision_threshold", "error_probability", "errors_at"]
+__all__ = ["at_least", "chernoff_bound", "decision_threshold", "error_probability", "errors_at", "posterior_one"]
 
 
 def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
@@ -57,3 +57,15 @@ def error_probability(people: int, nature: Nature, reporting: Reporting) -> floa
 def chernoff_bound(nature: Nature, information: float) -> float:
     """sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff informations."""
     return math.sqrt(nature.prior_one * nature.prior_zero) * math.exp(-information)
+
+
+def posterior_one(ones: int, zeros: int, nature: Nature, reporting: Reporting) -> float:
+    """P(W = 1) given so many reports of 1 and of 0, each by the epsilon-strategy.
+
+    Example:
+        >>> from confide.market.nature import Nature, Reporting
+        >>> round(posterior_one(7, 3, Nature(0.7, 0.8), Reporting.of(0.8, 1.0)), 6)
+        0.957915
+    """
+    prior = math.log(nature.prior_one / nature.prior_zero)
+    return float(expit(prior + (ones - zeros) * reporting.log_odds))

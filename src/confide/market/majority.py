@@ -133,6 +133,19 @@ class MajorityMarket:
         return self.strategy.thinned(self.presence)
 
     @property
+    def largest_level(self) -> float:
+        """The largest level at which anybody's client reports: epsilon."""
+        return self.epsilon
+
+    def level_of(self, worth: float | None = None) -> float:
+        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
+        return self.epsilon
+
+    def payment_range(self) -> tuple[float, float]:
+        """Between what any single payment lies, whoever takes part."""
+        return 0.0, self.worst_payment()[0]
+
+    @property
     def _company(self) -> float:
         """P(at least one of the others takes part)."""
         if self.presence == 1:

@@ -8,13 +8,14 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.tables.design import Design, Encoded, Natural
-    from confide.tables.records import Records, read_records
-    from confide.tables.roles import Category, Numeric
+    from confide.tables.records import Records, read_records, rejections
+    from confide.tables.roles import Above, Category, Numeric
     from confide.tables.roster import FirstRows, Roster
     from confide.tables.sources import Source, open_table
 
 
 __all__ = [
+    "Above",
     "Category",
     "Design",
     "Encoded",
@@ -26,14 +27,15 @@ __all__ = [
     "Source",
     "open_table",
     "read_records",
+    "rejections",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "design": ("Design", "Encoded", "Natural"),
-        "records": ("Records", "read_records"),
-        "roles": ("Category", "Numeric"),
+        "records": ("Records", "read_records", "rejections"),
+        "roles": ("Above", "Category", "Numeric"),
         "roster": ("FirstRows", "Roster"),
         "sources": ("Source", "open_table"),
     },

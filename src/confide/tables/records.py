@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from confide.tables.roles import FINE, Numeric
 from confide.tables.roster import DUPLICATE, FirstRows, Roster
 from confide.tables.sources import Source
 
-__all__ = ["Records", "read_records"]
+__all__ = ["Records", "read_records", "rejections"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,6 @@ def _records(
     rejected: MutableMapping[str, str] | None,
 ) -> Iterator[Records]:
     for batch in batches:
-        start = first.rows
         index = first.claim(batch)
         X, valid, codes = design.encode(batch)
         y, problems = response.encode(batch.column(response.column))
@@ -102,17 +101,34 @@ def _records(
             yield Records(index, X, y)
             continue
         if rejected is not None:
-            lost = np.flatnonzero(~keep)
-            for row in lost:
-                claim, place = int(index[row]), f"row {start + int(row) + 1}"
-                if claim >= 0:
-                    reason = design.reason(int(codes[row])) if codes[row] else response.reason(int(problems[row]))
-                    rejected[first.roster.identity(claim)] = reason
-                elif claim == DUPLICATE:
-                    rejected[f"{_identity(first, batch, int(row))} ({place})"] = "a later row of the same id"
-                else:
-                    rejected[place] = "no id of the public list"
+            reasons = {row: design.reason(int(codes[row])) if codes[row] else response.reason(int(problems[row]))
+                       for row in np.flatnonzero(~keep & (index >= 0)).tolist()}
+            rejected.update(rejections(first, batch, index, ~keep, reasons))
         yield Records(index[keep], X[keep], y[keep])
+
+
+def rejections(
+    first: FirstRows, batch: pa.RecordBatch, index: np.ndarray, lost: np.ndarray, reasons: Mapping[int, str]
+) -> dict[str, str]:
+    """Id -> reason of the rows of a batch that give no record; the operator's alone.
+
+    Args:
+        first: has claimed the batch, as the last one.
+        batch: the rows.
+        index: what was claimed.
+        lost: (m,) bool, which rows give no record.
+        reasons: row -> why not, where an id of the list bears it.
+    """
+    found, start = {}, first.rows - batch.num_rows
+    for row in np.flatnonzero(lost).tolist():
+        claim, place = int(index[row]), f"row {start + row + 1}"
+        if claim >= 0:
+            found[first.roster.identity(claim)] = reasons[row]
+        elif claim == DUPLICATE:
+            found[f"{_identity(first, batch, row)} ({place})"] = "a later row of the same id"
+        else:
+            found[place] = "no id of the public list"
+    return found
 
 
 def _identity(first: FirstRows, batch: pa.RecordBatch, row: int) -> str:

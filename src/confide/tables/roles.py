@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import numbers, plain, strings
 from confide.tables._values import as_array
 
-__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Category", "Cells", "Numeric"]
+__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Numeric"]
 
 FINE, MISSING, INFINITE, OUTSIDE, UNLISTED = range(5)
 """What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level."""
@@ -258,6 +258,37 @@ class Category:
         """
         cells, message = _encode_one(self, value)
         return int(cells[0]), message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Above:
+    """A bit: whether a number is above a public threshold.
+
+    Args:
+        column: the column's name.
+        threshold: in units of the column.
+
+    Example:
+        >>> Above(column="affairs", threshold=0).encode([0, 1.5, None]).values
+        array([0, 1, 0])
+    """
+
+    column: str
+    threshold: float
+
+    def __post_init__(self) -> None:
+        _column(self.column)
+        object.__setattr__(self, "threshold", _finite("threshold", self.threshold))
+
+    def encode(self, cells: Any) -> Cells:
+        """The bits of a column, int64 of shape (m,); missing where a cell is no number.
+
+        Raises:
+            InvalidInput: the column's type holds no numbers. Never depends on the values.
+        """
+        raw = numbers(self.column, as_array(cells))
+        problems = np.where(np.isnan(raw), MISSING, FINE).astype(np.int8)
+        return Cells((raw > self.threshold).astype(np.int64), problems)
 
 
 _WORDS: Mapping[int, str] = {INFINITE: "is not finite", OUTSIDE: "is out of bounds", UNLISTED: "is not on the list"}

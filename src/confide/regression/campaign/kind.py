@@ -15,10 +15,9 @@ import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport
-from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
 from confide.regression import planner
 from confide.regression.audit import audit_plan
@@ -120,7 +119,7 @@ class RegressionKind:
     ) -> Submissions:
         source = open_table(config.data.source, folder=folder)
         if progress is not None:
-            source = source.watched(_by_slots(progress, config.people.count))
+            source = source.watched(by_slots(progress, config.people.count))
         data = Submissions(source=source, design=plan.design, response=plan.response,
                            roster=Roster(config.people.count), identity=config.people.id)
         data.check()
@@ -172,7 +171,7 @@ class RegressionKind:
         self, plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         # Of what was settled, nothing is known in public but what follows from the billboard.
-        stored = None if isinstance(outcome, PublicOutcome) else _payment(outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
         return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
                              plan.response, stored)
 
@@ -188,34 +187,6 @@ def _cut(response: Numeric, reach: float) -> bool:
     """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
     ends = (response.middle - response.lower, response.upper - response.middle)
     return min(ends) / response.scale < reach * (1 - 1e-9)
-
-
-def _payment(outcome: Outcome | SimulatedOutcome, index: int) -> int:
-    """What was settled for one participant, in the smallest coin."""
-    try:
-        paid = outcome.shares["payment"][index].as_py()
-    except LookupError:  # the file of another mechanism, or of fewer people
-        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own") from None
-    if paid is None:
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
-    if not isinstance(paid, int):
-        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
-    return paid
-
-
-def _by_slots(progress: Progress, slots: int) -> Progress:
-    """Progress against the invited slots, one batch late: the size of the last would tell how many people came."""
-    before = 0
-
-    def tell(rows: int, _total: int | None) -> None:
-        nonlocal before
-        if rows <= before:  # another pass
-            before = 0
-        progress(min(before, slots), slots)
-        before = rows
-
-    return tell
 
 
 def _as_settled(plan: CampaignPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> planner.RegressionPlan:

@@ -1,0 +1,55 @@
+"""A participant's verb, submit; and rehearse, which plays everybody's side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from confide.cli.options import AsJson, CampaignPath, emit, head, load
+
+__all__ = ["rehearse", "submit"]
+
+Total = Annotated[float | None, typer.Option(
+    "--total", metavar="EPSILON", help="Agree to this sum of levels, where the same bit was asked for before.")]
+
+
+def submit(
+    campaign: CampaignPath,
+    identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
+    record: Annotated[list[str], typer.Option(
+        metavar="COLUMN=VALUE", help="Her true answer; it does not leave this computer. - reads it from the input.")],
+    total: Total = None,
+    as_json: AsJson = False,
+) -> None:
+    """A participant's side: draw her report on her own computer, once, and show what she hands in."""
+    from confide.cli import output
+    from confide.cli.typed import values
+
+    it = load(campaign)
+    row = it.submit(identity, values(record), total=total)
+    if as_json:
+        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row)))
+        return
+    print(",".join(row))
+    print(",".join(row.values()))
+
+
+def rehearse(
+    campaign: CampaignPath,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new CSV file of reports.")],
+    total: Total = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play everybody's side with true answers that are public already, and write what they would hand in."""
+    from confide.cli import output
+    from confide.cli.render import progress
+
+    it = load(campaign)
+    with progress("rehearsing") as bar:
+        count = it.rehearse(out, total=total, progress=bar)
+    if as_json:
+        emit(output.RehearseOutput(**head(it), out=str(out), reports=count))
+        return
+    print(f"wrote {count:,} reports to {out}")

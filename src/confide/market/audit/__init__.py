@@ -1,0 +1,23 @@
+"""The audits of the market's campaigns: promises held against what really runs, and mechanisms broken on purpose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.market.audit.coins import InCoins
+    from confide.market.audit.majority import audit_majority
+    from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
+
+__all__ = ["InCoins", "audit_majority", "randomiser_controls", "randomiser_rows"]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "coins": ("InCoins",),
+        "majority": ("audit_majority",),
+        "randomiser": ("randomiser_controls", "randomiser_rows"),
+    },
+)

@@ -1,0 +1,157 @@
+"""The audit of a majority market: privacy through the clients' door, truth, money and accuracy by exact enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.audit import AuditReport, AuditRow, Control
+from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
+from confide.contract.kinds import Progress
+from confide.market.audit.coins import InCoins
+from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
+from confide.market.collection import BitCollection
+from confide.market.counts import binomial_weights
+from confide.market.equilibrium import EquilibriumReport, check_equilibrium
+from confide.market.majority import MajorityMarket
+from confide.market.totals import TotalPayment
+
+__all__ = ["audit_majority"]
+
+_LARGEST = 200_000  # people up to whom all counts of reports are gone through
+
+
+def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """Promised against measured for one market, in whole coins, with the planted bugs that the audit must flag.
+
+    Args:
+        collection: what a campaign runs.
+        seed: of the histories; everything else is exact.
+        progress: called as the audit goes on.
+    """
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, 5)
+
+    market: MajorityMarket = collection.market
+    promised = collection.guarantees()
+    truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
+    budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
+    rows = randomiser_rows(collection, seed)
+    step()
+    found = _equilibrium(market, collection.minor_units)
+    rows.append(AuditRow.at_most(
+        "truth: gain of the best other way of reporting", truth.gain, found.regret,
+        f"the exact best reply over all channels, to payments in whole coins; its level is "
+        f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
+        vacuous=truth.vacuous, note="rounding to coins can be worth more than what truth earns"
+        if truth.vacuous else "", scale=market.liability()[1]))
+    rows.append(_at_least("participation: expected payment less the cost of the level", part.utility,
+                          found.rows[0].utility, "the exact expectation, in whole coins"))
+    step()
+    if market.people <= _LARGEST:
+        mean, largest, wrong = _money(collection)
+        evidence = "all counts of reports gone through, paid by the mechanism's own rule" if market.presence == 1 else (
+            "all numbers of participants gone through, paid by the mechanism's own rule")
+        rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
+                                     scale=mean))
+        rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest,
+                                     evidence, scale=largest))
+        rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, f"{evidence}; the better guess of each",
+                                     vacuous=accuracy.vacuous, scale=accuracy.bound,
+                                     note="no better than guessing by the prior" if accuracy.vacuous else ""))
+    step()
+    out = randomiser_controls(collection, seed)
+    step()
+    for bug, broken in (("payments as if infinitely many took part", Asymptotic), ("payments for one person too few",
+                                                                                  OneTooFew)):
+        gain, where = _equilibrium(_planted(broken, market), collection.minor_units).regret, ""
+        # Bugs that vanish with the number of people are planted in a small market.
+        if not gain > truth.gain:
+            small = replace(market, people=5, presence=1.0, epsilon=1.0)
+            gain = _equilibrium(_planted(broken, small), 10**6).regret
+            where = " (planted at 5 people)"
+        out.append(Control("truth", bug + where, gain > 2e-6))
+    step()
+    return AuditReport(tuple(rows), tuple(out))
+
+
+def _planted(kind: type[MajorityMarket], sound: MajorityMarket) -> MajorityMarket:
+    """A broken market with the parameters of a sound one."""
+    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence)
+
+
+def _at_least(promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
+    """A promised lower bound, as the row of the upper bound on its negative would judge it."""
+    judged = AuditRow.at_most(promise, -bound, -measured, evidence, scale=abs(measured))
+    return replace(judged, promised=bound, measured=measured)
+
+
+def _equilibrium(market: MajorityMarket, minor_units: int) -> EquilibriumReport:
+    return check_equilibrium(InCoins(market, minor_units), tolerance=0.0)
+
+
+def _money(collection: BitCollection) -> tuple[float, float, float]:
+    """The expected total, the largest single payment, and the error of the best guess when all take part."""
+    market: MajorityMarket = collection.market
+    paid, laws, largest = _enumerated(collection)
+    wrong = float(np.minimum(*laws).sum())
+    if market.presence == 1:
+        return float((laws[0] + laws[1]) @ paid) / collection.minor_units, largest / collection.minor_units, wrong
+    mean = 0.0  # of each number of participants that can come, by the closed form of the mean
+    for n, weight in zip(*(each.tolist() for each in binomial_weights(market.people, market.presence)), strict=True):
+        if n >= 2:
+            one, zero = _coins(collection, n)
+            total = TotalPayment(n, market.nature, market.reporting, float(one), float(zero)).mean
+            mean, largest = mean + weight * total / collection.minor_units, max(largest, one, zero)
+    return mean, largest / collection.minor_units, wrong
+
+
+def _coins(collection: BitCollection, n: int) -> tuple[int, int]:
+    """What a matching 1 and a matching 0 of n participants are paid, by the mechanism's own rule."""
+    boards = [collection.pay_counts(np.array([k]), np.array([n - k])) for k in (0, n)]
+    return int(boards[1].for_one[0]), int(boards[0].for_zero[0])
+
+
+def _enumerated(collection: BitCollection) -> tuple[NDArray[np.int64], list[NDArray[np.float64]], float]:
+    """The total at each count of ones when all take part, P(W, count) for both states, and the largest payment."""
+    market: MajorityMarket = collection.market
+    n, nature, reporting = market.people, market.nature, market.reporting
+    ones = np.arange(n + 1)
+    laws = [prior * binom.pmf(ones, n, float(p)) for prior, p in (
+        (nature.prior_zero, reporting.miss), (nature.prior_one, reporting.agree))]
+    one, zero = _coins(collection, n)
+    # Where payments change sides the rule itself says what is paid; elsewhere it is the same for all counts.
+    total = np.where(2 * ones > n, one * ones, zero * (n - ones))
+    near = ones[max(0, n // 2 - 2) : n // 2 + 4]
+    board = collection.pay_counts(near, n - near)
+    total[near] = board.for_one * near + board.for_zero * (n - near)
+    return total, laws, float(max(one, zero))
+
+
+@dataclass(frozen=True)
+class Asymptotic(MajorityMarket):
+    """It pays as if the majority were always right."""
+
+    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        sound = super().tariff(least, largest)
+        limit, unit = self.nature, self.payment_at().unit / self.nature.edge
+        return np.full_like(sound[0], unit / limit.prior_one), np.full_like(sound[1], unit / limit.prior_zero)
+
+
+@dataclass(frozen=True)
+class OneTooFew(MajorityMarket):
+    """It pays n participants what n - 1 should get."""
+
+    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        last = self.people if largest is None else int(largest)
+        found = super().tariff(max(least - 1, 1), max(last - 1, 1))
+        skipped = (last - least + 1) - len(found[0])
+        return tuple(np.append(np.repeat(each[:1], skipped), each) for each in found)  # type: ignore[return-value]

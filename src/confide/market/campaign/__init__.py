@@ -1,0 +1,1 @@
+"""The campaign kinds of the market: `bits`, `bits-unknown-costs` and `bits-pair`."""

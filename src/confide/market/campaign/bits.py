@@ -1,0 +1,160 @@
+"""The kind `bits`: signs of a fact, bought at costs that everybody knows, paid by the majority of the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from confide import market
+from confide.audit import AuditReport
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Progress
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number
+from confide.market.audit import audit_majority
+from confide.market.campaign.config import BitsConfig
+from confide.market.campaign.kind import BitKind
+from confide.market.campaign.plan import BitPlan
+from confide.market.collection import BitBillboard, BitCollection
+from confide.market.decision import posterior_one
+from confide.market.equilibrium import robustness, symmetric_equilibria
+from confide.market.majority import MajorityMarket
+from confide.market.planner import MarketPlan, plan
+from confide.privacy.noise import Noise
+from confide.privacy.response import randomized_response
+
+__all__ = ["KIND", "BitsKind"]
+
+_SMALLEST_TARGET = 1e-9  # a plan is looked for down to this error
+
+
+class BitsPages:
+    """What pages say of a majority market."""
+
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
+        it: MajorityMarket = plan.market
+        quote, total, (one, zero) = it.quote(), it.total_payment(), it.liability()
+        bit = plan.config.bit
+        rows = [
+            ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
+            ("expected payment of one person", plan.money(quote.expected_payment)),
+            ("  least that any market without fines could pay", plan.money(quote.lower_bound)),
+            ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
+            ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
+            ("when all take part: a report that meets the majority is paid", f"{plan.money(one)} for {bit.one}, "
+             f"{plan.money(zero)} for {bit.zero}; any other nothing"),
+            ("expected total, when all take part", plan.money(total.mean)),
+            ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
+             f"{plan.money(total.quantile(0.95))}"),
+            ("probability that the best guess of the state is wrong", number(it.error_probability())),
+            ("  without asking anybody", number(min(it.nature.prior_one, it.nature.prior_zero))),
+        ]
+        if it.presence < 1:
+            rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
+        return rows
+
+    def warnings(self, plan: BitPlan) -> list[str]:
+        it, found = plan.market, []
+        margin = it.quote().margin
+        if plan.collection.coin > margin:
+            found.append(f"rounding to whole coins can be worth more than the {margin:.3g} by which truth pays: "
+                         "choose smaller coins (minor_units), or a larger epsilon")
+        return found
+
+    def more(self, plan: BitPlan) -> list[Section]:
+        return [_cheaper(plan), _equilibria(plan)]
+
+    def why(self, plan: BitPlan) -> list[str]:
+        it = plan.market
+        return [
+            "Why it pays to take part and to let your device do what it says: if everybody else does, you expect "
+            f"{plan.money(it.quote().expected_payment)}, and any other way of reporting earns less than that, once "
+            f"the privacy that it costs is counted at {plan.money(float(it.cost(it.epsilon)))} for this level. A "
+            "report that meets the majority of the others is paid; how much follows from the public counts.",
+        ]
+
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
+        it = plan.market
+        n1, n0 = int(billboard.ones[0]), int(billboard.zeros[0])
+        now = posterior_one(n1, n0, it.nature, it.reporting)
+        guess = plan.config.bit.one if now > 0.5 else plan.config.bit.zero
+        return [Text((
+            f"Best guess of the state: {guess}; it is wrong with probability {number(min(now, 1.0 - now))}, given "
+            f"these reports, if everybody played the equilibrium and the beliefs are right (prior {it.nature.prior_one:g}, "
+            f"a bit equals the state with probability {it.nature.signal_accuracy:g}). Beforehand the error "
+            f"to be expected was {number(it.error_probability())}.",))]
+
+
+def _cheaper(found: BitPlan) -> Section:
+    """What the same accuracy costs at other sizes and levels."""
+    it: MajorityMarket = found.market
+    error, blind = it.error_probability(), min(it.nature.prior_one, it.nature.prior_zero)
+    rows: list[tuple[str | float | None, ...]] = [
+        ("this campaign", it.people, it.epsilon, it.people * it.quote().expected_payment, error)]
+    note = ("Expected total when all take part. Plans are by the exact error, by Chernoff's bound on it, and by the "
+            "thesis.")
+    if _SMALLEST_TARGET <= error < blind:
+        with suppress(InvalidInput, Refused):
+            best = plan(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost)
+            rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)
+                     for name, each in best.compared.items() if isinstance(each, MarketPlan)]
+    return Section(title="What the same accuracy could cost", blocks=(Table(
+        columns=("plan", "people", "epsilon", f"expected total ({found.collection.currency})", "error"),
+        rows=tuple(rows), note=note),))
+
+
+def _equilibria(plan: BitPlan) -> Section:
+    it = plan.market
+    rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
+                  "yes" if each.informative else "no") for each in symmetric_equilibria(it))
+    reach = robustness(it)
+    return Section(title="Everything that everybody could agree on", blocks=(
+        Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
+                       "says anything"), rows=rows,
+              note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
+                   "agree to give one and the same report."),
+        Text((f"The best reply still depends on the answer while the prior is off by less than {reach.prior:.3g}, or "
+              f"the signal accuracy by less than {reach.accuracy:.3g}, with everybody else playing the level that was "
+              "bought.",))))
+
+
+_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "LinearCost", "MajorityMarket", "PowerCost", "SumCost")
+
+
+class BitsKind(BitKind):
+    """Buy randomised signs of a fact at known costs."""
+
+    name = "bits"
+    summary = "buy one randomised yes or no from each person, to learn a fact, at privacy costs that are known"
+    config = BitsConfig
+    types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
+
+    def plan(self, config: BitsConfig) -> BitPlan:
+        return _plan(config)
+
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit_majority(plan.collection, seed, progress)
+
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        return randomized_response(bits, plan.market.epsilon, noise, stream="reports")
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: BitsConfig) -> BitPlan:
+    found = MajorityMarket(
+        people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
+        cost=config.cost.build(), epsilon=config.privacy.epsilon, presence=config.people.presence)
+    config.role()
+    if math.isinf(found.payment_range()[1]):
+        raise Refused("payments are beyond all numbers at this level", "choose a larger epsilon, or more people")
+    return BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
+                                            minor_units=config.payment.minor_units), config=config, pages=BitsPages())
+
+
+
+KIND = BitsKind()

@@ -1,0 +1,148 @@
+"""The tables of the three kinds' campaign files: every key is public, and no number ever comes from data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.contract.errors import InvalidInput
+from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
+from confide.tables import Above, Category
+
+__all__ = ["BitConfig", "BitsConfig"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class People(_Table):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=2, le=10**9, description="N, invited slots; fixed and public")
+    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
+
+
+class Data(_Table):
+    """`[data]`: the reports, as they left the people: already randomised."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file of reports, never of true answers")
+
+
+class Bit(_Table):
+    """`[bit]`: what is asked, and how reports are written."""
+
+    question: str = Field(min_length=1, description="as people read it")
+    column: str = Field(default="report", min_length=1, description="of the reports")
+    one: str = Field(default="yes", min_length=1, description="the report 1")
+    zero: str = Field(default="no", min_length=1, description="the report 0; an empty cell takes no part")
+
+    def role(self) -> Category:
+        """The column's public role; rank 1 is the report 1."""
+        return Category(column=self.column, levels=(self.zero, self.one))
+
+
+class Rehearsal(_Table):
+    """`[rehearsal]`: true answers that are public already, to play people with. Never read by a run that releases."""
+
+    source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
+    column: str = Field(min_length=1, description="of the true answers")
+    above: float | None = Field(default=None, allow_inf_nan=False, description="the bit is whether a number is above "
+                                "it; otherwise the column holds the words of [bit]")
+
+    def role(self, bit: Bit) -> Above | Category:
+        """How a cell becomes a bit."""
+        if self.above is None:
+            return Category(column=self.column, levels=(bit.zero, bit.one))
+        return Above(column=self.column, threshold=self.above)
+
+
+class Costs(_Table):
+    """`[cost]`: what everybody believes that a privacy level costs a person: rate x, rate x^exponent, or
+    rate (e^(growth x) - 1), in the currency.
+    """
+
+    law: Literal["linear", "power", "exponential"] = "linear"
+    rate: Positive = Field(description="of one nat, or the factor of the other laws")
+    exponent: float | None = Field(default=None, ge=1, allow_inf_nan=False, description="of 'power'")
+    growth: Positive | None = Field(default=None, description="of 'exponential'")
+
+    @model_validator(mode="after")
+    def _parameters(self) -> Costs:
+        for name, law in (("exponent", "power"), ("growth", "exponential")):
+            if (self.law == law) != (getattr(self, name) is not None):
+                raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
+        return self
+
+    def build(self) -> Cost:
+        """g."""
+        if self.exponent is not None:
+            return PowerCost(self.rate, self.exponent)
+        return LinearCost(self.rate) if self.growth is None else ExponentialCost(self.rate, self.growth)
+
+
+class Payment(_Table):
+    """`[payment]`: in which money."""
+
+    currency: str = Field(min_length=1)
+    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
+    most: Positive | None = Field(default=None, description="largest single payment that the buyer will owe; a plan "
+                                  "that could owe more is warned of")
+
+    @model_validator(mode="after")
+    def _power_of_ten(self) -> Payment:
+        if str(self.minor_units).strip("0") != "1":
+            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
+        return self
+
+
+class BitConfig(_Table):
+    """What all three kinds ask for."""
+
+    people: People
+    data: Data
+    bit: Bit
+    payment: Payment
+    rehearsal: Rehearsal | None = None
+
+    def role(self) -> Category:
+        """The reports' public role; errors say which table they are about."""
+        try:
+            return self.bit.role()
+        except InvalidInput as error:
+            raise InvalidInput(f"bit.{error.field}", error.problem, error.limit) from None
+
+
+class State(_Table):
+    """`[state]`: what everybody believes of the fact that the bits are signs of; truth and accuracy rest on it, privacy
+    does not.
+    """
+
+    prior_one: Fraction = Field(description="P1, probability that the state is 1")
+    signal_accuracy: float = Field(gt=0.5, lt=1, description="theta, probability that a bit equals the state")
+
+
+class Privacy(_Table):
+    """`[privacy]`: what is bought of each person."""
+
+    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="level of one report, in nats")
+
+
+class BitsPeople(People):
+    """`[people]` of the kind `bits`."""
+
+    presence: float = Field(default=1.0, gt=0, le=1, description="probability that an invited person takes part, "
+                            "whatever her bit and whatever the others do")
+
+
+class BitsConfig(BitConfig):
+    """All tables of the kind `bits`."""
+
+    people: BitsPeople
+    state: State
+    cost: Costs
+    privacy: Privacy

@@ -1,0 +1,320 @@
+"""What the three kinds share: plan, reports, results, a participant's share, a rehearsal, an audit."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Budget
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.market.campaign.config import BitConfig
+from confide.market.campaign.plan import BitPlan
+from confide.market.campaign.submissions import BitCodec, Submissions
+from confide.market.collection import BitBillboard, BitCollection, Reports
+from confide.market.strategies import NONE
+from confide.privacy.noise import Noise
+from confide.tables import Category, Roster, open_table
+
+__all__ = ["BitKind", "Rehearsed"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Rehearsed:
+    """A collection that was played.
+
+    Args:
+        truth: the true answers.
+        reports: what was drawn of them.
+    """
+
+    truth: Reports
+    reports: Reports
+
+    def __iter__(self) -> Iterator[Reports]:
+        yield self.reports
+
+
+class BitKind(ABC):
+    """Buy one randomised bit from each person."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    config: type[Any]
+    types: ClassVar[Mapping[str, type]]
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        name = f"{self.name.replace('-', '_')}.toml"
+        return files("confide.market.campaign").joinpath("templates", name).read_text(encoding="utf-8")
+
+    @abstractmethod
+    def plan(self, config: Any) -> BitPlan: ...
+
+    @abstractmethod
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
+
+    def group(self, config: BitConfig) -> Category | None:
+        """Role of the column of groups; None where everybody is in one."""
+        return None
+
+    def identities(self, config: BitConfig) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def codec(self, plan: BitPlan) -> BitCodec:
+        """A report is stored in three bytes."""
+        return BitCodec()
+
+    def payouts(self, plan: BitPlan) -> PayoutTerms:
+        """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
+        collection = plan.collection
+        highest = plan.market.payment_range()[1] * collection.minor_units
+        return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
+                           highest=math.ceil(highest + 0.5), deposit=plan.deposit)
+
+    # ---- records
+
+    def collect(
+        self, config: BitConfig, plan: BitPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the file of reports and check its columns; rows are read by the run."""
+        data = self._submissions(config, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    def _submissions(self, config: BitConfig, folder: Path, progress: Progress | None = None) -> Submissions:
+        source = open_table(config.data.source, folder=folder)
+        if progress is not None:
+            source = source.watched(by_slots(progress, config.people.count))
+        found = Submissions(source=source, bit=config.role(), roster=Roster(config.people.count),
+                            identity=config.people.id, group=self.group(config))
+        found.check()
+        return found
+
+    def check(
+        self, config: BitConfig, plan: BitPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass over the file, for the operator alone."""
+        data = self._submissions(config, folder, progress)
+        usable = sum(len(batch.report) for batch in data)
+        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected,
+                     tolerated=None)
+
+    def record(
+        self, config: BitConfig, plan: BitPlan, folder: Path, identity: str
+    ) -> tuple[tuple[int, int] | None, int]:
+        """One participant's (report, group) as she handed it in (None where none is usable), and her index."""
+        index = Roster(config.people.count).rank(identity)
+        for batch in self._submissions(config, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return (int(batch.report[found[0]]), int(batch.group[found[0]])), index
+        return None, index
+
+    def parse_record(
+        self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[tuple[int, int], int]:
+        """(report, group) as its owner types it, and her index."""
+        group = self.group(config)
+        roles = [config.role(), *([] if group is None else [group])]
+        unknown = sorted(values.keys() - {role.column for role in roles})
+        if unknown:
+            raise InvalidInput("record", f"{unknown[0]!r} is not a column of this campaign",
+                               f"columns: {', '.join(role.column for role in roles)}")
+        found = []
+        for role in roles:
+            rank, problem = role.encode_one(values.get(role.column))
+            if problem:
+                raise InvalidInput("record", problem)
+            found.append(rank)
+        return (found[0], found[1] if len(found) > 1 else 0), Roster(config.people.count).rank(identity)
+
+    # ---- the participant's side
+
+    def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
+        """What her device draws from: her bit (None: she takes no part), and the level that a report costs her."""
+        column = config.bit.column
+        unknown = sorted(values.keys() - {column, *self._own(config)})
+        if unknown:
+            raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
+                               f"give {', '.join([column, *self._own(config)])}")
+        if not str(values.get(column, "")).strip():
+            return None, 0.0
+        bit, problem = config.role().encode_one(values[column])
+        if problem:
+            raise InvalidInput("record", problem)
+        worth = self._worth(values)
+        level = plan.market.level_of(worth)
+        return (None, 0.0) if level is None else ((bit, worth), level)
+
+    def level(self, plan: BitPlan) -> float:
+        """What one report costs at most."""
+        return float(plan.market.largest_level)
+
+    def _own(self, config: BitConfig) -> tuple[str, ...]:
+        """What else her device has to know, and never sends."""
+        return ()
+
+    def _worth(self, values: Mapping[str, str]) -> float | None:
+        """What a nat of privacy is worth to her, where the market depends on it."""
+        return None
+
+    def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
+        """What she hands in: a row of the operator's file, column -> text."""
+        Roster(config.people.count).rank(identity)
+        bit = config.bit
+        return {config.people.id if config.people.id != "row" else "id": str(identity),
+                bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
+
+    def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
+        """What everybody hands in, where everybody is played."""
+        group = self.group(config)
+        found = []
+        played = data.reports
+        columns = (each.tolist() for each in (played.index, played.report, played.group))
+        for index, report, peers in zip(*columns, strict=True):
+            own = {} if group is None else {group.column: group.levels[peers]}
+            found.append({**self.row(config, str(index + 1), report), **own})
+        return found
+
+    # ---- results
+
+    def result(self, plan: BitPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        """The counts, what follows from them, and what is promised to whom."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        return [
+            Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
+            Section(title="What is promised, and to whom", blocks=(Text((
+                *(each.sentence() + "." for each in plan.guarantees.privacy),
+                "Reports left the people already randomised: counts, payments and everything that is concluded from "
+                "them give nothing further away.",
+                *(each.sentence() + "." for each in plan.guarantees if each not in plan.guarantees.privacy),
+            )),)),
+        ]
+
+    def _counts(self, plan: BitPlan, board: BitBillboard) -> Table:
+        bit, group = plan.config.bit, self.group(plan.config)
+        names = ("all",) if group is None else group.levels
+        rows = tuple((name, int(one), int(zero), plan.coins(int(pay1)), plan.coins(int(pay0)))
+                     for name, one, zero, pay1, pay0 in zip(names, board.ones, board.zeros, board.for_one,
+                                                            board.for_zero, strict=True))
+        return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"each {bit.one} is paid",
+                              f"each {bit.zero} is paid"), rows=rows,
+                     note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
+
+    def tables(self, plan: BitPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`counts`: reports and payments of each group of peers."""
+        board, group = _billboard(outcome), self.group(plan.config)
+        units = float(_as_settled(plan, outcome).collection.minor_units)
+        return {"counts": pa.table({
+            "peers": ["all"] if group is None else list(group.levels),
+            "ones": board.ones, "zeros": board.zeros,
+            "paid_for_one": board.for_one / units, "paid_for_zero": board.for_zero / units,
+        })}
+
+    def explain(
+        self, plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        """One participant's share: what, from what, and why."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        share = plan.collection.decode(record, index, board)["payment"]
+        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+        who = f"Participant {index + 1}"
+        if stored is not None and stored != share:
+            return [Section(title=f"{who}: settled at {plan.coins(stored)}", private=True, blocks=(Text((
+                f"The report that the file holds today would be paid {plan.coins(share)}: it is not the one that was "
+                f"settled. What counts is the settlement: {plan.coins(stored)}.",)),))]
+        report, group = (NONE, 0) if record is None else record
+        head = f"{who}: payment {plan.coins(share)}"
+        if report == NONE:
+            return [Section(title=head, private=True, blocks=(Text((
+                "No report arrived under this id; who takes no part is paid nothing.",)),))]
+        bit = plan.config.bit
+        own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
+        swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
+        peers = int(board.ones[group] + board.zeros[group]) - 1
+        due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
+               "out in all." if plan.deposit else "")
+        blocks: list[Block] = [Text((
+            f"The report was {own}. Of the {peers:,} other reports that it is compared with, "
+            f"{int(board.ones[group]) - (report == 1):,} say {bit.one}.",
+            f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
+            f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan)))]
+        return [Section(title=head, private=True, blocks=tuple(blocks))]
+
+    # ---- rehearsal
+
+    def rehearse(
+        self, config: BitConfig, plan: BitPlan, folder: Path, noise: Noise, progress: Progress | None = None
+    ) -> Collection:
+        """Everybody's side, played with answers that are public already.
+
+        Returns:
+            A collection whose `data` is `Rehearsed`.
+
+        Raises:
+            Refused: the file names none.
+        """
+        table = config.rehearsal
+        if table is None:
+            raise Refused("the campaign file has no [rehearsal]",
+                          "name a source of true answers that are public already")
+        source = open_table(table.source, folder=folder)
+        if progress is not None:
+            source = source.watched(by_slots(progress, config.people.count))
+        people = Submissions(source=source, bit=table.role(config.bit), roster=Roster(config.people.count),
+                             identity=config.people.id, group=self.group(config))
+        parts = list(people)
+        truth = Reports(*(np.concatenate([getattr(part, name) for part in parts])
+                          for name in ("index", "report", "group")))
+        report, told = truth.report.copy(), truth.report != NONE
+        report[told] = self._drawn(plan, truth.report[told], noise)
+        return Collection(data=Rehearsed(truth=truth, reports=replace(truth, report=report)), rejected=people.rejected)
+
+    @abstractmethod
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        """One report of each bit, as equilibrium has it."""
+
+    def study(self, plan: BitPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The true answers beside what was concluded from reports, and what would have been paid."""
+        board = _billboard(outcome)
+        truth = collection.data.truth
+        group, bit = self.group(plan.config), plan.config.bit
+        names = ("all",) if group is None else group.levels
+        rows = []
+        for k, name in enumerate(names):
+            inside = truth.report[(truth.group == k) & (truth.report != NONE)]
+            n = int(board.ones[k] + board.zeros[k])
+            rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
+        paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units
+        expected = plan.guarantees.of(Budget)[0].expected
+        return [Section(title="Beside the true answers", study=True, blocks=(
+            Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
+            Text((f"In all {plan.money(float(paid.sum()))} would have been paid; expected in equilibrium: "
+                  f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
+                  "have.",)),
+        ))]
+
+
+def _as_settled(plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, BitCollection):
+        raise TypeError("the outcome is not a collection of bits")
+    return replace(plan, collection=outcome.mechanism)
+
+
+def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitBillboard:
+    if not isinstance(outcome.billboard, BitBillboard):
+        raise TypeError("the outcome is not a collection of bits")
+    return outcome.billboard

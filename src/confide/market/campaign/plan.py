@@ -1,0 +1,133 @@
+"""What a campaign of bits would give: the plan and the offer, from public parameters alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from confide.contract.guarantees import Guarantees
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.market.campaign.config import BitConfig
+from confide.market.collection import BitBillboard, BitCollection
+
+__all__ = ["BitPlan", "Pages"]
+
+
+class Pages(Protocol):
+    """What the pages of one kind say of its own; everything else is said once, for all kinds."""
+
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]: ...
+
+    def warnings(self, plan: BitPlan) -> list[str]: ...
+
+    def more(self, plan: BitPlan) -> list[Section]: ...
+
+    def why(self, plan: BitPlan) -> list[str]: ...
+
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitPlan:
+    """A market with its question and its money.
+
+    Args:
+        collection: the mechanism.
+        config: of the file.
+        pages: what its kind says.
+    """
+
+    collection: BitCollection
+    config: BitConfig
+    pages: Pages
+
+    @property
+    def mechanism(self) -> BitCollection:
+        return self.collection
+
+    @property
+    def market(self) -> Any:
+        """The market whose payments are made."""
+        return self.collection.market
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.collection.guarantees()
+
+    def money(self, amount: float) -> str:
+        """An amount in the currency."""
+        digits = len(str(self.collection.minor_units)) - 1
+        return f"{amount:,.{digits}f} {self.collection.currency}"
+
+    def coins(self, coins: int) -> str:
+        """Whole coins in the currency."""
+        return self.money(coins / self.collection.minor_units)
+
+    @property
+    def deposit(self) -> int:
+        """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
+        lowest = self.market.payment_range()[0]
+        return math.ceil(-lowest * self.collection.minor_units + 0.5) if lowest < 0 else 0
+
+    @property
+    def _largest(self) -> float:
+        return float(self.market.payment_range()[1])
+
+    def sections(self) -> Sequence[Section]:
+        rows = [("people invited (fixed and public)", f"{self.market.people:,}"), *self.pages.planned(self),
+                ("largest single payment, whoever takes part", self.money(self._largest))]
+        if self.deposit:
+            rows.append(("deposit that each participant leaves", self.coins(self.deposit)))
+        blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows), note=_NOTE)]
+        warnings = self.pages.warnings(self)
+        most = self.config.payment.most
+        if most is not None and self._largest > most:
+            warnings.append(f"a single payment can come to {self.money(self._largest)}, above the {self.money(most)} "
+                            "that the buyer will owe: more people, or a smaller epsilon, make it smaller")
+        if warnings:
+            blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
+        return [
+            Section(title="Plan", blocks=tuple(blocks)), *self.pages.more(self),
+            Section(title="Guarantees", blocks=(Table(
+                columns=("promise", "source", "may fail with probability", "says something"),
+                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
+                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in self.guarantees),
+                note="Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
+                     "participation and accuracy rest on the beliefs in the campaign file."),)),
+        ]
+
+    def offer(self) -> Sequence[Section]:
+        level, bit = self.market.largest_level, self.config.bit
+        odds = math.exp(level) if level < 700 else math.inf
+        hides = (f"your report is at most e^{level:g} = {odds:.3g} times as likely under one answer as under the "
+                 f"other. Who must guess your answer, even money beforehand, is right at most "
+                 f"{1.0 / (1.0 + math.exp(-level)):.1%} of the time. Nobody has to be trusted with your answer." if
+                 math.isfinite(level) else "only as much as your own device does: no level is promised.")
+        deposit = (f" You leave {self.coins(self.deposit)} at the start and get it back together with your payment, so "
+                   "that you never owe anything." if self.deposit else "")
+        return [Section(title="The offer, as a participant reads it", blocks=(Text((
+            f"What you are asked: {bit.question} What you report: {bit.one} or {bit.zero}, after your own device has "
+            "changed your answer at random; or nothing, if you take no part.",
+            "Who sees what: the operator sees your report, never your answer. The public sees how many reported "
+            f"{bit.one} and {bit.zero}, and what each of them was paid.",
+            f"How much it hides you: {hides} Levels of several reports on the same question add up: "
+            "your device keeps a book, and refuses to answer it again without asking you.",
+            f"What you get: at most {self.money(self._largest)}, by whether your report agrees with those of others."
+            + deposit,
+            *self.pages.why(self),
+            "Decide whether to take part before your device reads your answer. Staying away is public in the counts, "
+            "and is paid nothing.",
+        )),))]
+
+    def to_dict(self) -> dict[str, Any]:
+        market = self.market
+        return {"people": market.people, "largest_level": market.largest_level,
+                "payments": list(market.payment_range()), "deposit_coins": self.deposit,
+                **dict(self.pages.planned(self))}
+
+
+_NOTE = ("Everything here follows from public parameters. Money rests on the beliefs in the campaign file, and on "
+         "everybody playing the equilibrium; single payments never leave their range.")

@@ -1,0 +1,321 @@
+"""Collecting bits that left their people already randomised: the mechanism that a campaign of this family runs.
+
+`submit` is a participant's side: it draws her report before anybody else sees anything. `run` is the operator's: it
+takes reports, never bits, publishes two counts for each group of peers, and pays each report an amount that these
+counts fix. Everything behind the reports is post-processing.
+
+Source: Wang 2016, chapters 3 to 5; spec data_market sections 1 to 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.guarantees import Budget, Guarantee, Guarantees, Participation, Truthfulness, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.market.costs import CustomCost
+from confide.market.strategies import NONE, as_reports
+from confide.privacy.events import PureEvent
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.response import randomized_response
+
+__all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
+
+_LARGEST = 2**62  # coins of one payment
+
+
+class Pair(Protocol):
+    """What a 1 and a 0 are paid."""
+
+    @property
+    def one(self) -> float: ...
+
+    @property
+    def zero(self) -> float: ...
+
+
+class BitMarket(Protocol):
+    """What the three markets have in common: a payment from two counts, and what they promise."""
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def largest_level(self) -> float: ...
+
+    def level_of(self, value: float | None) -> float | None: ...
+
+    def pay(self, ones: int, zeros: int) -> Pair: ...
+
+    def payment_range(self) -> tuple[float, float]: ...
+
+    def guarantees(self) -> Guarantees: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Some people's reports.
+
+    Args:
+        index: (k,) ranks in the public list of ids; none stands twice in a collection.
+        report: (k,) uint8, 0 or 1, or 2 for taking no part.
+        group: (k,) int64, which peers each is paid by, in 0..groups-1.
+    """
+
+    index: NDArray[np.int64]
+    report: NDArray[np.uint8]
+    group: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BitBillboard(Billboard):
+    """What everybody sees: the counts of each group of peers, and what they pay.
+
+    Args:
+        ones: (g,) int64, number of reports 1.
+        zeros: (g,) int64, number of reports 0; everybody else took no part.
+        for_one: (g,) int64, what each report 1 is paid, in the smallest coin.
+        for_zero: (g,) int64, what each report 0 is paid.
+    """
+
+    ones: np.ndarray
+    zeros: np.ndarray
+    for_one: np.ndarray
+    for_zero: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, array in vars(self).items():
+            if array.dtype != np.int64 or array.ndim != 1 or array.shape != self.ones.shape or not array.size:
+                raise InvalidInput(f"billboard.{name}", f"{array.dtype} of shape {array.shape}",
+                                   "must be int64, one number for each group")
+        if (self.ones < 0).any() or (self.zeros < 0).any():
+            raise InvalidInput("billboard", "a count is negative")
+
+    @property
+    def present(self) -> int:
+        """How many took part."""
+        return int(self.ones.sum() + self.zeros.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitCollection(Mechanism):
+    """One round of a market: reports in, counts and payments out.
+
+    Args:
+        market: whose payments, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
+        currency: of the payments.
+        minor_units: how many of its smallest coin make one unit; each payment is rounded to a whole number of them.
+        groups: number of groups of peers; everybody is paid by the counts of her own group.
+
+    Raises:
+        InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
+
+    Example:
+        >>> from confide.market import LinearCost, MajorityMarket
+        >>> market = MajorityMarket(people=10, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
+        >>> collection = BitCollection(market=market, currency="EUR")
+        >>> collection.submit(1, noise=Noise.simulated(4))  # on her own side
+        1
+        >>> reports = [1, 1, 0, 1, 1, 0, 1, 2, 1, 1]
+        >>> outcome = collection.run(reports, Noise.secure())
+        >>> board = outcome.billboard
+        >>> board.ones.tolist(), board.zeros.tolist(), board.for_one.tolist(), board.for_zero.tolist()
+        ([7], [2], [1748], [0])
+        >>> paid = outcome.shares["payment"].to_pylist()
+        >>> paid == [collection.decode(report, k, board)["payment"] for k, report in enumerate(reports)]
+        True
+    """
+
+    market: Any
+    currency: str = ""
+    minor_units: int = 100
+    groups: int = 1
+
+    share_depends_on: ClassVar[str] = "one's own report, one's group of peers, and the public counts"
+
+    def __post_init__(self) -> None:
+        whole("minor_units", self.minor_units, at_least=1)
+        whole("groups", self.groups, at_least=1)
+        if isinstance(getattr(self.market, "cost", None), CustomCost):
+            raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
+
+    # ---- promises
+
+    def events(self) -> tuple[PureEvent, ...]:
+        """One report of each person, at the largest level that anybody's client uses.
+
+        Raises:
+            NotGuaranteed: the market knows no such level.
+        """
+        level = self.market.largest_level
+        if math.isinf(level):
+            raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
+                                "give a ceiling")
+        return (PureEvent(epsilon=level, neighbours=Unit.BIT, label="one report"),)
+
+    @property
+    def coin(self) -> float:
+        """The smallest coin, in the currency's unit."""
+        return 1.0 / self.minor_units
+
+    def guarantees(self) -> Guarantees:
+        """The market's own, in the currency, and with room for rounding to whole coins.
+
+        Rounding moves each payment by half a coin at most, and what a lie gains by one coin.
+        """
+        found: list[Guarantee] = []
+        half = self.coin / 2.0
+        for each in self.market.guarantees():
+            match each:
+                case Truthfulness():
+                    found.append(replace(each, gain=each.gain + 2.0 * half, unit_of_gain=self.currency))
+                case Participation():
+                    found.append(replace(each, utility=each.utility - half))
+                case Budget():
+                    found.append(replace(each, expected=each.expected + self.market.people * half,
+                                         lowest=each.lowest - (half if each.lowest < 0 else 0.0),
+                                         highest=each.highest + half, currency=self.currency))
+                case _:
+                    found.append(each)
+        return Guarantees(tuple(found))
+
+    # ---- a participant's side
+
+    def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> int:
+        """Her report, drawn on her own side; each call draws anew, so that a `ReportBook` stands before it.
+
+        Args:
+            private: her bit, or (bit, what a nat of privacy is worth to her) where costs are unknown. None takes no
+                part, which must not depend on the bit.
+            offer: not needed: the level is public.
+            noise: `Noise.secure()`.
+
+        Returns:
+            0 or 1, or 2 for taking no part.
+
+        Raises:
+            InvalidInput: not a bit, or no noise.
+        """
+        bit, worth = private if isinstance(private, tuple) else (private, None)
+        level = None if bit is None else self.market.level_of(worth)
+        if level is None:
+            return NONE
+        if isinstance(bit, bool) or bit not in (0, 1):  # never says which
+            raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")
+        return int(randomized_response([int(bit)], level, as_noise(noise), stream="report")[0])
+
+    # ---- the operator's side
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """Count the reports, and pay each.
+
+        Args:
+            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; whoever is in no batch took no part.
+            noise: `Noise.secure()` for a release; nothing is drawn from it, reports are random already.
+
+        Raises:
+            InvalidInput: not reports.
+        """
+        if not isinstance(noise, Noise):
+            raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
+        people = self.market.people
+        report, group = np.full(people, NONE, dtype=np.uint8), np.zeros(people, dtype=np.int32)
+        for batch in as_batches(data, people):
+            if batch.group.size and not (batch.group.min() >= 0 and batch.group.max() < self.groups):
+                raise InvalidInput("group", "is out of range", f"must be in 0..{self.groups - 1}")
+            report[batch.index], group[batch.index] = batch.report, batch.group
+        counts = np.zeros((3, self.groups), dtype=np.int64)
+        np.add.at(counts, (report, group), 1)
+        board = self.pay_counts(counts[1], counts[0])
+        table = np.stack([board.for_zero, board.for_one, np.zeros_like(board.for_one)])
+        return self._outcome(noise, billboard=board, shares=pa.table({"payment": table[report, group]}))
+
+    def pay_counts(self, ones: np.ndarray, zeros: np.ndarray) -> BitBillboard:
+        """The billboard of such counts, (g,) each."""
+        paid = [self.market.pay(int(one), int(zero)) for one, zero in zip(ones, zeros, strict=True)]
+        coins = [[self._coins(each.one) for each in paid], [self._coins(each.zero) for each in paid]]
+        return BitBillboard(ones=ones, zeros=zeros, for_one=np.array(coins[0], dtype=np.int64),
+                            for_zero=np.array(coins[1], dtype=np.int64))
+
+    def _coins(self, amount: float) -> int:
+        return int(np.clip(np.rint(amount * self.minor_units), -_LARGEST, _LARGEST))
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share.
+
+        Args:
+            record: her report, or (report, group) where there are several groups; None without a report.
+            index: her rank in the public list of ids.
+            billboard: the run's.
+
+        Returns:
+            {"payment": whole number of the smallest coin}.
+        """
+        if not isinstance(billboard, BitBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
+        if not 0 <= whole("index", index) < self.market.people:
+            raise InvalidInput("index", f"{index} is out of range", f"must be in 0..{self.market.people - 1}")
+        report, group = record if isinstance(record, tuple) else (record, 0)
+        if not 0 <= whole("group", group) < len(billboard.ones):
+            raise InvalidInput("group", f"{group} is out of range", f"must be in 0..{len(billboard.ones) - 1}")
+        if report is None or report == NONE:
+            return {"payment": 0}
+        if isinstance(report, bool) or report not in (0, 1):
+            raise InvalidInput("record", "is no report", "must be 0, 1, or 2 for taking no part")
+        return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether the counts are of so many people, and the payments are those that they fix.
+
+        Raises:
+            InvalidInput: names the part that does not follow.
+        """
+        if not isinstance(billboard, BitBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
+        if len(billboard.ones) != self.groups:
+            raise InvalidInput("billboard", f"has {len(billboard.ones)} groups", f"must have {self.groups}")
+        if billboard.present > self.market.people:
+            raise InvalidInput("billboard", f"counts {billboard.present} reports", f"{self.market.people} were invited")
+        due = self.pay_counts(billboard.ones, billboard.zeros)
+        for name in ("for_one", "for_zero"):
+            # A rounding that another processor decides otherwise is one coin.
+            if np.abs(getattr(due, name) - getattr(billboard, name)).max() > 1:
+                raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
+
+
+def as_batches(data: Any, people: int) -> Iterator[Reports]:
+    """Reports in batches, each checked.
+
+    Args:
+        data: an array of N reports, or batches.
+        people: N.
+
+    Raises:
+        InvalidInput: not reports, or an index out of range; which one is not said.
+    """
+    listed = isinstance(data, np.ndarray | list | tuple) and not any(isinstance(each, Reports) for each in data[:1])
+    if not listed and isinstance(data, Iterable):
+        for batch in data:
+            if not isinstance(batch, Reports):
+                raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be Reports")
+            if not len(batch.index) == len(batch.report) == len(batch.group):
+                raise InvalidInput("data", "a batch has parts of different lengths")
+            if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):
+                raise InvalidInput("data", "an index is out of range", f"must be in 0..{people - 1}")
+            if batch.report.size and batch.report.max() > NONE:
+                raise InvalidInput("data", "a report is none", "must be 0, 1, or 2 for taking no part")
+            yield batch
+        return
+    report = as_reports(data, people)
+    yield Reports(np.arange(people), report.astype(np.uint8), np.zeros(people, dtype=np.int64))

@@ -1,0 +1,150 @@
+"""The kind `bits` from its file: plan, offer, submit, rehearse, run, share, verify, study, audit."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confide.audit import AuditReport
+from confide.campaign import Campaign, verify
+from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
+from confide.market import LinearCost, MajorityMarket
+from confide.market.audit import audit_majority
+from confide.market.collection import BitCollection
+
+REHEARSAL = '[rehearsal]\nsource = "truth.csv"\ncolumn = "ill"\n'
+
+
+def text(**edits: str) -> str:
+    found = kind("bits").template
+    for old, new in edits.items():
+        found = found.replace(old, new)
+    return found
+
+
+def campaign(folder: Path, name: str = "ill", edit: tuple[str, str] = ("", "")) -> Campaign:
+    truth = "".join(f"{i},{'yes' if i % 3 else 'no'}\n" for i in range(1, 191))  # ten took no part
+    (folder / "truth.csv").write_text("id,ill\n" + truth)
+    (folder / f"{name}.toml").write_text(kind("bits").template.replace(*edit) + REHEARSAL)
+    return Campaign.load(folder / f"{name}.toml")
+
+
+def words(parts: object) -> str:
+    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]
+
+
+def test_the_plan_says_what_it_costs_and_lists_the_collusive_equilibria(tmp_path: Path) -> None:
+    plan = campaign(tmp_path).plan
+    shown = words(plan.sections())
+    market = plan.mechanism.market
+    assert f"{market.quote().expected_payment:.2f} EUR" in shown
+    for name in ("always 0", "always 1", "level 1", "thesis: cheapest", "chernoff: cheapest", "exact: cheapest"):
+        assert name in shown
+    offer = words(plan.offer())
+    assert "Have you been ill since May?" in offer
+    assert "73.1%" in offer
+
+
+def test_a_cap_on_single_payments_and_coarse_coins_are_warned_of(tmp_path: Path) -> None:
+    assert "Warning" not in words(campaign(tmp_path).plan.sections())
+    assert "above the 20.00 EUR" in words(campaign(tmp_path, edit=("most = 60.0", "most = 20.0")).plan.sections())
+    assert "rounding to whole coins" in words(campaign(
+        tmp_path, edit=("minor_units = 100", "minor_units = 1")).plan.sections())
+
+
+def test_the_whole_life(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    row = it.submit(17, {"report": "yes"})
+    assert it.submit(17, {"report": "no"}) == row  # never a fresh draw
+    assert it.submit(18, {"report": ""}) == {"id": "18", "report": ""}
+    reports = tmp_path / "reports.csv"
+    assert it.rehearse(reports) == 190
+    settled = it.settle()
+    board = settled.outcome.billboard
+    with reports.open() as file:
+        handed_in = [line["report"] for line in csv.DictReader(file)]
+    assert board.ones.tolist() == [handed_in.count("yes")]
+    assert board.present == 190
+    coins = {"yes": int(board.for_one[0]), "no": int(board.for_zero[0])}
+    assert settled.outcome.shares["payment"].to_pylist()[:190] == [coins[each] for each in handed_in]
+    for identity in (3, 17, 200):
+        hers = words(it.share(identity))
+        paid = coins[handed_in[identity - 1]] if identity <= 190 else 0
+        assert f"payment {paid / 100:.2f} EUR" in hers
+    assert words(it.share(3, record={"report": handed_in[2]})) == words(it.share(3))
+    found = verify(settled.folder)
+    assert all(each.verdict == "holds" for each in found.findings), found
+    assert "Best guess" in words(it.file.kind.result(it.plan, settled.outcome))
+    assert not it.settle().fresh
+
+
+def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) -> None:
+    first, second = campaign(tmp_path), campaign(tmp_path, "again", ('title = "Does', 'title = "Again: does'))
+    first.submit(17, {"report": "yes"})
+    with pytest.raises(Refused, match="agree to 2 in all"):
+        second.submit(17, {"report": "yes"})
+    second.submit(17, {"report": "yes"}, total=2.0)
+    first.rehearse(tmp_path / "reports.csv")
+    for it, name in ((first, "more.csv"), (second, "other.csv")):
+        with pytest.raises(Refused):
+            it.rehearse(tmp_path / name)
+    first.settle()
+    with pytest.raises(BudgetExceeded):  # the operator's ledger, too
+        second.settle()
+
+
+def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    for record, match in (({"report": "maybe"}, "not on the list"), ({"answer": "yes"}, "'answer' is not asked for")):
+        with pytest.raises(InvalidInput, match=match):
+            it.submit(1, record)
+    with pytest.raises(InvalidInput, match="not on the public list"):
+        it.submit(201, {"report": "yes"})
+    assert not it.book().answers()
+    (tmp_path / "reports.csv").write_text("id,report\n1,yes\n2,maybe\n2,no\n999,yes\n3,\n")
+    found = it.check()
+    assert (found.rows, found.usable) == (5, 2)
+    assert found.rejected == {"2": "report: is not a level; must be one of no, yes",
+                              "2 (row 3)": "a later row of the same id", "row 4": "no id of the public list"}
+    (tmp_path / "ill.toml").write_text(kind("bits").template)
+    with pytest.raises(Refused, match="no \\[rehearsal\\]"):
+        Campaign.load(tmp_path / "ill.toml").study(3)
+    for edit, match in ((("signal_accuracy = 0.7", "signal_accuracy = 0.5"), "state.signal_accuracy"),
+                        (("prior_one = 0.5", "prior_one = 1"), "state.prior_one"),
+                        (("epsilon = 1.0               # of", "epsilon = 701 # of"), "privacy.epsilon"),
+                        (("count = 200", "count = 1"), "people.count"),
+                        (('law = "linear"', 'law = "power"'), "exponent"),
+                        (('zero = "no"', 'zero = "yes"'), "bit.levels")):
+        with pytest.raises(InvalidInput, match=match):
+            _ = campaign(tmp_path, "bad", edit).plan
+
+
+def test_a_study_plays_everybody_and_is_no_release(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    outcome, sections = it.study(3)
+    assert not outcome.release_safe
+    again, _ = it.study(3)
+    assert again.shares.equals(outcome.shares)
+    assert "0.668" in words(sections)  # 127 of 190 are ill
+    assert not it.book().answers()
+
+
+@pytest.mark.parametrize(("people", "epsilon", "presence"), [(10, 1.0, 1.0), (60, 0.5, 0.8)])
+def test_the_audit_holds_promises_against_what_runs(people: int, epsilon: float, presence: float) -> None:
+    market = MajorityMarket(people, 0.8, 0.7, LinearCost(1.0), epsilon, presence)
+    report = audit_majority(BitCollection(market=market, currency="EUR", minor_units=10**6))
+    assert isinstance(report, AuditReport)
+    assert report.passed, report.problems
+    assert len(report.rows) == 7
+    assert len(report.controls) == 5
+
+
+def test_the_audit_finds_what_whole_euros_do_to_truth() -> None:
+    market = MajorityMarket(60, 0.8, 0.7, LinearCost(1.0), 0.1)
+    rows = audit_majority(BitCollection(market=market, minor_units=1)).rows
+    row = next(row for row in rows if "truth" in row.promise)
+    assert np.isfinite(row.measured)
+    assert row.measured > market.quote().margin / 2

@@ -1,0 +1,75 @@
+"""A participant's own book: one draw a bit and campaign, whatever happens, and no second question without her word."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from confide.contract import InvalidInput, Refused
+from confide.privacy.report_book import ReportBook
+
+
+def ask(book: ReportBook, campaign: str = "spring", report: int = 1, **more: float) -> int:
+    return book.report(person="17", bit="smokes", campaign=campaign, level=1.0, draw=lambda: report, **more)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> ReportBook:
+    return ReportBook(tmp_path / "own" / "reports.json")
+
+
+def test_a_retry_gives_the_stored_report(book: ReportBook) -> None:
+    assert [ask(book, report=1), ask(book, report=0)] == [1, 1]
+    assert book.spent("17", "smokes") == 1.0
+    assert book.path.stat().st_mode & 0o077 == 0
+
+
+def test_a_second_campaign_on_the_bit_needs_her_word(book: ReportBook) -> None:
+    ask(book)
+    with pytest.raises(Refused, match=r"asked for before, at 1 in all .*agree to 2 in all"):
+        ask(book, "summer")
+    for total in (1.0, 1.9, 2.1):
+        with pytest.raises(Refused, match="agree to 2 in all"):
+            ask(book, "summer", total=total)
+    assert book.spent("17", "smokes") == 1.0
+    assert ask(book, "summer", report=0, total=2.0) == 0
+    assert book.spent("17", "smokes") == 2.0
+    assert book.report(person="18", bit="smokes", campaign="summer", level=1.0, draw=lambda: 1) == 1  # somebody else
+
+
+def test_a_break_between_agreement_and_report_costs_the_level(book: ReportBook) -> None:
+    def breaks() -> int:
+        assert book.spent("17", "smokes") == 1.0  # written down before anything is drawn
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        book.report(person="17", bit="smokes", campaign="spring", level=1.0, draw=breaks)
+    with pytest.raises(Refused, match="an attempt broke off, and its level is spent"):
+        ask(book)
+    assert ask(book, report=0, total=2.0) == 0
+    assert ask(book, report=1) == 0
+
+
+def test_a_book_that_others_can_read_or_that_is_none_is_refused(book: ReportBook) -> None:
+    ask(book)
+    book.path.chmod(0o644)
+    with pytest.raises(InvalidInput, match="may be read by others"):
+        ask(book)
+    book.path.chmod(0o600)
+    book.path.write_text(json.dumps({"format": 2, "answers": []}))
+    with pytest.raises(InvalidInput, match="2 is not known"):
+        ask(book)
+
+
+def _draw(path: str, number: int) -> int:
+    return ask(ReportBook(Path(path)), report=number)
+
+
+def test_two_at_once_draw_once(book: ReportBook) -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.starmap(_draw, [(str(book.path), k) for k in range(6)])
+    assert len(set(found)) == 1
+    assert book.spent("17", "smokes") == 1.0
