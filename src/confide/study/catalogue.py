@@ -26,6 +26,8 @@ _MODULES = {
     "channels-ratings": "privacy_notions.ratings",
     "channels-stars": "privacy_notions.stars",
     "channels-three": "privacy_notions.three_notions",
+    "market-accuracy": "data_market.accuracy",
+    "market-convergence": "data_market.convergence",
 }
 
 
