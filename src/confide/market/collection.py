@@ -54,7 +54,7 @@ class BitMarket(Protocol):
     @property
     def largest_level(self) -> float: ...
 
-    def level_of(self, value: float | None) -> float | None: ...
+    def level_of(self, worth: float | None) -> float: ...
 
     def pay(self, ones: int, zeros: int) -> Pair: ...
 
@@ -208,8 +208,8 @@ class BitCollection(Mechanism):
             InvalidInput: not a bit, or no noise.
         """
         bit, worth = private if isinstance(private, tuple) else (private, None)
-        level = None if bit is None else self.market.level_of(worth)
-        if level is None:
+        level = math.nan if bit is None else self.market.level_of(worth)
+        if math.isnan(level):
             return NONE
         if isinstance(bit, bool) or bit not in (0, 1):  # never says which
             raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")

@@ -155,8 +155,8 @@ class BitKind(ABC):
         if problem:
             raise InvalidInput("record", problem)
         worth = self._worth(values)
-        level = plan.market.level_of(worth)
-        return (None, 0.0) if level is None else ((bit, worth), level)
+        level = float(plan.market.level_of(worth))
+        return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
 
     def level(self, plan: BitPlan) -> float:
         """What one report costs at most."""
