@@ -148,7 +148,7 @@ def simulate(market: Any, rounds: int, *, seed: int, level: str = "aggregate", s
     if not hasattr(market, "prior"):
         wrong = _guess(market, ones, zeros) != state
     if len(types):
-        types = _settled(types, ones, zeros, for_one, for_zero)
+        types = _settled(types, for_one, for_zero)
     return Simulation(state=state, truth=truth, ones=ones, zeros=zeros, for_one=for_one, for_zero=for_zero, wrong=wrong,
                       types=types)
 
@@ -175,7 +175,7 @@ def _individual(market: Any, rounds: int, law: Nature, strategy: Strategy | None
     played = market.peers if strategy is None else strategy
     # Who can take part, by tenths; counted by (type, report), with the cost of their levels.
     types = np.zeros((rounds, _TYPES, 3)) if typed else np.zeros((0, 0, 0))
-    edges = market.cost_law.quantile(market.presence * np.arange(1, _TYPES) / _TYPES) if typed else None
+    edges = np.asarray(market.cost_law.quantile(market.presence * np.arange(1, _TYPES) / _TYPES)) if typed else _NOTHING
     for k in range(rounds):
         agree = law.signal_accuracy if state[k] else 1.0 - law.signal_accuracy
         for start in range(0, market.people, _CHUNK):
@@ -197,7 +197,7 @@ def _individual(market: Any, rounds: int, law: Nature, strategy: Strategy | None
             report = bit ^ (coin < 1.0 / (1.0 + np.exp(np.minimum(chosen, 700.0))))
             counts[1, k] += np.count_nonzero(report)
             counts[2, k] += len(report)
-            place = np.searchsorted(edges, cost)
+            place = np.atleast_1d(np.searchsorted(edges, cost))
             types[k, :, 0] += np.bincount(place[~report], minlength=_TYPES)
             types[k, :, 1] += np.bincount(place[report], minlength=_TYPES)
             types[k, :, 2] += np.bincount(place, weights=cost * chosen, minlength=_TYPES)
@@ -206,10 +206,11 @@ def _individual(market: Any, rounds: int, law: Nature, strategy: Strategy | None
 
 def _pairs(market: Any, rounds: int, source: Any, how: str) -> Drawn:
     """Counts of true ones from the prior, and their reports."""
-    law = market.prior.pmf
-    if law is None:
-        raise InvalidInput("prior", "says how two people agree, and not how all do", "give a law of counts")
-    truth = source.choice(len(law), size=rounds, p=law).astype(np.int64)
+    logs = market.prior.log_counts
+    if logs is None:
+        raise InvalidInput("prior", "says how two people agree, and not how all do", "give a law of the number of ones")
+    law = np.exp(logs)
+    truth = source.choice(len(law), size=rounds, p=law / law.sum()).astype(np.int64)
     keep = float(market.strategy.channel[1, 1])
     n = market.people
     if how == "aggregate":
@@ -229,15 +230,16 @@ def _paid(market: Any, ones: NDArray[np.int64], zeros: NDArray[np.int64]) -> tup
 
 
 def _guess(market: Any, ones: NDArray[np.int64], zeros: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The state as the market's rule takes it: the likelier one, or what the majority reports where costs are unknown."""
+    """The state as the market's rule takes it: the likelier one; where costs are unknown, what most report."""
     if hasattr(market, "cost_law"):
         return ones >= zeros
     found: NDArray[np.bool_] = ones >= decision_threshold(ones + zeros, market.nature, market.reporting)
     return found
 
 
-def _settled(types: NDArray[np.float64], ones: NDArray[np.int64], zeros: NDArray[np.int64],
-             for_one: NDArray[np.float64], for_zero: NDArray[np.float64]) -> NDArray[np.float64]:
+def _settled(
+    types: NDArray[np.float64], for_one: NDArray[np.float64], for_zero: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """(10, 3) people, mean payment, mean utility of each tenth of the types."""
     people = (types[:, :, 0] + types[:, :, 1]).sum(axis=0)
     paid = (types[:, :, 0] * for_zero[:, None] + types[:, :, 1] * for_one[:, None]).sum(axis=0)

@@ -85,9 +85,9 @@ class BitsPages:
         guess = plan.config.bit.one if now > 0.5 else plan.config.bit.zero
         return [Text((
             f"Best guess of the state: {guess}; it is wrong with probability {number(min(now, 1.0 - now))}, given "
-            f"these reports, if everybody played the equilibrium and the beliefs are right (prior {it.nature.prior_one:g}, "
-            f"a bit equals the state with probability {it.nature.signal_accuracy:g}). Beforehand the error "
-            f"to be expected was {number(it.error_probability())}.",))]
+            "these reports, if everybody played the equilibrium and the beliefs are right: prior "
+            f"{it.nature.prior_one:g}, and a bit equals the state with probability {it.nature.signal_accuracy:g}. "
+            f"Beforehand the error to be expected was {number(it.error_probability())}.",))]
 
 
 def _cheaper(found: BitPlan) -> Section:
