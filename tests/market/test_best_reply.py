@@ -18,6 +18,8 @@ from confide.market import (
     GenieMarket,
     LinearCost,
     MajorityMarket,
+    PairMarket,
+    PairPrior,
     PowerCost,
     Strategy,
     best_response,
@@ -77,8 +79,10 @@ def earned(a: np.ndarray, channels: np.ndarray, cost: Cost) -> np.ndarray:
 @pytest.mark.parametrize("market", [
     GenieMarket(5, 0.8, 0.7, LinearCost(1.0), 1.0), MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0),
     MajorityMarket(11, 0.6, 0.3, PowerCost(1.0, 2.0), 0.5),
+    PairMarket(PairPrior.beta_binomial(2.0, 3.0, 10), LinearCost(1.0), 1.0),
+    PairMarket(PairPrior(10, 0.35, -0.0225), PowerCost(1.0, 2.0), 0.5),
 ], ids=lambda market: f"{type(market).__name__}-{market.people}")
-def test_no_channel_beats_the_markets_own(market: GenieMarket | MajorityMarket) -> None:
+def test_no_channel_beats_the_markets_own(market: GenieMarket | MajorityMarket | PairMarket) -> None:
     """Acceptance 1: zero regret by the nine pairs, and none of 10^5 random channels is better."""
     a = market.interim_matrix()
     best = best_response(a, market.cost)

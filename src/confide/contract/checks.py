@@ -7,10 +7,11 @@ from numbers import Integral, Rational, Real
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["fraction", "non_negative", "one_of", "positive", "whole"]
+__all__ = ["finite", "fraction", "non_negative", "one_of", "positive", "whole"]
 
 
-def _finite(field: str, value: object) -> float:
+def finite(field: str, value: object) -> float:
+    """A finite real number of any sign."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, f"{value!r} is not a number")
     try:
@@ -25,7 +26,7 @@ def _finite(field: str, value: object) -> float:
 
 def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
     """A finite real number in (0, at_most]."""
-    number = _finite(field, value)
+    number = finite(field, value)
     if number <= 0 or number > at_most:
         raise InvalidInput(field, f"{value!r} is out of range", f"must be in (0, {at_most:g}]")
     return number
@@ -33,7 +34,7 @@ def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
 
 def non_negative(field: str, value: object, *, at_most: float = math.inf) -> float:
     """A finite real number in [0, at_most]."""
-    number = _finite(field, value)
+    number = finite(field, value)
     if number < 0 or number > at_most:
         raise InvalidInput(field, f"{value!r} is out of range", f"must be in [0, {at_most:g}]")
     return number
@@ -41,7 +42,7 @@ def non_negative(field: str, value: object, *, at_most: float = math.inf) -> flo
 
 def fraction(field: str, value: object, *, zero: bool = False) -> float:
     """A real number in (0, 1), or in [0, 1) where zero is allowed."""
-    number = _finite(field, value)
+    number = finite(field, value)
     if not (0 < number < 1 or (zero and number == 0)):
         raise InvalidInput(field, f"{value!r} is out of range", f"must be in {'[' if zero else '('}0, 1)")
     return number

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from confide.market.majority import MajorityMarket
     from confide.market.nature import Nature
     from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
+    from confide.market.pairs.accuracy import MeanEstimate
+    from confide.market.pairs.insiders import Insider, audit_groups, group_counts
+    from confide.market.pairs.least import PairOptimum, least_pair_payment
+    from confide.market.pairs.market import PairMarket
+    from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
+    from confide.market.pairs.prior import PairPrior
     from confide.market.planner import Infeasible, MarketPlan, ThesisBounds, plan, thesis_bounds
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
@@ -50,12 +56,18 @@ __all__ = [
     "GenieMarket",
     "HeterogeneousMarket",
     "Infeasible",
+    "Insider",
     "LinearCost",
     "MajorityMarket",
     "MarketPlan",
+    "MeanEstimate",
+    "MeanPlan",
     "Nature",
     "OptimalCountMechanism",
     "Optimum",
+    "PairMarket",
+    "PairOptimum",
+    "PairPrior",
     "PowerCost",
     "Quote",
     "Reply",
@@ -65,13 +77,18 @@ __all__ = [
     "SumCost",
     "SymmetricEquilibrium",
     "ThesisBounds",
+    "TooFewPeople",
+    "audit_groups",
     "best_response",
     "check_equilibrium",
     "enumerated_interim",
     "genie_replica",
+    "group_counts",
     "interim_matrix",
+    "least_pair_payment",
     "least_payment",
     "plan",
+    "plan_mean",
     "privacy_level",
     "regret",
     "relabelled_rule",
@@ -95,6 +112,12 @@ __getattr__, __dir__ = doors(
         "majority": ("MajorityMarket",),
         "nature": ("Nature",),
         "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
+        "pairs.accuracy": ("MeanEstimate",),
+        "pairs.insiders": ("Insider", "audit_groups", "group_counts"),
+        "pairs.least": ("PairOptimum", "least_pair_payment"),
+        "pairs.market": ("PairMarket",),
+        "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
+        "pairs.prior": ("PairPrior",),
         "planner": ("Infeasible", "MarketPlan", "ThesisBounds", "plan", "thesis_bounds"),
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),

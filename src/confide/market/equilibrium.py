@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,14 @@ from confide.market.nature import LARGEST_LEVEL, Nature
 from confide.market.replies import TIE, BestResponse, best_response, utility
 from confide.market.strategies import NONE, Strategy
 
+if TYPE_CHECKING:
+    from confide.market.pairs.prior import PairPrior
+
 __all__ = [
     "CountMarket",
     "EquilibriumReport",
+    "GroupMarket",
+    "Others",
     "PersonReport",
     "Robustness",
     "SymmetricEquilibrium",
@@ -61,6 +66,26 @@ class CountMarket(Protocol):
     def strategy(self) -> Strategy: ...
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]: ...
+
+
+@runtime_checkable
+class GroupMarket(Protocol):
+    """A market whose bits need have no common state, and which therefore averages over its others itself."""
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def cost(self) -> Cost: ...
+
+    @property
+    def presence(self) -> float: ...
+
+    @property
+    def strategy(self) -> Strategy: ...
+
+    def given_groups(self, groups: list[tuple[int, Strategy]],
+                     prior: PairPrior | Nature | None) -> NDArray[np.float64]: ...
 
 
 def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy]]:
@@ -100,13 +125,14 @@ def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.fl
     return found
 
 
-def interim_matrix(market: CountMarket, others: Others, nature: Nature | None = None) -> NDArray[np.float64]:
+def interim_matrix(market: CountMarket | GroupMarket, others: Others,
+                   nature: Nature | PairPrior | None = None) -> NDArray[np.float64]:
     """a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given what everybody else does.
 
     Args:
         market: a market that pays by counts.
         others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs.
-        nature: the law that holds; default the one that the market is designed for.
+        nature: the law that holds; default the one that the market is designed for. For a pair market a `PairPrior`.
 
     Returns:
         (3, 2) for the reports 0, 1, none and her bit 0, 1. Exact.
@@ -123,8 +149,12 @@ def interim_matrix(market: CountMarket, others: Others, nature: Nature | None = 
         >>> round(best_response(a, market.cost).level, 8)
         1.81670675
     """
-    law = market.nature if nature is None else nature
     groups = _groups(others, market.people - 1, "others")
+    if isinstance(market, GroupMarket):
+        return market.given_groups(groups, nature)
+    law = market.nature if nature is None else nature
+    if not isinstance(law, Nature):
+        raise InvalidInput("nature", f"{type(law).__name__} is not a law of a state and bits", "must be a Nature")
     given = [strategy.given_state(law.signal_accuracy) for _, strategy in groups]
     by_majority: Tariff | None = getattr(market, "tariff", None)
     rows = []
@@ -185,8 +215,8 @@ class EquilibriumReport:
         return self.regret <= self.tolerance
 
 
-def check_equilibrium(market: CountMarket, profile: Others | None = None, nature: Nature | None = None, *,
-                      tolerance: float = 1e-9) -> EquilibriumReport:
+def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None = None,
+                      nature: Nature | PairPrior | None = None, *, tolerance: float = 1e-9) -> EquilibriumReport:
     """Everybody's regret over all channels.
 
     Args:
@@ -244,7 +274,7 @@ class SymmetricEquilibrium:
         return self.strategy.informative
 
 
-def symmetric_equilibria(market: Any, nature: Nature | None = None, *, largest: float | None = None,
+def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, *, largest: float | None = None,
                          points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
     """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones; best paid first.
 

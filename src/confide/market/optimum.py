@@ -50,7 +50,7 @@ def _half_excess(argument: float) -> float:
     return 2.0 / (1.0 + math.exp(min(2.0 * argument, 709.0)))
 
 
-def _checked_margin(cost: Cost, epsilon: float, margin: float | None) -> tuple[float, float]:
+def checked_margin(cost: Cost, epsilon: float, margin: float | None) -> tuple[float, float]:
     whole_margin = float(cost.margin(epsilon))
     wanted = 0.0 if margin is None else float(margin)
     if not 0 <= wanted <= whole_margin * (1 + 1e-12):
@@ -83,7 +83,7 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
     """
     n, level = whole("people", people, at_least=2), as_level("epsilon", epsilon)
     nature, reporting = Nature(prior_one, signal_accuracy), Reporting.of(signal_accuracy, level)
-    full, wanted = _checked_margin(as_cost("cost", cost), level, margin)
+    full, wanted = checked_margin(as_cost("cost", cost), level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
     lean, evidence = math.log(nature.prior_one / nature.prior_zero), (n - 1) * float(reporting.log_odds)
     one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
@@ -164,7 +164,7 @@ class OptimalCountMechanism:
         object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
         if self.cap is not None:
             object.__setattr__(self, "cap", positive("cap", self.cap))
-        _checked_margin(as_cost("cost", self.cost), self.epsilon, self.margin)
+        checked_margin(as_cost("cost", self.cost), self.epsilon, self.margin)
         _ = self.nature
 
     @cached_property

@@ -1,0 +1,203 @@
+"""The share of ones from randomised reports: its estimate, and how often that is further off than it may be.
+
+Three bounds on the probability of a failure hold whatever the bits are; the exact one is computed beside them, for
+every number of ones. The bounds fall with the level; the exact probability does not quite: counts are whole, and which
+of them fail jumps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.market.nature import as_level
+
+__all__ = [
+    "LARGEST_EXACT",
+    "PRECISION",
+    "MeanEstimate",
+    "chebyshev_level",
+    "failure_probability",
+    "half_width",
+    "hoeffding_level",
+    "mean_estimate",
+    "thesis_level",
+]
+
+LARGEST_EXACT = 100_000
+"""Most people whose failure probability is computed for every number of ones."""
+
+PRECISION = 1e-13
+"""Largest error of an exact failure probability."""
+
+_TAIL = 1e-17  # what is left out of a law, at most
+_BLOCK = 2_000_000  # entries of one table
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanEstimate:
+    """An unbiased estimate of the share of ones among those who took part.
+
+    Args:
+        value: ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2); it can be outside [0, 1].
+        sd: its standard deviation over everybody's coins, 1/(2 sqrt(n) sinh(epsilon/2)), whatever the bits.
+        people: n.
+        epsilon: the level of their reports.
+
+    Example:
+        >>> found = mean_estimate(ones=55, zeros=45, epsilon=1.0)
+        >>> round(found.value, 4), round(found.sd, 4), [round(x, 4) for x in found.interval(0.05)]
+        (0.6082, 0.096, [0.3143, 0.9021])
+    """
+
+    value: float
+    sd: float
+    people: int
+    epsilon: float
+
+    @property
+    def clipped(self) -> float:
+        """The nearest share that is possible; biased."""
+        return min(max(self.value, 0.0), 1.0)
+
+    def interval(self, delta: float) -> tuple[float, float]:
+        """Bounds between which the share of ones is with probability 1 - delta over the coins, whatever the bits."""
+        reach = half_width(self.people, self.epsilon, delta)
+        return self.value - reach, self.value + reach
+
+
+def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:
+    """The share of ones from the two counts of reports.
+
+    Raises:
+        InvalidInput: nobody reported.
+
+    Source: Wang 2016, (5.2); spec data_market section 4.
+    """
+    heads, n, level = whole("ones", ones), ones + whole("zeros", zeros), as_level("epsilon", epsilon)
+    if n == 0:
+        raise InvalidInput("ones + zeros", "no report, no estimate", "must be at least 1")
+    slope = math.tanh(level / 2.0)
+    return MeanEstimate(value=0.5 + (heads / n - 0.5) / slope, sd=1.0 / (2.0 * math.sqrt(n) * math.sinh(level / 2.0)),
+                        people=n, epsilon=level)
+
+
+def half_width(people: int, epsilon: float, delta: float) -> float:
+    """The least alpha that Chebyshev's or Hoeffding's bound gives with probability 1 - delta.
+
+    Example:
+        >>> round(half_width(10_000, 1.0, 0.05), 6)
+        0.029389
+    """
+    n, level, failure = whole("people", people, at_least=1), as_level("epsilon", epsilon), fraction("delta", delta)
+    return min(1.0 / (2.0 * math.sinh(level / 2.0) * math.sqrt(n * failure)),
+               math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / math.tanh(level / 2.0))
+
+
+def _target(people: int, alpha: float, delta: float) -> tuple[int, float, float]:
+    return whole("people", people, at_least=1), positive("alpha", alpha), fraction("delta", delta)
+
+
+def thesis_level(people: int, alpha: float, delta: float) -> float:
+    """ln(2 + 1/(N alpha^2 delta)), which is accurate enough and never below ln 2.
+
+    Source: Wang 2016, Theorem 10, (5.16).
+
+    Example:
+        >>> target = (10**6, 0.01, 0.05)
+        >>> round(thesis_level(*target), 7), round(chebyshev_level(*target), 7), round(hoeffding_level(*target), 7)
+        (0.7884574, 0.4435683, 0.273309)
+    """
+    n, width, failure = _target(people, alpha, delta)
+    return math.log(2.0 + 1.0 / (n * width**2 * failure))
+
+
+def chebyshev_level(people: int, alpha: float, delta: float) -> float:
+    """2 asinh(1/(2 sqrt(N alpha^2 delta))): the same bound as Theorem 10's, inverted exactly (ours)."""
+    n, width, failure = _target(people, alpha, delta)
+    return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))
+
+
+def hoeffding_level(people: int, alpha: float, delta: float) -> float:
+    """2 atanh(sqrt(ln(2/delta)/(2 N))/alpha), infinite where too few people were asked (ours)."""
+    n, width, failure = _target(people, alpha, delta)
+    slope = math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / width
+    return 2.0 * math.atanh(slope) if slope < 1.0 else math.inf
+
+
+def _failures(n: int, epsilon: float, alpha: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(the estimate is more than alpha off) for each number of ones.
+
+    The count X has the characteristic function e^(i N w/2) r^N e^(i (2K - N) psi) with r and psi below. It is summed
+    over a circle so large that what wraps around it has probability _TAIL by Hoeffding, at the frequencies where r^N,
+    which is the same for every K, is above _TAIL.
+    """
+    t = math.tanh(epsilon / 2.0)
+    reach = alpha * n * t * (1.0 - 1e-12)  # what is on the border up to rounding counts as a failure
+    window = math.sqrt(n * math.log(2.0 / _TAIL) / 2.0)
+    if reach >= min(window, n):
+        return np.zeros(counts.size)
+    circle = min(2 * math.ceil(window), n) + 1
+    circle += 1 - circle % 2
+    half = math.pi * np.arange(1, (circle + 1) // 2) / circle  # w/2
+    # ln r^2 = ln(1 - (1 - t^2) sin^2(w/2)), and 1 - t^2 = 4 q (1 - q)
+    size = n / 2.0 * np.log1p(-4.0 * float(expit(epsilon) * expit(-epsilon)) * np.sin(half) ** 2)
+    half, size = half[size > math.log(_TAIL)], np.exp(size[size > math.log(_TAIL)])
+    psi = np.arctan(t * np.tan(half))
+    found = np.empty(counts.size)
+    step = max(1, _BLOCK // max(half.size, 1))
+    for start in range(0, counts.size, step):
+        k = counts[start:start + step]
+        mean = n / 2.0 + (k - n / 2.0) * t
+        low, high = np.ceil(mean - reach), np.floor(mean + reach)
+        wide = high - low + 1.0
+        turn = np.outer(n - low - high, half) + np.outer(2.0 * k - n, psi)
+        inside = wide + 2.0 * (np.cos(turn) * np.sin(np.outer(wide, half))) @ (size / np.sin(half))
+        found[start:start + step] = 1.0 - inside / circle
+    return np.clip(found, 0.0, 1.0)
+
+
+def failure_probability(people: int, epsilon: float, alpha: float, *, ones: ArrayLike | None = None,
+                        counts: ArrayLike | None = None) -> float:
+    """The probability that the estimate is more than alpha off, over everybody's coins; exact to 1e-13.
+
+    Args:
+        people: N up to 100,000, all of whom take part.
+        epsilon: in (0, 700].
+        alpha: > 0.
+        ones: given that so many bits are 1; several numbers give the worst of them.
+        counts: (N + 1,) law of the number of ones, over which the probability is averaged.
+
+    Returns:
+        By default the worst over every number of ones: a guarantee that needs no belief about the bits.
+
+    Source: spec data_market section 4 (ours).
+
+    Example:
+        >>> round(failure_probability(100, 1.5, 0.1, ones=30), 9)
+        0.092257853
+        >>> [round(failure_probability(1000, level, 0.05, ones=10), 4) for level in (1.0038, 1.0110)]
+        [0.0934, 0.1]
+    """
+    n, level, width = whole("people", people, at_least=1), as_level("epsilon", epsilon), positive("alpha", alpha)
+    if n > LARGEST_EXACT:
+        raise Unsupported("people", f"the exact failure probability of {n}", f"at most {LARGEST_EXACT}")
+    if counts is not None:
+        law = np.asarray(counts, dtype=np.float64)
+        if law.shape != (n + 1,) or np.any(law < 0) or not abs(float(law.sum()) - 1.0) <= 1e-9:
+            raise InvalidInput("counts", "is not a law of the number of ones", f"must be {n + 1} probabilities")
+        some = np.flatnonzero(law)
+        return float(law[some] @ _failures(n, level, width, some.astype(np.float64)))
+    if ones is not None:
+        given = np.atleast_1d(np.asarray(ones, dtype=np.float64))
+        if np.any((given < 0) | (given > n) | (given != np.floor(given))):
+            raise InvalidInput("ones", "is not a number of people", f"must be in 0..{n}")
+        return float(_failures(n, level, width, given).max())
+    # Exchanging the labels of bits and reports turns K into N - K.
+    return float(_failures(n, level, width, np.arange(n // 2 + 1.0)).max())

@@ -1,0 +1,98 @@
+"""The least that any nonnegative mechanism must pay, when the prior is any law of the number of ones.
+
+With everybody else at epsilon only the number k of others' ones matters; the cheapest mechanism pays a report 1 at one
+k and a report 0 at another, rarely and extremely. A bound, not a mechanism to deploy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput
+from confide.market.costs import Cost, as_cost
+from confide.market.matching import payment_unit
+from confide.market.nature import as_level
+from confide.market.optimum import checked_margin
+from confide.market.pairs.prices import pair_floor
+from confide.market.pairs.prior import PairPrior
+from confide.market.pairs.reports import log_report_law
+
+__all__ = ["PairOptimum", "least_pair_payment"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptimum:
+    """The least expected payment per person.
+
+    Args:
+        payment: V_opt.
+        gap: V_opt - g'(epsilon)(e^epsilon + 1), what the prior adds to Proposition 1's bound.
+        one_at: the number of ones among the others at which a report 1 is paid.
+        zero_at: that at which a report 0 is paid.
+        for_one: what a report 1 is paid there; 0 else.
+        for_zero: what a report 0 is paid there; 0 else.
+    """
+
+    payment: float
+    gap: float
+    one_at: int
+    zero_at: int
+    for_one: float
+    for_zero: float
+
+
+def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: float | None = None) -> PairOptimum:
+    """V_opt, the least expected payment of any nonnegative mechanism in which all play the epsilon-strategy.
+
+    Args:
+        prior: with a law of the number of ones, of at most 2001 people.
+        cost: g.
+        epsilon: in (0, 700].
+        margin: by how much the epsilon-strategy must beat every report that ignores the bit, from 0 (default: a weak
+            equilibrium) to g' sinh epsilon - g, which is the pair market's margin and the fair comparison with it.
+
+    Raises:
+        InvalidInput: a prior of two moments only, or of more people.
+
+    Source: spec data_market sections 2.3 and 4 (ours).
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> prior = PairPrior.two_state(10, signal_accuracy=0.8, prior_one=0.7)
+        >>> round(least_pair_payment(prior, LinearCost(1.0), 1.0).payment, 9)
+        5.481594103
+    """
+    level, n = as_level("epsilon", epsilon), prior.people
+    full, wanted = checked_margin(as_cost("cost", cost), level, margin)
+    if prior.log_counts is None:
+        raise InvalidInput("prior", "has two moments only", "the law of the number of ones is needed: log_counts")
+    share = np.arange(1.0, n + 1.0) / n
+    # P(S_i = s, L of the others are 1), for s = 0 and 1.
+    joint = np.array([prior.log_counts[:-1] + np.log(share[::-1]), prior.log_counts[1:] + np.log(share)])
+    zero, one = log_report_law(joint, level)
+    seen = np.isfinite(zero) | np.isfinite(one)
+    odds = (one - zero)[seen] / 2.0  # 2 P(S_i = 1 | k) - 1 is its hyperbolic tangent
+    best, worst = int(np.argmax(odds)), int(np.argmin(odds))
+    d1, d0 = math.tanh(odds[best]), -math.tanh(odds[worst])
+    both = _tanh_difference(float(odds[best]), float(odds[worst]))
+    h, unit = full - wanted, payment_unit(cost, level)
+    more = 2.0 * h if d1 >= d0 else -2.0 * h  # the report whose count says less is worth less
+    r0 = (2.0 * unit - more * d1) / both
+    r1 = r0 + more
+    payment = unit * math.tanh(level / 2.0) + h + 2.0 * (unit - h * max(d1, d0)) / both
+    k = np.flatnonzero(seen)
+    with np.errstate(over="ignore"):
+        paid = [float(np.float64(r) * np.exp(-np.logaddexp(zero[k[i]], one[k[i]]))) for r, i in ((r1, best),
+                                                                                                 (r0, worst))]
+    return PairOptimum(payment=payment, gap=payment - float(pair_floor(cost, level)), one_at=int(k[best]),
+                       zero_at=int(k[worst]), for_one=paid[0], for_zero=paid[1])
+
+
+def _tanh_difference(high: float, low: float) -> float:
+    """tanh(high) - tanh(low) without cancellation."""
+    if math.isinf(high) or math.isinf(low):
+        return math.tanh(high) - math.tanh(low)
+    return math.tanh(high - low) * (1.0 - math.tanh(high) * math.tanh(low))

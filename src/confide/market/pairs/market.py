@@ -1,0 +1,261 @@
+"""Wang's mechanism for general priors: a report is paid if it agrees with another person's, or disagrees where D < 0.
+
+Averaged over all peers it is fixed by the two public counts; with one peer each it has the same incentives, more
+variance, and needs that peer's report to be checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Guarantees
+from confide.market.costs import Cost, as_cost
+from confide.market.equilibrium import Others, interim_matrix
+from confide.market.majority import Paid
+from confide.market.matching import MatchingPayment, PeerStatistic
+from confide.market.nature import Nature, as_level
+from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
+from confide.market.pairs.prices import pair_excess, pair_floor
+from confide.market.pairs.prior import PairPrior
+from confide.market.pairs.reports import LARGEST_LAW, log_report_law
+from confide.market.pairs.totals import PairTotal, averaged_payments
+from confide.market.quotes import Quote, quote_of
+from confide.market.strategies import NONE, Strategy, as_reports
+
+__all__ = ["PairMarket"]
+
+
+@dataclass(frozen=True)
+class PairMarket:
+    """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
+
+    All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
+    others, with `quote().margin` over every report that ignores the bit. It is not the only one:
+    `symmetric_equilibria` lists the collusive ones. Whoever knows her own group has another best reply: `audit_groups`.
+
+    Args:
+        prior: what everybody believes about the bits.
+        cost: g, everybody's cost of a privacy level.
+        epsilon: the level that is bought from each, in (0, 700].
+        average: pay by the mean over all other participants (default), or by one of them each.
+        presence: probability with which each of the others takes part, independently of her bit, in (0, 1]. Below 1 the
+            payments rise by 1/(1 - (1-p)^(N-1)), so that the best reply is epsilon exactly.
+
+    Raises:
+        InvalidInput: names the parameter that is out of range.
+
+    Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> market = PairMarket(PairPrior.beta_binomial(2, 3, people=10), LinearCost(1.0), epsilon=1.0)
+        >>> round(market.quote().expected_payment, 6), round(market.quote().lower_bound, 6)
+        (35.275826, 3.718282)
+        >>> [round(each, 4) for each in market.pay(ones=4, zeros=6)]
+        [25.0489, 34.684, 308.2992]
+        >>> round(market.estimate(ones=4, zeros=6).value, 4)
+        0.2836
+    """
+
+    prior: PairPrior
+    cost: Cost
+    epsilon: float
+    average: bool = True
+    presence: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prior, PairPrior):
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is no prior", "must be a PairPrior")
+        as_cost("cost", self.cost)
+        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        if not isinstance(self.average, bool):
+            raise InvalidInput("average", f"{self.average!r} is not true or false")
+        object.__setattr__(self, "presence", positive("presence", self.presence, at_most=1.0))
+
+    @property
+    def people(self) -> int:
+        """N, invited."""
+        return self.prior.people
+
+    @property
+    def agreement(self) -> bool:
+        """Whether agreement with a peer is paid (D > 0), or disagreement (D < 0)."""
+        return self.prior.covariance > 0
+
+    @property
+    def strategy(self) -> Strategy:
+        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
+        return Strategy.randomised(self.epsilon)
+
+    @property
+    def peers(self) -> Strategy:
+        """What each of the others is expected to do: the same, if she takes part."""
+        return self.strategy.thinned(self.presence)
+
+    @property
+    def company(self) -> float:
+        """P(at least one of the others takes part)."""
+        if self.presence == 1:
+            return 1.0
+        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
+
+    @cached_property
+    def payment(self) -> MatchingPayment:
+        """Section 0's payment for those who have a peer: M is her report, or the other one where D < 0."""
+        p, level = self.prior, self.epsilon
+        keep, flip = float(expit(level)), float(expit(-level))
+        ones, zeros = keep * p.signal_one + flip * p.signal_zero, keep * p.signal_zero + flip * p.signal_one
+        one, zero = (ones, zeros) if self.agreement else (zeros, ones)
+        covariance = abs(p.covariance) * math.tanh(level / 2.0) * self.company
+        return MatchingPayment(self.cost, level, PeerStatistic(one, zero, covariance), p.signal_one)
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """(2, 2) what report x (row) is paid when the peer reports y (column): c A[x, y]."""
+        return self.payment.table if self.agreement else self.payment.table[:, ::-1]
+
+    def quote(self) -> Quote:
+        """What a person is offered; `payments` are by her report (row) and her peer's (column).
+
+        The lower bound is Proposition 1's, which no prior enters; `least_pair_payment` gives the exact one.
+        """
+        floor = float(pair_floor(self.cost, self.epsilon))
+        gap = self.payment.unit * float(pair_excess(self.prior, self.epsilon))
+        return replace(quote_of(self.payment, floor, gap=gap), payments=self.table,
+                       participation=floor + gap - float(self.cost(self.epsilon)))
+
+    def liability(self) -> tuple[float, float]:
+        """The largest single payments, for a 1 and for a 0, whoever takes part."""
+        return self.payment.for_one, self.payment.for_zero
+
+    def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
+        """(3, ...) what the reports 0, 1, none are paid on average over the peers, of whom so many report 1 and 0."""
+        paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
+        return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
+
+    def _participants(self, ones: int, zeros: int) -> int:
+        n = whole("ones", ones) + whole("zeros", zeros)
+        if n > self.people:
+            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        return n
+
+    def pay(self, ones: int, zeros: int) -> Paid:
+        """Everybody's payment from the two public counts.
+
+        Args:
+            ones: number of reports 1.
+            zeros: number of reports 0; everybody else took no part.
+
+        Raises:
+            InvalidInput: more reports than people.
+            Refused: with one peer each the counts do not say who is paid.
+        """
+        if not self.average:
+            raise Refused("counts do not say what one peer each pays", "use pay_reports, or average=True")
+        n = self._participants(ones, zeros)
+        one = float(self.peer_payments(ones - 1, zeros)[1]) if ones and n > 1 else 0.0
+        zero = float(self.peer_payments(ones, zeros - 1)[0]) if zeros and n > 1 else 0.0
+        return Paid(one, zero, one * ones + zero * zeros)
+
+    def pay_reports(self, reports: ArrayLike, rotation: int = 1) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+
+        Args:
+            reports: of 0, 1 and 2, in an order that is fixed before anybody reports.
+            rotation: without `average`, how many participants further on in that order the peer stands, from 1 on; to
+                be chosen without a look at the reports.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+        """
+        found, step = as_reports(reports, self.people), whole("rotation", rotation, at_least=1)
+        here = np.flatnonzero(found != NONE)
+        paid = np.zeros(self.people)
+        if here.size < 2:
+            return paid
+        says = found[here]
+        if self.average:
+            each = self.pay(int(says.sum()), int(here.size - says.sum()))
+            paid[here] = np.where(says == 1, each.one, each.zero)
+        else:
+            peers = np.roll(says, -(1 + (step - 1) % (here.size - 1)))
+            paid[here] = self.table[says, peers]
+        return paid
+
+    def total_payment(self) -> PairTotal:
+        """The law of the sum of all payments in equilibrium, when all take part: mean and largest value for every
+        prior; quantiles with a law of the number of ones, up to 2000 people, and `average`.
+        """
+        n, (one, zero) = self.people, self.liability()
+        known = self.average and self.prior.log_counts is not None and n <= LARGEST_LAW
+        logs = self.prior.log_counts
+        mean = n * (self.payment.unit * math.tanh(self.epsilon / 2.0) / self.company + self.payment.outside)
+        if self.agreement:
+            largest = n * max(one, zero)
+        else:
+            largest = (one + zero) * ((n // 2) * (n - n // 2) / (n - 1.0) if self.average else n // 2)
+        return PairTotal(n, mean, largest, one, zero, self.agreement,
+                         np.exp(log_report_law(logs, self.epsilon)) if known and logs is not None else None)
+
+    def estimate(self, ones: int, zeros: int) -> MeanEstimate:
+        """The share of ones among those who took part, by (5.2).
+
+        Raises:
+            InvalidInput: more reports than people, or none.
+        """
+        self._participants(ones, zeros)
+        return mean_estimate(ones, zeros, self.epsilon)
+
+    def half_width(self, delta: float) -> float:
+        """How far the estimate is from the share of ones at most, with probability 1 - delta, if all take part."""
+        return half_width(self.people, self.epsilon, delta)
+
+    def failure_probability(self, alpha: float) -> float:
+        """The probability that it is further off than alpha if all take part; exact, the worst over all bits."""
+        return failure_probability(self.people, self.epsilon, alpha)
+
+    def interim_matrix(self, others: Others | None = None, prior: PairPrior | None = None) -> NDArray[np.float64]:
+        """(3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
+
+        Args:
+            others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs. Whether
+                somebody takes part must not depend on her bit; all who do take part sometimes are equally often there.
+            prior: the belief that holds; default the one that the market is designed for.
+        """
+        return interim_matrix(self, self.peers if others is None else others, prior)
+
+    def given_groups(self, groups: list[tuple[int, Strategy]], prior: PairPrior | Nature | None) -> NDArray[np.float64]:
+        """As `interim_matrix`, of groups (number, strategy): what `confide.market.interim_matrix` asks for."""
+        law = PairPrior.two_state(self.people, prior.signal_accuracy, prior.prior_one) if isinstance(
+            prior, Nature) else self.prior if prior is None else prior
+        if not isinstance(law, PairPrior) or law.people != self.people:
+            raise InvalidInput("nature", "is not a law of this market's bits", f"a PairPrior of {self.people} people")
+        here = [(size, strategy) for size, strategy in groups if size and np.any(strategy.participation > 0)]
+        if not here:
+            return np.zeros((3, 2))
+        present = np.array([strategy.participation for _, strategy in here])
+        if np.ptp(present) > 1e-12:
+            raise InvalidInput("others", "take part depending on their bits, or some more often than others",
+                               "all who take part at all must do so with one probability")
+        count, presence = sum(size for size, _ in here), min(float(present[0, 0]), 1.0)
+        company = 1.0 if presence == 1.0 else -math.expm1(count * math.log1p(-presence))
+        peer = sum(size * strategy.channel[:2] for size, strategy in here) / (count * presence)  # (2, 2) P(y | s')
+        return np.vstack([self.table @ peer @ law.pairs * company, np.zeros(2)])
+
+    def guarantees(self, delta: float = 0.05) -> Guarantees:
+        """What is promised, from public parameters alone.
+
+        Args:
+            delta: probability with which the estimate may be further off than the stated bound.
+        """
+        from confide.market.pairs.guarantees import pair_guarantees
+
+        return pair_guarantees(self, delta)

@@ -1,0 +1,204 @@
+"""The cheapest level at which the share of ones is estimated well enough.
+
+Four criteria say what "well enough" needs: `thesis` (Theorem 10 as printed), `chebyshev` (the same bound inverted
+exactly), `hoeffding`, and `exact`, the failure probability itself for every number of ones. All buy the cheapest level
+that they accept, which is often above the least: what agreement costs diverges at both ends. `plan_mean(...).compared`
+shows the price of their looseness.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confide.contract.checks import fraction, one_of, positive
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.market.costs import Cost, as_cost
+from confide.market.nature import LARGEST_LEVEL
+from confide.market.pairs.accuracy import (
+    LARGEST_EXACT,
+    PRECISION,
+    chebyshev_level,
+    failure_probability,
+    hoeffding_level,
+    thesis_level,
+)
+from confide.market.pairs.market import PairMarket
+from confide.market.pairs.prices import cheapest_level, pair_prices
+from confide.market.pairs.prior import PairPrior
+
+__all__ = ["CRITERIA", "MeanPlan", "TooFewPeople", "plan_mean"]
+
+CRITERIA = ("exact", "hoeffding", "chebyshev", "thesis")
+
+_POINTS = 64
+_BELOW = 100.0  # how far below what is proved to do an exact level is looked for
+_HALVINGS = 40
+
+
+class TooFewPeople(InvalidInput):
+    """A target that a criterion accepts at no level, even with bits as they are.
+
+    Args:
+        alpha: the error that was asked for.
+        criterion: which one.
+        people: how many would do.
+    """
+
+    def __init__(self, alpha: float, criterion: str, people: int) -> None:
+        self.alpha, self.criterion, self.people = alpha, criterion, people
+        super().__init__("alpha", f"{alpha:g} is out of reach of the criterion {criterion} with so few people",
+                         f"need people >= {people}, or another criterion")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanPlan:
+    """A pair market whose estimate is within alpha of the share of ones with probability 1 - delta, whatever the bits.
+
+    Args:
+        alpha: the error that was asked for.
+        delta: the probability of more, that was asked for.
+        criterion: exact, hoeffding, chebyshev or thesis.
+        accurate_from: the least level that the criterion accepts; for `exact` the level that is bought, or the least
+            from which on a bound proves every level to do, if that is lower.
+        epsilon: the level that is bought from each.
+        total: expected sum of all payments, when all take part.
+        failure: exact probability of an error above alpha at that level, the worst over all bits; None above 100,000
+            people.
+        lower_bound: no nonnegative mechanism buys this level from as many people for less (Proposition 1).
+        market: to be run.
+        max_payment: the user's cap on single payments, if any.
+    """
+
+    alpha: float
+    delta: float
+    criterion: str
+    accurate_from: float
+    epsilon: float
+    total: float
+    failure: float | None
+    lower_bound: float
+    market: PairMarket
+    max_payment: float | None = None
+
+    def warnings(self) -> tuple[str, ...]:
+        """What its reader should know."""
+        largest = max(self.market.liability())
+        if self.max_payment is None or largest <= self.max_payment:
+            return ()
+        return (f"a single payment can be {largest:.6g}, above the cap of {self.max_payment:g}",)
+
+    @cached_property
+    def compared(self) -> dict[str, MeanPlan | str]:
+        """The plan by each criterion, or why there is none."""
+        found: dict[str, MeanPlan | str] = {}
+        for criterion in CRITERIA:
+            try:
+                found[criterion] = self if criterion == self.criterion else plan_mean(
+                    self.market.prior, self.market.cost, self.alpha, self.delta, criterion,
+                    max_payment=self.max_payment)
+            except InvalidInput as refusal:
+                found[criterion] = str(refusal)
+        return found
+
+    @property
+    def looseness(self) -> dict[str, float]:
+        """What each criterion pays in units of the cheapest of them: the price of its looseness."""
+        totals = {name: other.total for name, other in self.compared.items() if not isinstance(other, str)}
+        least = min(totals.values())
+        return {name: total / least for name, total in totals.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, with the quote."""
+        out: dict[str, Any] = {key: getattr(self, key) for key in (
+            "alpha", "delta", "criterion", "accurate_from", "epsilon", "total", "failure", "lower_bound")}
+        return out | {"warnings": list(self.warnings()), "liability": list(self.market.liability()),
+                      "quote": self.market.quote().to_dict()}
+
+
+def _exact_level(prior: PairPrior, cost: Cost, alpha: float, delta: float, safe: float) -> float:
+    """The cheapest level found whose exact failure probability is at most delta.
+
+    From `safe` on all levels do; below it they are tried in the order of their prices, because what fails is no
+    interval (which counts fail jumps). The first that does is moved towards its cheaper neighbour as far as it does.
+    """
+
+    def fails(level: float) -> bool:
+        return failure_probability(prior.people, level, alpha) > delta - PRECISION
+
+    def price(level: float) -> float:
+        return float(pair_prices(prior, cost, level))
+
+    levels = np.append(np.geomspace(safe / _BELOW, safe, _POINTS), cheapest_level(prior, cost))
+    levels = np.sort(levels[levels <= safe])
+    best = cheapest_level(prior, cost, safe)
+    for level in sorted(map(float, levels), key=price):
+        if price(level) >= price(best) or not fails(level):
+            best = min(best, level, key=price)
+            break
+    where = int(np.searchsorted(levels, best))
+    if where == levels.size:  # a level above `safe`
+        return best
+    for neighbour in (where - 1, where + 1):
+        if 0 <= neighbour < levels.size and price(levels[neighbour]) < price(best):
+            good, bad = best, float(levels[neighbour])
+            for _ in range(_HALVINGS):
+                middle = math.sqrt(good * bad)
+                good, bad = (good, middle) if fails(middle) else (middle, bad)
+            best = min(best, good, key=price)
+    return best
+
+
+def plan_mean(prior: PairPrior, cost: Cost, alpha: float, delta: float, criterion: str = "exact", *,
+              max_payment: float | None = None) -> MeanPlan:
+    """The cheapest pair market that estimates the share of ones with a given error.
+
+    Args:
+        prior: what the people, N of them, believe about each other's bits.
+        cost: everybody's g.
+        alpha: the error that is allowed, > 0.
+        delta: the probability of more, in (0, 1), over the coins and whatever the bits are.
+        criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis".
+        max_payment: a warning is given where a single payment can be larger.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        TooFewPeople: Hoeffding's bound is above delta even for bits as they are; says how many people would do.
+
+    Source: Wang 2016, section 5.3.3; the other criteria and the cheapest level are ours; spec data_market section 4.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> found = plan_mean(PairPrior.beta_binomial(2.0, 3.0, 1000), LinearCost(1.0), alpha=0.05, delta=0.05)
+        >>> round(found.epsilon, 3), round(found.failure, 3)
+        (1.274, 0.032)
+        >>> {name: round(ratio, 3) for name, ratio in found.looseness.items()}
+        {'exact': 1.0, 'hoeffding': 1.79, 'chebyshev': 1.47, 'thesis': 1.48}
+    """
+    n, width = prior.people, positive("alpha", alpha)
+    failure, chosen = fraction("delta", delta), one_of("criterion", criterion, CRITERIA)
+    as_cost("cost", cost)
+    cap = None if max_payment is None else positive("max_payment", max_payment)
+    if chosen == "exact" and n > LARGEST_EXACT:
+        raise Unsupported("criterion", f"exact for {n} people", f"at most {LARGEST_EXACT} people, or another one")
+    levels = {"thesis": thesis_level, "chebyshev": chebyshev_level, "hoeffding": hoeffding_level}
+    least = (min(chebyshev_level(n, width, failure), hoeffding_level(n, width, failure)) if chosen == "exact"
+             else levels[chosen](n, width, failure))
+    if chosen == "hoeffding" and math.isinf(least):
+        raise TooFewPeople(width, chosen, math.floor(math.log(2.0 / failure) / (2.0 * width**2)) + 1)
+    if least > LARGEST_LEVEL:
+        raise InvalidInput("alpha", f"{width:g} needs a level above {LARGEST_LEVEL:g}", "must be larger")
+    if chosen == "exact":
+        epsilon = _exact_level(prior, cost, width, failure, least)
+        least = min(least, epsilon)
+    else:
+        epsilon = cheapest_level(prior, cost, least)
+    market = PairMarket(prior, cost, epsilon)
+    quote = market.quote()
+    return MeanPlan(alpha=width, delta=failure, criterion=chosen, accurate_from=least, epsilon=epsilon,
+                    total=n * quote.expected_payment, lower_bound=n * quote.lower_bound, market=market,
+                    failure=None if n > LARGEST_EXACT else market.failure_probability(width), max_payment=cap)

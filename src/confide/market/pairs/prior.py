@@ -1,0 +1,252 @@
+"""What people believe about each other's bits: any law under which the order of the people does not matter.
+
+Payments depend on two moments of it, P(S = 1) and the covariance D of two bits; sharper bounds and the law of the total
+depend on the law of the number of ones, where that is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, gammaln
+
+from confide.contract.checks import finite, fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.market.nature import Nature
+
+__all__ = ["PairPrior", "as_groups"]
+
+LEAST_CORRELATION = 1e-12
+"""Below it, rounding decides which sign D has."""
+
+LARGEST_WRITTEN = 1_000_000
+"""Most people for whom a constructor writes down the law of the number of ones."""
+
+_ROUNDING = 1e-9
+
+
+def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
+    """ln C(n, k), minus infinity outside 0..n."""
+    top, part = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    inside = (part >= 0) & (part <= top)
+    some = np.where(inside, part, 0.0)
+    return np.where(inside, gammaln(top + 1) - gammaln(some + 1) - gammaln(top - some + 1), -np.inf)
+
+
+def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numbers of people and of ones in groups of two people or more."""
+    found = []
+    for name, values in (("sizes", sizes), ("ones", ones)):
+        table = np.asarray(values)
+        if table.ndim != 1 or table.size == 0 or table.dtype.kind not in "iuf" or np.any(table != np.floor(table)):
+            raise InvalidInput(name, "is not a list of whole numbers", "one for each group")
+        found.append(table.astype(np.float64))
+    size, one = found
+    if size.shape != one.shape:
+        raise InvalidInput("ones", f"are of {one.size} groups", f"must be of {size.size}")
+    if np.any(size < 2):
+        raise InvalidInput("sizes", "contain a group without a pair", "each must be at least 2")
+    if np.any((one < 0) | (one > size)):
+        raise InvalidInput("ones", "are negative or more than the group has people", "must be in 0..size")
+    return size, one
+
+
+@dataclass(frozen=True, eq=False)
+class PairPrior:
+    """An exchangeable law of N bits: the belief of a person who knows her own bit and nothing else about the others.
+
+    Whoever also knows something that explains why bits go together (her group, say) believes something else and is not
+    paid for the truth: see `audit_groups`.
+
+    Args:
+        people: N >= 2.
+        signal_one: P_1 = P(S_i = 1), in (0, 1).
+        covariance: D = Cov(S_i, S_j), of either sign, not 0; some N bits must have it.
+        log_counts: (N + 1,) logarithms of the law of the number of ones; None where it is not known. The constructors
+            `of_counts`, `beta_binomial`, `two_state` and `of_groups` fill it in.
+
+    Raises:
+        InvalidInput: names the field, and the range of D that is possible.
+
+    Source: Wang 2016, section 5.2 and (5.3)-(5.5); spec data_market section 4.
+
+    Example:
+        >>> prior = PairPrior.beta_binomial(2.0, 3.0, people=10)
+        >>> round(prior.signal_one, 6), round(prior.covariance, 6), round(prior.correlation, 6)
+        (0.4, 0.04, 0.166667)
+    """
+
+    people: int
+    signal_one: float
+    covariance: float
+    log_counts: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        n = whole("people", self.people, at_least=2)
+        object.__setattr__(self, "people", n)
+        object.__setattr__(self, "signal_one", fraction("signal_one", self.signal_one))
+        self._check_covariance(n)
+        if self.log_counts is not None:
+            self._check_counts(n, np.array(self.log_counts, dtype=np.float64))
+
+    def _check_covariance(self, n: int) -> None:
+        alone = self.signal_one * self.signal_zero
+        d = finite("covariance", self.covariance)
+        if abs(d) < LEAST_CORRELATION * alone:
+            raise InvalidInput("covariance", f"{d:g}: nobody's bit says anything about another's",
+                               f"must be at least {LEAST_CORRELATION:g} P(S = 1) P(S = 0) in size")
+        # N P_1 is whole for no N bits: their number of ones varies at least as between the two whole numbers around it.
+        part = math.fmod(n * self.signal_one, 1.0)
+        low, high = (part * (1.0 - part) - n * alone) / (n * (n - 1.0)), alone
+        if not low - _ROUNDING * alone / n <= d <= high * (1 + _ROUNDING):
+            raise InvalidInput("covariance", f"{d:g} is that of no {n} bits with P(S = 1) = {self.signal_one:g}",
+                               f"must be in [{low:.6g}, {high:.6g}]")
+        object.__setattr__(self, "covariance", d)
+
+    def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:
+        if logs.shape != (n + 1,):
+            raise InvalidInput("log_counts", f"have shape {logs.shape}", f"must be ({n + 1},)")
+        one, covariance = _moments(np.exp(logs))
+        off = abs(one - self.signal_one) + abs(covariance - self.covariance)
+        if not abs(float(np.exp(logs).sum()) - 1.0) <= _ROUNDING or not off <= _ROUNDING:
+            raise InvalidInput("log_counts", "are not of this prior", "must have its two moments and sum to 1")
+        logs.setflags(write=False)
+        object.__setattr__(self, "log_counts", logs)
+
+    @classmethod
+    def of_counts(cls, counts: ArrayLike) -> PairPrior:
+        """From the law of the number of ones.
+
+        Args:
+            counts: (N + 1,) P(K = 0), ..., P(K = N), which sum to 1 within 1e-9.
+
+        Example:
+            >>> half = PairPrior.of_counts([0, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0])
+            >>> half.people, round(half.covariance, 12)
+            (10, -0.0225)
+        """
+        try:
+            law = np.asarray(counts, dtype=np.float64)
+        except (TypeError, ValueError):
+            law = np.empty(0)
+        if law.ndim != 1 or law.size < 3 or not np.all(np.isfinite(law)):
+            raise InvalidInput("counts", "is not a list of three probabilities or more", "P(K = 0), ..., P(K = N)")
+        if np.any(law < 0):
+            raise InvalidInput("counts", "contains a negative probability", "each must be at least 0")
+        total = float(law.sum())
+        if not abs(total - 1.0) <= _ROUNDING:
+            raise InvalidInput("counts", f"sums to {total:.12g}", "must be 1")
+        law = law / total
+        one, covariance = _moments(law)
+        with np.errstate(divide="ignore"):
+            return cls(law.size - 1, one, covariance, np.log(law))
+
+    @classmethod
+    def of_pairs(cls, people: int, both_one: float, both_zero: float) -> PairPrior:
+        """From what two people's bits are.
+
+        Args:
+            people: N.
+            both_one: P_11, the probability that both of two bits are 1.
+            both_zero: P_00.
+
+        Example:
+            >>> round(PairPrior.of_pairs(100, 0.2, 0.4).covariance, 12)
+            0.04
+        """
+        one, zero = (fraction(name, value, zero=True) for name, value in (("both_one", both_one),
+                                                                          ("both_zero", both_zero)))
+        differ = (1.0 - one - zero) / 2.0
+        if differ < 0:
+            raise InvalidInput("both_one", f"and both_zero are {one + zero:g} in all", "must be at most 1")
+        return cls(people, one + differ, one * zero - differ * differ)
+
+    @classmethod
+    def beta_binomial(cls, a: float, b: float, people: int) -> PairPrior:
+        """Bits that are 1 with a rate that nobody knows and all believe to be Beta(a, b).
+
+        Args:
+            a: > 0.
+            b: > 0.
+            people: N; up to a million the law of the number of ones is written down.
+        """
+        a, b, n = positive("a", a), positive("b", b), whole("people", people, at_least=2)
+        k = np.arange(n + 1.0) if n <= LARGEST_WRITTEN else None
+        logs = None if k is None else _log_choose(n, k) + betaln(a + k, b + n - k) - betaln(a, b)
+        return cls(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs)
+
+    @classmethod
+    def two_state(cls, people: int, signal_accuracy: float, prior_one: float) -> PairPrior:
+        """Bits that equal one common state with some probability, as in a majority market.
+
+        Args:
+            people: N; up to a million the law of the number of ones is written down.
+            signal_accuracy: theta = P(S = W), in (0.5, 1).
+            prior_one: P(W = 1).
+        """
+        nature, n = Nature(prior_one, signal_accuracy), whole("people", people, at_least=2)
+        p, zero = nature.prior_one, nature.prior_zero
+        logs = None
+        if n <= LARGEST_WRITTEN:
+            k, theta = np.arange(n + 1.0), nature.signal_accuracy
+            agree, miss = math.log(theta), math.log1p(-theta)
+            logs = _log_choose(n, k) + np.logaddexp(math.log(p) + k * agree + (n - k) * miss,
+                                                    math.log(zero) + k * miss + (n - k) * agree)
+        return cls(n, nature.signal_one, p * zero * nature.edge**2, logs)
+
+    @classmethod
+    def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
+        """People of one group, when nobody knows which: that of a random person of a table.
+
+        Args:
+            sizes: number of people of each group, at least 2.
+            ones: number of them whose bit is 1.
+            people: N of them; default as many as the smallest group has. Above it the law of the number of ones is not
+                known.
+
+        Example:
+            >>> round(PairPrior.of_groups([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487]).covariance, 8)
+            0.02450866
+        """
+        size, one = as_groups(sizes, ones)
+        n = int(size.min()) if people is None else whole("people", people, at_least=2)
+        weight, rate = size / size.sum(), one / size
+        share = float(weight @ rate)
+        covariance = float(weight @ (rate - share) ** 2 - weight @ (rate * (1.0 - rate) / (size - 1.0)))
+        logs = None
+        if n <= size.min() and n <= LARGEST_WRITTEN:
+            k = np.arange(n + 1.0)
+            each = [math.log(w) + _log_choose(m, k) + _log_choose(total - m, n - k) - float(_log_choose(total, n))
+                    for w, total, m in zip(weight, size, one, strict=True)]
+            logs = np.logaddexp.reduce(each, axis=0)
+        return cls(n, share, covariance, logs)
+
+    @property
+    def signal_zero(self) -> float:
+        """P_0 = P(S_i = 0)."""
+        return 1.0 - self.signal_one
+
+    @property
+    def correlation(self) -> float:
+        """D/(P_1 P_0)."""
+        return self.covariance / (self.signal_one * self.signal_zero)
+
+    @property
+    def pairs(self) -> NDArray[np.float64]:
+        """(2, 2) P(S_i = s, S_j = s')."""
+        p, z, d = self.signal_one, self.signal_zero, self.covariance
+        found: NDArray[np.float64] = np.maximum([[z * z + d, p * z - d], [p * z - d, p * p + d]], 0.0)
+        return found
+
+
+def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+    """P_1 and D of a law of the number of ones."""
+    weights = np.asarray(law)
+    n, k = weights.size - 1, np.arange(weights.size)
+    one = float(weights @ k) / n
+    return one, float(weights @ (k - n * one) ** 2 - n * one * (1.0 - one)) / (n * (n - 1.0))
