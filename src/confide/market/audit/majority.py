@@ -19,7 +19,7 @@ from confide.market.equilibrium import EquilibriumReport, check_equilibrium
 from confide.market.majority import MajorityMarket
 from confide.market.totals import TotalPayment
 
-__all__ = ["audit_majority"]
+__all__ = ["at_least", "audit_majority"]
 
 _LARGEST = 200_000  # people up to whom all counts of reports are gone through
 
@@ -53,7 +53,7 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
         vacuous=truth.vacuous, note="rounding to coins can be worth more than what truth earns"
         if truth.vacuous else "", scale=market.liability()[1]))
-    rows.append(_at_least("participation: expected payment less the cost of the level", part.utility,
+    rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
                           found.rows[0].utility, "the exact expectation, in whole coins"))
     step()
     if market.people <= _LARGEST:
@@ -88,7 +88,7 @@ def _planted(kind: type[MajorityMarket], sound: MajorityMarket) -> MajorityMarke
     return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence)
 
 
-def _at_least(promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
+def at_least(promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
     """A promised lower bound, as the row of the upper bound on its negative would judge it."""
     judged = AuditRow.at_most(promise, -bound, -measured, evidence, scale=abs(measured))
     return replace(judged, promised=bound, measured=measured)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
-from confide import market
 from confide.audit import AuditReport
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
@@ -19,10 +16,10 @@ from confide.contract.words import number
 from confide.market.audit import audit_majority
 from confide.market.campaign.config import BitsConfig
 from confide.market.campaign.kind import BitKind
-from confide.market.campaign.plan import BitPlan
+from confide.market.campaign.plan import BitPlan, equilibria_table
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
-from confide.market.equilibrium import robustness, symmetric_equilibria
+from confide.market.equilibrium import robustness
 from confide.market.majority import MajorityMarket
 from confide.market.planner import MarketPlan, plan
 from confide.privacy.noise import Noise
@@ -67,7 +64,7 @@ class BitsPages:
         return found
 
     def more(self, plan: BitPlan) -> list[Section]:
-        return [_cheaper(plan), _equilibria(plan)]
+        return [_cheaper(plan), equilibria_table(plan, _robust(plan.market))]
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
@@ -108,22 +105,11 @@ def _cheaper(found: BitPlan) -> Section:
         rows=tuple(rows), note=note),))
 
 
-def _equilibria(plan: BitPlan) -> Section:
-    it = plan.market
-    rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
-                  "yes" if each.informative else "no") for each in symmetric_equilibria(it))
+def _robust(it: MajorityMarket) -> Text:
     reach = robustness(it)
-    return Section(title="Everything that everybody could agree on", blocks=(
-        Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
-                       "says anything"), rows=rows,
-              note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
-                   "agree to give one and the same report."),
-        Text((f"The best reply still depends on the answer while the prior is off by less than {reach.prior:.3g}, or "
-              f"the signal accuracy by less than {reach.accuracy:.3g}, with everybody else playing the level that was "
-              "bought.",))))
-
-
-_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "LinearCost", "MajorityMarket", "PowerCost", "SumCost")
+    return Text((
+        f"The best reply still depends on the answer while the prior is off by less than {reach.prior:.3g}, or the "
+        f"signal accuracy by less than {reach.accuracy:.3g}, with everybody else playing the level that was bought.",))
 
 
 class BitsKind(BitKind):
@@ -132,7 +118,6 @@ class BitsKind(BitKind):
     name = "bits"
     summary = "buy one randomised yes or no from each person, to learn a fact, at privacy costs that are known"
     config = BitsConfig
-    types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
 
     def plan(self, config: BitsConfig) -> BitPlan:
         return _plan(config)

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
+from confide.market.pairs.prior import PairPrior
 from confide.tables import Above, Category
 
-__all__ = ["BitConfig", "BitsConfig"]
+__all__ = ["BitConfig", "BitsConfig", "BitsPairConfig"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -130,6 +131,58 @@ class Privacy(_Table):
     """`[privacy]`: what is bought of each person."""
 
     epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="level of one report, in nats")
+
+
+class Group(_Table):
+    """One of `[belief] groups`: what is publicly known of people who belong together."""
+
+    name: str = Field(min_length=1)
+    size: int = Field(ge=2, description="number of people")
+    ones: int = Field(ge=0, description="number of them whose bit is 1")
+
+
+class Belief(_Table):
+    """`[belief]`: how the bits of two people go together, as everybody believes who knows her own bit alone. Give
+    groups, or beta, or pairs; never from the answers.
+    """
+
+    groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
+                                             "knows which")
+    column: str | None = Field(default=None, min_length=1, description="of the file of reports: whose peers are whose; "
+                               "its values are the groups' names. Otherwise all are peers of all")
+    beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
+    pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        default=None, description="[P(both are 1), P(both are 0)] of two people")
+
+    @model_validator(mode="after")
+    def _one(self) -> Belief:
+        if sum(each is not None for each in (self.groups, self.beta, self.pairs)) != 1:
+            raise ValueError("give exactly one of groups, beta and pairs")
+        if self.column is not None and self.groups is None:
+            raise ValueError("column belongs to groups")
+        return self
+
+    def prior(self, people: int) -> PairPrior:
+        """The law of the bits."""
+        if self.groups is not None:
+            return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
+        if self.beta is not None:
+            return PairPrior.beta_binomial(*self.beta, people)
+        return PairPrior.of_pairs(people, *(self.pairs or (0.0, 0.0)))
+
+    def role(self) -> Category | None:
+        """Role of the column of groups."""
+        if self.column is None or self.groups is None:
+            return None
+        return Category(column=self.column, levels=tuple(each.name for each in self.groups))
+
+
+class BitsPairConfig(BitConfig):
+    """All tables of the kind `bits-pair`."""
+
+    belief: Belief
+    cost: Costs
+    privacy: Privacy
 
 
 class BitsPeople(People):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from confide import market
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Budget
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
@@ -27,6 +28,10 @@ from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, open_table
 
 __all__ = ["BitKind", "Rehearsed"]
+
+
+_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "LinearCost", "MajorityMarket", "PairMarket",
+           "PairPrior", "PowerCost", "SumCost")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,7 +56,8 @@ class BitKind(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     config: type[Any]
-    types: ClassVar[Mapping[str, type]]
+    # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
+    types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
 
     @property
     def template(self) -> str:
@@ -65,7 +71,7 @@ class BitKind(ABC):
     @abstractmethod
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
 
-    def group(self, config: BitConfig) -> Category | None:
+    def group(self, config: Any) -> Category | None:
         """Role of the column of groups; None where everybody is in one."""
         return None
 
@@ -178,15 +184,16 @@ class BitKind(ABC):
                 bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
 
     def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
-        """What everybody hands in, where everybody is played."""
-        group = self.group(config)
-        found = []
-        played = data.reports
+        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        group, played, found = self.group(config), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
         for index, report, peers in zip(*columns, strict=True):
             own = {} if group is None else {group.column: group.levels[peers]}
-            found.append({**self.row(config, str(index + 1), report), **own})
-        return found
+            found[index] = {**self.row(config, str(index + 1), report), **own}
+        if config.people.id == "row":
+            empty = {} if group is None else {group.column: ""}
+            return [found.get(k) or {**self.row(config, str(k + 1), NONE), **empty} for k in range(config.people.count)]
+        return [found[index] for index in sorted(found)]
 
     # ---- results
 

@@ -12,8 +12,9 @@ from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
+from confide.market.equilibrium import symmetric_equilibria
 
-__all__ = ["BitPlan", "Pages"]
+__all__ = ["BitPlan", "Pages", "equilibria_table"]
 
 
 class Pages(Protocol):
@@ -131,3 +132,14 @@ class BitPlan:
 
 _NOTE = ("Everything here follows from public parameters. Money rests on the beliefs in the campaign file, and on "
          "everybody playing the equilibrium; single payments never leave their range.")
+
+
+def equilibria_table(plan: BitPlan, *more: Block) -> Section:
+    """Everything that everybody could agree on, the collusive reports included."""
+    rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
+                  "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
+    return Section(title="Everything that everybody could agree on", blocks=(
+        Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
+                       "says anything"), rows=rows,
+              note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
+                   "agree to give one and the same report."), *more))

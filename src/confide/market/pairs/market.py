@@ -86,6 +86,19 @@ class PairMarket:
         return self.prior.people
 
     @property
+    def largest_level(self) -> float:
+        """The largest level at which anybody's client reports: epsilon."""
+        return self.epsilon
+
+    def level_of(self, worth: float | None = None) -> float:
+        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
+        return self.epsilon
+
+    def payment_range(self) -> tuple[float, float]:
+        """Between what any single payment lies, whoever takes part."""
+        return 0.0, max(self.liability())
+
+    @property
     def agreement(self) -> bool:
         """Whether agreement with a peer is paid (D > 0), or disagreement (D < 0)."""
         return self.prior.covariance > 0
