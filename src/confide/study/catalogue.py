@@ -28,6 +28,7 @@ _MODULES = {
     "channels-three": "privacy_notions.three_notions",
     "market-accuracy": "data_market.accuracy",
     "market-convergence": "data_market.convergence",
+    "market-pairs": "data_market.pairs",
 }
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.pairs.prior import PairPrior
+from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
 from confide.tables import Above, Category
 
-__all__ = ["BitConfig", "BitsConfig", "BitsPairConfig"]
+__all__ = ["BitConfig", "BitsConfig", "BitsPairConfig", "BitsUnknownCostsConfig"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -183,6 +185,75 @@ class BitsPairConfig(BitConfig):
     belief: Belief
     cost: Costs
     privacy: Privacy
+
+
+class CostLawTable(_Table):
+    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
+    own alone.
+    """
+
+    law: Literal["lognormal", "exponential", "gamma", "uniform"]
+    meanlog: float | None = Field(default=None, allow_inf_nan=False, description="of 'lognormal': mean of ln C")
+    sdlog: Positive | None = Field(default=None, description="of 'lognormal': its standard deviation")
+    mean: Positive | None = Field(default=None, description="of 'exponential'")
+    shape: Positive | None = Field(default=None, description="of 'gamma'")
+    scale: Positive | None = Field(default=None, description="of 'gamma'")
+    high: Positive | None = Field(default=None, description="of 'uniform', from 0")
+
+    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
+
+    @model_validator(mode="after")
+    def _parameters(self) -> CostLawTable:
+        for law, names in self._NEEDS.items():
+            for name in names:
+                if (self.law == law) != (getattr(self, name) is not None):
+                    raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
+        return self
+
+    def build(self) -> CostLaw:
+        """F."""
+        values = [float(getattr(self, name)) for name in self._NEEDS[self.law]]
+        match self.law:
+            case "lognormal":
+                return LogNormalLaw(*values)
+            case "exponential":
+                return ExponentialLaw(*values)
+            case "gamma":
+                return GammaLaw(*values)
+            case _:
+                return UniformLaw(0.0, *values)
+
+
+class Levels(_Table):
+    """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
+
+    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="the least level of a participant: a floor of "
+                           "quality, which protects nobody")
+    ceiling: float = Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that people's devices let "
+                           "through: what is promised, and charged")
+
+
+class Taking(_Table):
+    """`[participation]`: who is to take part. Give share, or threshold."""
+
+    share: Fraction | None = Field(default=None, description="of the invited")
+    threshold: Positive | None = Field(default=None, description="largest worth of a nat with which taking part pays")
+
+    @model_validator(mode="after")
+    def _one(self) -> Taking:
+        if (self.share is None) == (self.threshold is None):
+            raise ValueError("give exactly one of share and threshold")
+        return self
+
+
+class BitsUnknownCostsConfig(BitConfig):
+    """All tables of the kind `bits-unknown-costs`."""
+
+    state: State
+    costs: CostLawTable
+    privacy: Levels
+    participation: Taking
 
 
 class BitsPeople(People):

@@ -30,8 +30,9 @@ from confide.tables import Category, Roster, open_table
 __all__ = ["BitKind", "Rehearsed"]
 
 
-_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "LinearCost", "MajorityMarket", "PairMarket",
-           "PairPrior", "PowerCost", "SumCost")
+_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
+           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost", "SumCost",
+           "ThresholdMarket", "UniformLaw")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

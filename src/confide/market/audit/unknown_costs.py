@@ -1,0 +1,131 @@
+"""The audit of a threshold market: privacy through the clients' door for many types, truth and money exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import binom
+
+from confide.audit import AuditReport, AuditRow, Control
+from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
+from confide.contract.kinds import Progress
+from confide.market.audit.majority import at_least
+from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
+from confide.market.binomials import table_of_errors
+from confide.market.collection import BitCollection
+from confide.market.threshold.signed_payments import signed_tables
+from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
+from confide.market.threshold.type_equilibrium import check_types
+
+__all__ = ["audit_unknown_costs"]
+
+_TYPES = (1e-6, 0.1, 0.5, 0.9, 1.0)  # of the threshold: who is tried at the door
+_LARGEST = 400  # people up to whom all counts of reports are gone through
+
+
+def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """Promised against measured for one market, with the planted bugs that the audit must flag.
+
+    Args:
+        collection: what a campaign runs.
+        seed: of the histories; everything else is exact.
+        progress: called as the audit goes on.
+    """
+    market: ThresholdMarket = collection.market
+    promised = collection.guarantees()
+    truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
+    budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
+    worths = [share * market.cost_threshold for share in _TYPES]
+    rows = randomiser_rows(collection, seed, worths)
+    _tell(progress, 1)
+    types = check_types(market)
+    rows.append(AuditRow.at_most(
+        "truth: gain of the best other way of reporting", truth.gain, types.regret,
+        f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments before they "
+        "are rounded, which is worth a coin at most", vacuous=truth.vacuous,
+        note="a coin is worth more than what truth earns" if truth.vacuous else "", scale=market.terms.stake))
+    utility = min(row.utility for row in types.rows)
+    rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
+                         utility - collection.coin / 2.0, "the exact expectation of each type, less half a coin"))
+    _tell(progress, 2)
+    if market.people <= _LARGEST:
+        mean, wrong = _enumerated(market)
+        evidence = "all counts of reports gone through, paid by the market's own rule"
+    else:
+        mean, wrong = market.total_payment().mean, market.error_probability()
+        evidence = "the law of the counts, state by state"
+    rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
+                                 scale=abs(market.total_bound)))
+    low, high = _extremes(collection)
+    rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, high,
+                                 "all counts of up to 40 reports, in whole coins", scale=high))
+    rows.append(at_least(f"money: a single payment, at least ({collection.currency})", budget.lowest, low,
+                         "all counts of up to 40 reports, in whole coins"))
+    rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, evidence, vacuous=accuracy.vacuous,
+                                 note="no better than guessing by the prior" if accuracy.vacuous else "",
+                                 scale=accuracy.bound))
+    _tell(progress, 3)
+    out = randomiser_controls(collection, seed, worths)
+    for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),
+                        ("payments as if somebody were always there", NeverAlone)):
+        small = replace(market, people=3, participation=0.5, threshold=None)
+        bent = broken(small.people, small.signal_accuracy, small.prior_one, small.cost_law, small.epsilon,
+                      participation=0.5, ceiling=small.ceiling)
+        gain = check_types(bent).regret
+        out.append(Control("truth", f"{bug} (planted at 3 people)", gain > 1e-6 * small.terms.stake))
+    _tell(progress, 4)
+    return AuditReport(tuple(rows), tuple(out))
+
+
+def _tell(progress: Progress | None, done: int) -> None:
+    if progress is not None:
+        progress(done, 4)
+
+
+def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
+    """The expected total and the probability that the majority is wrong, over all counts of reports."""
+    n, mean, wrong = market.people, 0.0, 0.0
+    present = binom.pmf(np.arange(n + 1), n, market.presence)
+    for k in range(n + 1):
+        ones = np.arange(k + 1)
+        laws = [prior * binom.pmf(ones, k, float(p)) for prior, p in (
+            (market.nature.prior_zero, market.reporting.miss), (market.nature.prior_one, market.reporting.agree))]
+        wrong += present[k] * float(laws[1][2 * ones < k].sum() + laws[0][2 * ones >= k].sum())
+        if k >= 2:
+            for_one = market.peer_payments(np.maximum(ones - 1, 0), k - 1 - np.maximum(ones - 1, 0))[1]
+            for_zero = market.peer_payments(np.minimum(ones, k - 1), k - 1 - np.minimum(ones, k - 1))[0]
+            total = np.where(ones > 0, ones * for_one, 0.0) + np.where(ones < k, (k - ones) * for_zero, 0.0)
+            mean += present[k] * float((laws[0] + laws[1]) @ total)
+    return mean, wrong
+
+
+def _extremes(collection: BitCollection) -> tuple[float, float]:
+    most = min(collection.market.people, 40)
+    counts = [(ones, n - ones) for n in range(2, most + 1) for ones in range(n + 1)]
+    board = collection.pay_counts(*(np.array(each) for each in zip(*counts, strict=True)))
+    paid = np.concatenate([board.for_one[board.ones > 0], board.for_zero[board.zeros > 0]])
+    return float(paid.min()) / collection.minor_units, float(paid.max()) / collection.minor_units
+
+
+@dataclass(frozen=True)
+class AsIfAllAtEpsilon(ThresholdMarket):
+    """Its payments take every participant to report at the least level."""
+
+    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
+        bent = reporting_of(self.nature, float(expit(-self.epsilon)), self.epsilon)
+        first, most = max(least, 2), self.people if largest is None else largest
+        errors = table_of_errors(most - 1, bent, first - 1)
+        return np.concatenate([np.zeros((first - least, 2, 2)),
+                               signed_tables(self.terms, self.nature, errors, self._company)])
+
+
+@dataclass(frozen=True)
+class NeverAlone(ThresholdMarket):
+    """Its payments leave out that a participant can be alone."""
+
+    @property
+    def _company(self) -> float:
+        return 1.0
