@@ -36,6 +36,18 @@ if TYPE_CHECKING:
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
     from confide.market.strategies import Strategy, privacy_level
+    from confide.market.threshold.cost_laws import (
+        ExponentialLaw,
+        GammaLaw,
+        HistogramLaw,
+        LogNormalLaw,
+        MixtureLaw,
+        ScipyLaw,
+        UniformLaw,
+    )
+    from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
+    from confide.market.threshold.threshold_market import ThresholdMarket, ThresholdQuote
+    from confide.market.threshold.type_equilibrium import check_types, common_equilibria
 
 
 __all__ = [
@@ -44,12 +56,17 @@ __all__ = [
     "CustomCost",
     "EquilibriumReport",
     "ExponentialCost",
+    "ExponentialLaw",
+    "GammaLaw",
     "GenieMarket",
     "HeterogeneousMarket",
+    "HistogramLaw",
     "Infeasible",
     "LinearCost",
+    "LogNormalLaw",
     "MajorityMarket",
     "MarketPlan",
+    "MixtureLaw",
     "Nature",
     "OptimalCountMechanism",
     "Optimum",
@@ -57,17 +74,25 @@ __all__ = [
     "Quote",
     "Reply",
     "Robustness",
+    "ScipyLaw",
     "Strategy",
     "SumCost",
     "SymmetricEquilibrium",
     "ThesisBounds",
+    "ThresholdMarket",
+    "ThresholdQuote",
+    "UniformLaw",
+    "UnknownCostPlan",
     "best_response",
     "check_equilibrium",
+    "check_types",
+    "common_equilibria",
     "enumerated_interim",
     "genie_replica",
     "interim_matrix",
     "least_payment",
     "plan",
+    "plan_unknown_costs",
     "privacy_level",
     "regret",
     "relabelled_rule",
@@ -94,5 +119,11 @@ __getattr__, __dir__ = doors(
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),
         "strategies": ("Strategy", "privacy_level"),
+        "threshold.cost_laws": (
+            "ExponentialLaw", "GammaLaw", "HistogramLaw", "LogNormalLaw", "MixtureLaw", "ScipyLaw", "UniformLaw",
+        ),
+        "threshold.planner": ("UnknownCostPlan", "plan_unknown_costs"),
+        "threshold.threshold_market": ("ThresholdMarket", "ThresholdQuote"),
+        "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
 )
