@@ -42,7 +42,20 @@ if TYPE_CHECKING:
     from confide.market.planner import Infeasible, MarketPlan, ThesisBounds, plan, thesis_bounds
     from confide.market.quotes import Quote
     from confide.market.replies import BestResponse, Reply, best_response, regret
+    from confide.market.simulation import Simulation, simulate
     from confide.market.strategies import Strategy, privacy_level
+    from confide.market.threshold.cost_laws import (
+        ExponentialLaw,
+        GammaLaw,
+        HistogramLaw,
+        LogNormalLaw,
+        MixtureLaw,
+        ScipyLaw,
+        UniformLaw,
+    )
+    from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
+    from confide.market.threshold.threshold_market import ThresholdMarket, ThresholdQuote
+    from confide.market.threshold.type_equilibrium import check_types, common_equilibria
 
 
 __all__ = [
@@ -53,15 +66,20 @@ __all__ = [
     "CustomCost",
     "EquilibriumReport",
     "ExponentialCost",
+    "ExponentialLaw",
+    "GammaLaw",
     "GenieMarket",
     "HeterogeneousMarket",
+    "HistogramLaw",
     "Infeasible",
     "Insider",
     "LinearCost",
+    "LogNormalLaw",
     "MajorityMarket",
     "MarketPlan",
     "MeanEstimate",
     "MeanPlan",
+    "MixtureLaw",
     "Nature",
     "OptimalCountMechanism",
     "Optimum",
@@ -73,14 +91,22 @@ __all__ = [
     "Reply",
     "Reports",
     "Robustness",
+    "ScipyLaw",
+    "Simulation",
     "Strategy",
     "SumCost",
     "SymmetricEquilibrium",
     "ThesisBounds",
+    "ThresholdMarket",
+    "ThresholdQuote",
     "TooFewPeople",
+    "UniformLaw",
+    "UnknownCostPlan",
     "audit_groups",
     "best_response",
     "check_equilibrium",
+    "check_types",
+    "common_equilibria",
     "enumerated_interim",
     "genie_replica",
     "group_counts",
@@ -89,10 +115,12 @@ __all__ = [
     "least_payment",
     "plan",
     "plan_mean",
+    "plan_unknown_costs",
     "privacy_level",
     "regret",
     "relabelled_rule",
     "robustness",
+    "simulate",
     "symmetric_equilibria",
     "thesis_bounds",
 ]
@@ -121,6 +149,13 @@ __getattr__, __dir__ = doors(
         "planner": ("Infeasible", "MarketPlan", "ThesisBounds", "plan", "thesis_bounds"),
         "quotes": ("Quote",),
         "replies": ("BestResponse", "Reply", "best_response", "regret"),
+        "simulation": ("Simulation", "simulate"),
         "strategies": ("Strategy", "privacy_level"),
+        "threshold.cost_laws": (
+            "ExponentialLaw", "GammaLaw", "HistogramLaw", "LogNormalLaw", "MixtureLaw", "ScipyLaw", "UniformLaw",
+        ),
+        "threshold.planner": ("UnknownCostPlan", "plan_unknown_costs"),
+        "threshold.threshold_market": ("ThresholdMarket", "ThresholdQuote"),
+        "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
 )

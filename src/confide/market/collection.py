@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Budget, Guarantee, Guarantees, Participation, Truthfulness, Unit
+from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.market.costs import CustomCost
@@ -115,7 +115,7 @@ class BitCollection(Mechanism):
     Args:
         market: whose payments, `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
         currency: of the payments.
-        minor_units: how many of its smallest coin make one unit; each payment is rounded to a whole number of them.
+        minor_units: how many of its smallest coin make one unit; each payment is rounded up to a whole number of them.
         groups: number of groups of peers; everybody is paid by the counts of her own group.
 
     Raises:
@@ -170,22 +170,18 @@ class BitCollection(Mechanism):
         return 1.0 / self.minor_units
 
     def guarantees(self) -> Guarantees:
-        """The market's own, in the currency, and with room for rounding to whole coins.
+        """The market's own, in the currency, and with room for rounding up to whole coins.
 
-        Rounding moves each payment by half a coin at most, and what a lie gains by one coin.
+        Rounding raises each payment by less than a coin, and what a lie gains by less than one.
         """
         found: list[Guarantee] = []
-        half = self.coin / 2.0
         for each in self.market.guarantees():
             match each:
                 case Truthfulness():
-                    found.append(replace(each, gain=each.gain + 2.0 * half, unit_of_gain=self.currency))
-                case Participation():
-                    found.append(replace(each, utility=each.utility - half))
+                    found.append(replace(each, gain=each.gain + self.coin, unit_of_gain=self.currency))
                 case Budget():
-                    found.append(replace(each, expected=each.expected + self.market.people * half,
-                                         lowest=each.lowest - (half if each.lowest < 0 else 0.0),
-                                         highest=each.highest + half, currency=self.currency))
+                    found.append(replace(each, expected=each.expected + self.market.people * self.coin,
+                                         highest=each.highest + self.coin, currency=self.currency))
                 case _:
                     found.append(each)
         return Guarantees(tuple(found))
@@ -249,7 +245,7 @@ class BitCollection(Mechanism):
                             for_zero=np.array(coins[1], dtype=np.int64))
 
     def _coins(self, amount: float) -> int:
-        return int(np.clip(np.rint(amount * self.minor_units), -_LARGEST, _LARGEST))
+        return int(np.clip(np.ceil(amount * self.minor_units), -_LARGEST, _LARGEST))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share.

@@ -26,7 +26,8 @@ from confide.market.majority import MajorityMarket, excess
 from confide.market.matching import price_floor
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting
 
-__all__ = ["CRITERIA", "Infeasible", "MarketPlan", "ThesisBounds", "best_price_level", "plan", "thesis_bounds"]
+__all__ = ["CRITERIA", "Infeasible", "MarketPlan", "ThesisBounds", "best_price_level", "least_people", "plan",
+           "thesis_bounds"]
 
 CRITERIA = ("exact", "chernoff", "thesis")
 
@@ -318,7 +319,7 @@ class _Search:
             start, size = self.searched + 1, min(2 * size, 1024)
 
 
-def _needed(reaches: Callable[[int], bool]) -> int | None:
+def least_people(reaches: Callable[[int], bool]) -> int | None:
     """The least number of people that do, by doubling and halving."""
     high = 2
     while not reaches(high):
@@ -342,7 +343,7 @@ def _refuse_infeasible(error: float, nature: Nature, criterion: str, limit: int)
         def reach(people: int) -> float:
             return math.exp(-people * float(bits.chernoff))
     if not (reach(limit) <= error if criterion == "exact" else reach(limit) < error):
-        raise Infeasible(error, limit, reach(limit), _needed(lambda n: reach(n) <= error))
+        raise Infeasible(error, limit, reach(limit), least_people(lambda n: reach(n) <= error))
 
 
 def plan(error: float, signal_accuracy: float, prior_one: float, cost: Cost, criterion: str = "exact", *,

@@ -136,13 +136,14 @@ def _best_level(half: float, cost: Cost) -> float:
     return float(brentq(slope, 0.0, high, xtol=1e-300, rtol=8.9e-16, maxiter=500))
 
 
-def best_response(interim: ArrayLike, cost: Cost) -> BestResponse:
+def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) -> BestResponse:
     """Every best reply over all channels.
 
     Args:
         interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows), of any sign; (2, 2)
             where taking no part pays nothing.
         cost: what a privacy level costs her.
+        ceiling: the largest level that she can choose, where something enforces one.
 
     Returns:
         All maximising pairs of labels, within 1e-13 of the payments' size.
@@ -167,7 +168,7 @@ def best_response(interim: ArrayLike, cost: Cost) -> BestResponse:
         half = float(match - miss) / 2.0
         if half <= 0:
             continue  # beaten by one of the two constant reports
-        level = _best_level(half, cost)
+        level = min(_best_level(half, cost), ceiling)  # a pair's utility is concave in its level
         if level > 0:
             value = float(match + miss) / 2.0 + half * math.tanh(level / 2.0) - float(cost(level))
             informative = max(informative, value)

@@ -17,7 +17,7 @@ __all__ = ["InCoins"]
 
 @dataclass(frozen=True)
 class InCoins:
-    """The market whose payments are rounded, as the equilibrium checker takes it.
+    """The market whose payments are rounded up, as the equilibrium checker takes it.
 
     Args:
         market: a market that pays a report by whether it meets the majority of the others.
@@ -57,7 +57,7 @@ class InCoins:
         return found
 
     def _rounded(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.rint(amounts * self.minor_units) / self.minor_units
+        found: NDArray[np.float64] = np.ceil(amounts * self.minor_units) / self.minor_units
         return found
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

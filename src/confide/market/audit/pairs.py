@@ -45,16 +45,16 @@ def audit_pairs(
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
     rows = randomiser_rows(collection, seed)
     _tell(progress, 1)
-    a, half = market.interim_matrix(), collection.coin / 2.0
+    a = market.interim_matrix()
     best, earned = best_response(a, market.cost), utility(a, market.strategy, market.cost)
     rows.append(AuditRow.at_most(
         "truth: gain of the best other way of reporting", truth.gain, best.utility - earned,
-        f"the exact best reply over all channels, at level {best.level:.6g}, to payments before they are rounded, "
+        f"the exact best reply over all channels, at level {best.level:.6g}, to payments before they are rounded up, "
         "which is worth a coin at most",
         vacuous=truth.vacuous, note="a coin is worth more than what truth earns" if truth.vacuous else "",
         scale=market.liability()[0]))
-    rows.append(at_least("participation: expected payment less the cost of the level", part.utility, earned - half,
-                         "the exact expectation, less half a coin"))
+    rows.append(at_least("participation: expected payment less the cost of the level", part.utility, earned,
+                         "the exact expectation, before payments are rounded up"))
     mean, largest = _money(collection)
     evidence = "expected over the law of two reports, and all reports alike, paid by the mechanism's own rule"
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,

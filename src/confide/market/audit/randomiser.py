@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditRow, Control, Neighbours, door_audit, sampler_audit
+from confide.audit import AuditRow, Control, DampedNoise, Neighbours, door_audit, sampler_audit
 from confide.market.collection import BitCollection
 from confide.privacy.losses import PureDP
-from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise import Noise, RecordingNoise
 
 __all__ = ["FALSE_ALARM", "randomiser_controls", "randomiser_rows"]
 
@@ -16,6 +16,7 @@ FALSE_ALARM = 1e-9
 """Probability with which the statistical row says "broken" of a kept promise."""
 
 _DRAWS = 400
+_BETWEEN = 1.5
 
 
 def _pairs(worths: Sequence[float | None]) -> list[Neighbours]:
@@ -74,5 +75,7 @@ def randomiser_controls(
         out.append(Control("privacy", bug, _door(broken, worths, level, seed).flagged))
     heard = RecordingNoise(Noise.simulated(seed))
     collection.submit((1, worths[0]), noise=heard)
-    found = sampler_audit(ForcedNoise([]), heard.draws[0], _DRAWS, FALSE_ALARM)
-    return [*out, Control("law of the randomiser", "a source that draws nothing", found.flagged)]
+    drawn = float(collection.market.level_of(worths[0]))
+    wrong = 4.0 if drawn < _BETWEEN else 0.5  # so far from what is asked for that a few hundred draws show it
+    found = sampler_audit(DampedNoise(Noise.simulated(seed), drawn / wrong), heard.draws[0], _DRAWS, FALSE_ALARM)
+    return [*out, Control("law of the randomiser", f"a source that draws at level {wrong:g}", found.flagged)]

@@ -44,12 +44,12 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     types = check_types(market)
     rows.append(AuditRow.at_most(
         "truth: gain of the best other way of reporting", truth.gain, types.regret,
-        f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments before they "
-        "are rounded, which is worth a coin at most", vacuous=truth.vacuous,
+        f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments before "
+        "they are rounded, which is worth a coin at most", vacuous=truth.vacuous,
         note="a coin is worth more than what truth earns" if truth.vacuous else "", scale=market.terms.stake))
     utility = min(row.utility for row in types.rows)
     rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
-                         utility - collection.coin / 2.0, "the exact expectation of each type, less half a coin"))
+                         utility, "the exact expectation of each type, before payments are rounded up"))
     _tell(progress, 2)
     if market.people <= _LARGEST:
         mean, wrong = _enumerated(market)

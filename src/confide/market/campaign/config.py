@@ -228,8 +228,8 @@ class CostLawTable(_Table):
 class Levels(_Table):
     """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
 
-    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="the least level of a participant: a floor of "
-                           "quality, which protects nobody")
+    epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="the least level of a participant: a floor "
+                           "of quality, which protects nobody")
     ceiling: float = Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that people's devices let "
                            "through: what is promised, and charged")
 

@@ -31,8 +31,8 @@ __all__ = ["BitKind", "Rehearsed"]
 
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
-           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost", "SumCost",
-           "ThresholdMarket", "UniformLaw")
+           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "PairMarket", "PairPrior", "PowerCost",
+           "SumCost", "ThresholdMarket", "UniformLaw")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ class BitKind(ABC):
         collection = plan.collection
         highest = plan.market.payment_range()[1] * collection.minor_units
         return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
-                           highest=math.ceil(highest + 0.5), deposit=plan.deposit)
+                           highest=math.ceil(highest), deposit=plan.deposit)
 
     # ---- records
 

@@ -71,7 +71,7 @@ class BitPlan:
     def deposit(self) -> int:
         """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
         lowest = self.market.payment_range()[0]
-        return math.ceil(-lowest * self.collection.minor_units + 0.5) if lowest < 0 else 0
+        return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
 
     @property
     def _largest(self) -> float:

@@ -1,4 +1,4 @@
-"""The kind `bits-unknown-costs`: signs of a fact, bought from people each of whom knows alone what privacy costs her."""
+"""The kind `bits-unknown-costs`: signs of a fact, from people each of whom knows alone what privacy costs her."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ class UnknownCostPages:
         it = plan.market
         return [
             "Who should take part: if a nat of privacy is worth at most "
-            f"{plan.money(it.cost_threshold)} to you, taking part pays on average, and the less it is worth the more you "
-            "gain; otherwise stay away. Your device asks what it is worth to you, chooses the level that is best for you, "
-            f"from {it.epsilon:g} up to {it.largest_level:g}, and tells nobody. A report with the majority of the others "
-            "is paid, one against it costs you; the operator sees that you took part, and so that privacy is worth no "
-            "more than that to you.",
+            f"{plan.money(it.cost_threshold)} to you, taking part pays on average, and the less it is worth the more "
+            "you gain; otherwise stay away. Your device asks what it is worth to you, chooses the level that is best "
+            f"for you, from {it.epsilon:g} up to {it.largest_level:g}, and tells nobody. A report with the majority of "
+            "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy "
+            "is worth no more than that to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -106,8 +106,8 @@ def _cheaper(found: BitPlan) -> Section:
     error, blind = it.error_probability(), min(it.nature.prior_one, it.nature.prior_zero)
     if _SMALLEST_TARGET <= error < blind:
         with suppress(InvalidInput, Refused):
-            best = plan_unknown_costs(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost_law, it.people,
-                                      ceiling=it.ceiling)
+            best = plan_unknown_costs(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost_law,
+                                      people=it.people, ceiling=it.ceiling)
             rows += [(f"{name}: best found for that error", each.participants, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
     return Section(title="What the same accuracy could cost", blocks=(Table(
@@ -120,7 +120,7 @@ class BitsUnknownCostsKind(BitKind):
     """Buy randomised signs of a fact at costs that each person knows alone."""
 
     name = "bits-unknown-costs"
-    summary = "buy one randomised yes or no from those whose privacy costs least, to learn a fact; payments of both signs"
+    summary = "buy one randomised yes or no from those whose privacy costs least, with payments of both signs"
     config = BitsUnknownCostsConfig
 
     def plan(self, config: BitsUnknownCostsConfig) -> BitPlan:

@@ -1,0 +1,391 @@
+"""Laws of what a nat of privacy costs a person, where nobody but herself knows it: continuous, with mass down to 0.
+
+Everybody's C is drawn from one law F, independently, and her cost of a privacy level x is C x. The market's threshold,
+its price and its quality are made of F and its quantiles; every law here keeps their relative accuracy near 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincinv, ndtr, ndtri
+
+from confide.contract.checks import non_negative, positive
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "CostLaw",
+    "ExponentialLaw",
+    "GammaLaw",
+    "HistogramLaw",
+    "LogNormalLaw",
+    "MixtureLaw",
+    "ScipyLaw",
+    "UniformLaw",
+    "Uniforms",
+    "as_cost_law",
+]
+
+_CHECKED = np.arange(1, 400) / 400.0  # quantiles at which a foreign law is looked at
+_LEAST_UNIFORM = 2.0**-54
+
+
+class Uniforms(Protocol):
+    """A source of uniform numbers in [0, 1): a numpy Generator is one."""
+
+    def random(self, size: Any) -> Any: ...
+
+
+class CostLaw(ABC):
+    """A continuous law of positive costs per nat.
+
+    Source: Wang 2016, section 4.2; spec data_market section 3.
+    """
+
+    @abstractmethod
+    def cdf(self, cost: ArrayLike) -> Any:
+        """F, for costs >= 0."""
+
+    @abstractmethod
+    def quantile(self, probability: ArrayLike) -> Any:
+        """The least cost c with F(c) >= probability, for probabilities in [0, 1]."""
+
+    @property
+    @abstractmethod
+    def least(self) -> float:
+        """Where F starts to rise. A market needs 0: somebody cheap enough exists at every price."""
+
+    def sample(self, size: int, source: Uniforms) -> NDArray[np.float64]:
+        """(size,) independent costs.
+
+        Args:
+            size: how many.
+            source: of uniform numbers, such as a numpy Generator.
+        """
+        uniform = np.maximum(source.random(size), _LEAST_UNIFORM)
+        found: NDArray[np.float64] = np.asarray(self.quantile(uniform), dtype=np.float64)
+        return found
+
+
+@dataclass(frozen=True)
+class LogNormalLaw(CostLaw):
+    """ln C is normal.
+
+    Args:
+        meanlog: mean of ln C.
+        sdlog: its standard deviation, > 0.
+
+    Example:
+        >>> round(float(LogNormalLaw(0.0, 1.0).quantile(0.6187127996)), 8)
+        1.35269903
+    """
+
+    meanlog: float
+    sdlog: float
+
+    def __post_init__(self) -> None:
+        try:
+            mean = float(self.meanlog)
+        except (TypeError, ValueError):
+            mean = np.nan
+        if not np.isfinite(mean):
+            raise InvalidInput("meanlog", f"{self.meanlog!r} is not a finite number")
+        object.__setattr__(self, "meanlog", mean)
+        object.__setattr__(self, "sdlog", positive("sdlog", self.sdlog))
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        with np.errstate(divide="ignore"):
+            return ndtr((np.log(cost) - self.meanlog) / self.sdlog)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        with np.errstate(over="ignore"):
+            return np.exp(self.meanlog + self.sdlog * ndtri(probability))
+
+    @property
+    def least(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class UniformLaw(CostLaw):
+    """Every cost between two bounds is as likely.
+
+    Args:
+        low: >= 0; above 0 for a part of a mixture only.
+        high: > low.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", non_negative("low", self.low))
+        object.__setattr__(self, "high", positive("high", self.high))
+        if not self.high > self.low:
+            raise InvalidInput("high", f"{self.high:g} is not above low = {self.low:g}: the law would have an atom")
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return np.clip((np.asarray(cost, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        return self.low + np.asarray(probability, dtype=np.float64) * (self.high - self.low)
+
+    @property
+    def least(self) -> float:
+        return self.low
+
+
+@dataclass(frozen=True)
+class ExponentialLaw(CostLaw):
+    """P(C > c) = e^(-c/mean).
+
+    Args:
+        mean: > 0.
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", positive("mean", self.mean))
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return -np.expm1(-np.asarray(cost, dtype=np.float64) / self.mean)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        with np.errstate(divide="ignore"):
+            return -self.mean * np.log1p(-np.asarray(probability, dtype=np.float64))
+
+    @property
+    def least(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class GammaLaw(CostLaw):
+    """The gamma law.
+
+    Args:
+        shape: > 0.
+        scale: > 0; the mean is shape times scale.
+    """
+
+    shape: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", positive("shape", self.shape))
+        object.__setattr__(self, "scale", positive("scale", self.scale))
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        return self.scale * gammaincinv(self.shape, probability)
+
+    @property
+    def least(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramLaw(CostLaw):
+    """Uniform within cells: what a survey of costs says, without atoms.
+
+    Args:
+        edges: (k + 1,) rising bounds of the cells, the first >= 0.
+        weights: (k,) nonnegative weights of the cells, in any unit.
+
+    Raises:
+        InvalidInput: edges that do not rise (an atom), or weights of another number or sign.
+
+    Example:
+        >>> law = HistogramLaw([0.0, 0.001, 1.0, 1.001], [0.1, 0.0, 0.9])
+        >>> float(law.quantile(0.05)), round(float(law.quantile(0.55)), 6), float(law.cdf(0.5))
+        (0.0005, 1.0005, 0.1)
+        >>> float(HistogramLaw.through([3.0, 1.0]).quantile(0.75))
+        2.0
+    """
+
+    edges: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        edges = np.array(self.edges, dtype=np.float64).reshape(-1)
+        weights = np.array(self.weights, dtype=np.float64).reshape(-1)
+        if edges.size < 2 or not np.all(np.isfinite(edges)) or edges[0] < 0:
+            raise InvalidInput("edges", "are no finite costs >= 0", "must be two or more")
+        if np.any(np.diff(edges) <= 0):
+            where = float(edges[1:][int(np.argmax(np.diff(edges) <= 0))])
+            raise InvalidInput("edges", f"do not rise at {where:g}: the law would have an atom", "must rise")
+        if weights.size != edges.size - 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+            raise InvalidInput("weights", f"are no weights of {edges.size - 1} cells", "must be one each, >= 0")
+        if not weights.sum() > 0:
+            raise InvalidInput("weights", "are all 0")
+        weights = weights / weights.sum()
+        for name, table in (("edges", edges), ("weights", weights)):
+            table.flags.writeable = False
+            object.__setattr__(self, name, table)
+
+    @classmethod
+    def through(cls, values: ArrayLike) -> HistogramLaw:
+        """The straight lines through the empirical distribution function of other people's costs, from 0 on.
+
+        Args:
+            values: positive and all different; an earlier survey's, never those of the participants.
+        """
+        found = np.sort(np.array(values, dtype=np.float64).reshape(-1))
+        if found.size == 0 or not np.all(np.isfinite(found)) or found[0] <= 0:
+            raise InvalidInput("values", "are no finite costs > 0", "must be one or more")
+        if np.any(np.diff(found) == 0):
+            where = float(found[1:][int(np.argmax(np.diff(found) == 0))])
+            raise InvalidInput("values", f"contain {where:g} twice: the law would have an atom",
+                               "must be all different")
+        return cls(np.append(0.0, found), np.ones(found.size))
+
+    @cached_property
+    def _sums(self) -> NDArray[np.float64]:
+        sums = np.append(0.0, np.cumsum(self.weights))
+        sums[-1] = 1.0
+        return sums
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return np.interp(np.asarray(cost, dtype=np.float64), self.edges, self._sums)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        p = np.asarray(probability, dtype=np.float64)
+        first = int(np.argmax(self.weights > 0))
+        # The first cell that ends at p or above: the least cost, where cells without weight make F flat.
+        cell = np.clip(np.searchsorted(self._sums[1:], p, side="left"), first, self.weights.size - 1)
+        inside = (p - self._sums[cell]) / self.weights[cell]
+        return self.edges[cell] + np.clip(inside, 0.0, 1.0) * (self.edges[cell + 1] - self.edges[cell])
+
+    @property
+    def least(self) -> float:
+        return float(self.edges[int(np.argmax(self.weights > 0))])
+
+
+@dataclass(frozen=True)
+class MixtureLaw(CostLaw):
+    """Each person is of a group, drawn by weight, and her cost is drawn from the group's law.
+
+    Args:
+        weights: positive, in any unit.
+        laws: one for each weight.
+
+    Example:
+        >>> law = MixtureLaw((0.1, 0.9), (UniformLaw(0.0, 0.001), UniformLaw(1.0, 1.001)))
+        >>> round(float(law.quantile(0.05)), 12), round(float(law.quantile(0.55)), 12)
+        (0.0005, 1.0005)
+    """
+
+    weights: tuple[float, ...]
+    laws: tuple[CostLaw, ...]
+
+    def __post_init__(self) -> None:
+        weights, laws = tuple(self.weights), tuple(self.laws)
+        if not laws or len(weights) != len(laws):
+            raise InvalidInput("weights", f"are {len(weights)} for {len(laws)} laws", "must be one for each law")
+        values = [positive("weights", each) for each in weights]
+        object.__setattr__(self, "weights", tuple(each / sum(values) for each in values))
+        object.__setattr__(self, "laws", tuple(_as_law("laws", law) for law in laws))
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return np.minimum(sum(w * law.cdf(cost) for w, law in zip(self.weights, self.laws, strict=True)), 1.0)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        p = np.asarray(probability, dtype=np.float64)
+        each = np.array([law.quantile(p) for law in self.laws])
+        low, high = each.min(axis=0), each.max(axis=0)
+        low = np.where(np.isfinite(low), low, 0.0)
+        for _ in range(1200):  # ends where no double is between them
+            with np.errstate(over="ignore", invalid="ignore"):
+                far = np.sqrt(np.maximum(low, 5e-324)) * np.sqrt(high)
+                middle = np.where(high > 2.0 * low, far, low + (high - low) / 2.0)
+            open_ = (low < middle) & (middle < high)
+            if not np.any(open_):
+                break
+            enough = self.cdf(middle) >= p
+            high, low = np.where(open_ & enough, middle, high), np.where(open_ & ~enough, middle, low)
+        return np.where(self.cdf(low) >= p, low, high)[()]
+
+    @property
+    def least(self) -> float:
+        return min(law.least for law in self.laws)
+
+    def sample(self, size: int, source: Uniforms) -> NDArray[np.float64]:
+        sums = np.cumsum(self.weights)
+        group = np.searchsorted(sums[:-1], source.random(size), side="right")
+        found = np.empty(size)
+        for k, law in enumerate(self.laws):
+            mine = group == k
+            found[mine] = law.sample(int(mine.sum()), source)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ScipyLaw(CostLaw):
+    """A frozen continuous distribution of scipy.stats, checked at 399 quantiles.
+
+    Args:
+        distribution: such as `scipy.stats.lognorm(s=1.0)`.
+
+    Raises:
+        InvalidInput: no continuous distribution; an atom, or mass at 0 or below, with where it shows.
+
+    Example:
+        >>> from scipy.stats import weibull_min
+        >>> round(float(ScipyLaw(weibull_min(2.0)).quantile(0.5)), 6)
+        0.832555
+    """
+
+    distribution: Any
+
+    def __post_init__(self) -> None:
+        d = self.distribution
+        if not all(callable(getattr(d, name, None)) for name in ("pdf", "cdf", "ppf", "support")):
+            raise InvalidInput("cost_law", f"{type(d).__name__} is not a frozen continuous distribution of scipy.stats",
+                               "must have pdf, cdf, ppf and support")
+        below = float(d.cdf(0.0))
+        if below > 0:
+            raise InvalidInput("cost_law", f"has probability {below:g} at 0 or below", "costs must be positive")
+        found = np.asarray(d.ppf(_CHECKED), dtype=np.float64)
+        if not np.all(np.isfinite(found)):
+            raise InvalidInput("cost_law", "has quantiles that are not finite")
+        wrong = np.append(np.diff(found) <= 0, False) | ~(np.abs(d.cdf(found) - _CHECKED) <= 1e-6)
+        if wrong.any():
+            where = float(found[int(np.argmax(wrong))])
+            raise InvalidInput("cost_law", f"has an atom at {where:.6g}, or quantiles that are none",
+                               "must be continuous")
+
+    def cdf(self, cost: ArrayLike) -> Any:
+        return self.distribution.cdf(cost)
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        return self.distribution.ppf(probability)
+
+    @property
+    def least(self) -> float:
+        return max(float(self.distribution.support()[0]), 0.0)
+
+
+def _as_law(field: str, value: object) -> CostLaw:
+    if isinstance(value, CostLaw):
+        return value
+    if callable(getattr(value, "ppf", None)):
+        return ScipyLaw(value)
+    raise InvalidInput(field, f"{type(value).__name__} is not a law of costs",
+                       "must be LogNormalLaw, UniformLaw, ExponentialLaw, GammaLaw, HistogramLaw, MixtureLaw or a "
+                       "frozen continuous distribution of scipy.stats")
+
+
+def as_cost_law(field: str, value: object) -> CostLaw:
+    """A law with mass near 0, or an error that names the field; a frozen scipy distribution is one too."""
+    law = _as_law(field, value)
+    if law.least > 0:
+        raise InvalidInput(field, f"has no mass below {law.least:g}", "must be able to produce any small cost")
+    return law

@@ -1,0 +1,485 @@
+"""Wang's mechanism for valuations that nobody knows: payments that can be negative keep out whoever finds privacy dear.
+
+Whoever takes part is paid for agreeing with the majority of the other participants, and owes for disagreeing. In
+equilibrium people whose cost per nat is above a threshold stay out, and the others choose their own level, the higher
+the cheaper privacy is to them. The market's epsilon is the least of these levels: a floor of quality, which protects
+nobody. Only a ceiling, which each person's client enforces, makes a promise of privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees
+from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
+from confide.market.counts import binomial_weights
+from confide.market.majority import Paid
+from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
+from confide.market.strategies import Strategy, as_reports
+from confide.market.threshold.cost_laws import CostLaw, as_cost_law
+from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
+from confide.market.threshold.random_attendance import attendance_bound, attendance_error, thesis_error
+from confide.market.threshold.signed_payments import Terms, signed_tables
+from confide.market.threshold.signed_totals import SignedTotal
+
+__all__ = ["SinglePayment", "ThresholdMarket", "ThresholdQuote", "reporting_of"]
+
+_FEW = 8  # participants, of whom the extreme payments are: see `largest_payment`
+
+
+class SinglePayment(NamedTuple):
+    """An extreme payment to one person.
+
+    Args:
+        amount: money; below 0 she owes it.
+        present: the number of participants at which it can happen.
+    """
+
+    amount: float
+    present: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThresholdQuote:
+    """An offer. Money is in the unit of the costs.
+
+    Args:
+        epsilon: the least level of a participant; it says how good reports are, not how private.
+        ceiling: the largest level, which her client enforces; infinite where there is none, and no privacy promised.
+        threshold: c_th, the largest cost per nat at which taking part is worth it.
+        participation: p = F(c_th), probability that a person takes part.
+        payments: (2, 2) money for report x (row) when the majority of the others is m (column).
+        truth: Q, the expected payment of somebody who reports her bit as it is.
+        stake: T, what she loses by reporting its opposite.
+        expected_payment: of a participant, over the types that take part.
+        expected_total: of all payments, over who takes part.
+        total_bound: N p Q, the source's bound on it.
+    """
+
+    epsilon: float
+    ceiling: float
+    threshold: float
+    participation: float
+    payments: NDArray[np.float64]
+    truth: float
+    stake: float
+    expected_payment: float
+    expected_total: float
+    total_bound: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; no ceiling is the string "Infinity"."""
+        found = {key: value for key, value in vars(self).items() if key != "payments"}
+        ceiling = self.ceiling if math.isfinite(self.ceiling) else "Infinity"
+        return {**found, "ceiling": ceiling, "payments": self.payments.tolist()}
+
+
+def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
+    """How a participant's report depends on the state, if it differs from her bit with probability `flip`."""
+    theta, keep = nature.signal_accuracy, 1.0 - np.asarray(flip)
+    edge = nature.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
+    return Reporting(edge=edge[()], agree=(theta * keep + (1.0 - theta) * flip)[()],
+                     miss=((1.0 - theta) * keep + theta * flip)[()])
+
+
+@dataclass(frozen=True)
+class ThresholdMarket:
+    """Buys bits from people each of whom knows alone what a nat of privacy costs her.
+
+    A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
+    xi(C) >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
+
+    Args:
+        people: N >= 2, invited.
+        signal_accuracy: theta, P(bit = state), in (0.5, 1).
+        prior_one: P(state = 1), in (0, 1).
+        cost_law: F, of everybody's cost per nat; continuous, with mass near 0. A frozen scipy distribution will do.
+        epsilon: the least level of a participant, in (0, 700]: a floor of quality, never a promise of privacy.
+        participation: p = F(c_th) in (0, 1), the share that is to take part; or else
+        threshold: c_th > 0 itself. One of the two; both are set afterwards.
+        ceiling: the largest level that a participant's client lets through, in [epsilon, 700]; None for none, and then
+            no level of privacy is promised to anybody.
+
+    Raises:
+        InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
+
+    Source: Wang 2016, chapter 4 and Theorem 7; ceiling ours; spec data_market section 3.
+
+    Example:
+        >>> from confide.market import LogNormalLaw
+        >>> market = ThresholdMarket(200, 0.8, 0.7, LogNormalLaw(0.0, 1.0), epsilon=2.0, participation=0.6187127996)
+        >>> round(market.threshold, 6), round(market.expected_total, 4), round(market.total_bound, 4)
+        (1.352699, 438.7179, 524.8126)
+        >>> market.guarantees().privacy[0].vacuous
+        True
+        >>> market.level_quantile([0.0, 0.5]).round(2).tolist()
+        [2.0, 2.95]
+    """
+
+    people: int
+    signal_accuracy: float
+    prior_one: float
+    cost_law: CostLaw
+    epsilon: float
+    participation: float | None = None
+    threshold: float | None = None
+    ceiling: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", whole("people", self.people, at_least=2))
+        object.__setattr__(self, "epsilon", as_level("epsilon", self.epsilon))
+        _ = self.nature
+        law = as_cost_law("cost_law", self.cost_law)
+        object.__setattr__(self, "cost_law", law)
+        if self.ceiling is not None:
+            top = as_level("ceiling", self.ceiling)
+            if top < self.epsilon:
+                raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
+                                   f"must be in [{self.epsilon:g}, {LARGEST_LEVEL:g}]")
+            object.__setattr__(self, "ceiling", top)
+        share, cost = self._resolved(law)
+        object.__setattr__(self, "participation", share)
+        object.__setattr__(self, "threshold", cost)
+
+    def _resolved(self, law: CostLaw) -> tuple[float, float]:
+        """p and c_th from what was given."""
+        if self.participation is None and self.threshold is None:
+            raise InvalidInput("participation", "is missing", "must be given, or threshold")
+        if self.threshold is None:
+            share = fraction("participation", self.participation)
+            cost = float(law.quantile(share))
+            if not 0 < cost < math.inf:
+                raise InvalidInput("participation", f"{share:g} has the threshold {cost:g}, beyond the doubles")
+            return share, cost
+        cost = positive("threshold", self.threshold)
+        mass = float(law.cdf(cost))
+        if not 0 < mass < 1:
+            raise InvalidInput("threshold", f"{cost:g} lets take part a share of {mass:g}", "must be between 0 and 1")
+        if self.participation is not None:
+            share = fraction("participation", self.participation)
+            if abs(mass - share) > 1e-9 * share:
+                raise InvalidInput("participation", f"{share:g} is not F(threshold) = {mass:.10g}",
+                                   "must agree; give one of the two")
+            return share, cost
+        return mass, cost
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The law of the state and of one bit that the payments are designed for."""
+        return Nature(self.prior_one, self.signal_accuracy)
+
+    @property
+    def presence(self) -> float:
+        """p, the probability with which each of the others takes part."""
+        return float(self.participation)  # type: ignore[arg-type]
+
+    @property
+    def cost_threshold(self) -> float:
+        """c_th."""
+        return float(self.threshold)  # type: ignore[arg-type]
+
+    @property
+    def largest_level(self) -> float:
+        """The ceiling; infinite where there is none."""
+        return math.inf if self.ceiling is None else self.ceiling
+
+    @cached_property
+    def terms(self) -> Terms:
+        """Q and T."""
+        return Terms(self.cost_threshold, self.epsilon)
+
+    @cached_property
+    def flip(self) -> float:
+        """1 - mu, the probability that a participant's report differs from her bit."""
+        return float(flip_probability(self.cost_law, self.cost_threshold, self.presence, self.epsilon,
+                                      self.largest_level))
+
+    @property
+    def match(self) -> float:
+        """mu, the probability that a participant reports her bit as it is."""
+        return 1.0 - self.flip
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        """How a participant's report depends on the state: P(report = state) is alpha."""
+        return reporting_of(self.nature, self.flip, self.epsilon)
+
+    # ---- what each type does
+
+    def takes_part(self, cost: ArrayLike) -> Any:
+        """Whether people of these costs take part."""
+        return np.asarray(cost) <= self.cost_threshold
+
+    def level_of(self, cost: ArrayLike) -> Any:
+        """The levels that people of these costs choose; nan for who stays out."""
+        return chosen_level(cost, self.cost_threshold, self.epsilon, self.largest_level)
+
+    def strategy_of(self, cost: float) -> Strategy:
+        """What a person of that cost does.
+
+        Args:
+            cost: > 0. Levels above 700, of costs next to 0, become 700.
+        """
+        level = float(self.level_of(positive("cost", cost)))
+        return Strategy.always("none") if math.isnan(level) else Strategy.randomised(min(level, LARGEST_LEVEL))
+
+    def channels_of(self, costs: ArrayLike) -> NDArray[np.float64]:
+        """(..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for many costs at once."""
+        level = np.asarray(self.level_of(costs), dtype=np.float64)
+        out = np.isnan(level)
+        keep, flip = (np.where(out, 0.0, expit(np.where(out, 0.0, side * level))) for side in (1.0, -1.0))
+        absent = out.astype(np.float64)
+        rows = [[keep, flip], [flip, keep], [absent, absent]]
+        table: NDArray[np.float64] = np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+        return table
+
+    @property
+    def strategy(self) -> Strategy:
+        """What a participant does, as seen by who does not know her type."""
+        keep, flip = self.match, self.flip
+        return Strategy(np.array([[keep, flip], [flip, keep], [0.0, 0.0]]), name="a participant")
+
+    @property
+    def peers(self) -> Strategy:
+        """What each of the others is expected to do, over all types."""
+        return self.strategy.thinned(self.presence)
+
+    # ---- the levels
+
+    def level_quantile(self, probability: ArrayLike) -> Any:
+        """Quantiles of the participants' levels: epsilon at 0; unbounded towards 1, without a ceiling."""
+        share = np.asarray(probability, dtype=np.float64)
+        if not np.all((share >= 0) & (share <= 1)):
+            raise InvalidInput("probability", "is out of range", "must be in [0, 1]")
+        cost = np.minimum(self.cost_law.quantile((1.0 - share) * self.presence), self.cost_threshold)
+        return np.where(share == 0, self.epsilon, self.level_of(cost))[()]
+
+    def level_cdf(self, level: ArrayLike) -> Any:
+        """P(a participant's level <= level)."""
+        x = np.asarray(level, dtype=np.float64)
+        cost = cost_of_level(np.maximum(x, self.epsilon), self.cost_threshold, self.epsilon)
+        below = 1.0 - self.cost_law.cdf(cost) / self.presence
+        return np.where(x < self.epsilon, 0.0, np.where(x >= self.largest_level, 1.0, np.clip(below, 0.0, 1.0)))[()]
+
+    # ---- money
+
+    @property
+    def _company(self) -> float:
+        """P(at least one of the others takes part)."""
+        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
+
+    def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
+        """(2, 2) money for report x (row) when the majority of the others is m, if that many take part; default all."""
+        n = self.people if present is None else self._present(present)
+        return signed_tables(self.terms, self.nature, majority_errors(n - 1, self.reporting), self._company)
+
+    def _present(self, present: int) -> int:
+        n = whole("present", present, at_least=2)
+        if n > self.people:
+            raise InvalidInput("present", f"{n} is more than are invited", f"must be at most {self.people}")
+        return n
+
+    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
+        """(k, 2, 2) the payments for every number of participants in least..largest, at once.
+
+        Args:
+            least: at least 1; who is alone is paid nothing.
+            largest: default all people.
+        """
+        first, most = max(whole("least", least, at_least=1), 2), self.people if largest is None else int(largest)
+        alone = np.zeros((first - least, 2, 2))
+        if most < first:
+            return alone
+        errors = table_of_errors(most - 1, self.reporting, first - 1)
+        return np.concatenate([alone, signed_tables(self.terms, self.nature, errors, self._company)])
+
+    def quote(self, present: int | None = None) -> ThresholdQuote:
+        """What is offered.
+
+        Args:
+            present: number of participants, 2..people, whose payments are quoted; default all. Everything else in the
+                quote is the expectation over who comes.
+
+        Raises:
+            InvalidInput: not in 2..people.
+        """
+        return ThresholdQuote(epsilon=self.epsilon, ceiling=self.largest_level, threshold=self.cost_threshold,
+                              participation=self.presence, payments=self.payments_at(present), truth=self.terms.truth,
+                              stake=self.terms.stake, expected_payment=self.expected_payment,
+                              expected_total=self.expected_total, total_bound=self.total_bound)
+
+    @property
+    def expected_payment(self) -> float:
+        """Q - T (1 - mu), of a participant, over the types."""
+        return float(self.terms.payment(self.flip))
+
+    @property
+    def expected_total(self) -> float:
+        """N p (Q - T (1 - mu)), exact."""
+        return self.people * self.presence * self.expected_payment
+
+    @property
+    def total_bound(self) -> float:
+        """N p Q, the source's bound on the expected total, (4.13)."""
+        return self.people * self.presence * self.terms.truth
+
+    def payment_of(self, cost: ArrayLike) -> Any:
+        """Expected payments to people of these costs; 0 for who stays out."""
+        level = self.level_of(cost)
+        return np.where(np.isnan(level), 0.0, self.terms.payment(expit(-level)))[()]
+
+    def utility_of(self, cost: ArrayLike) -> Any:
+        """Expected payment less the cost of the level, >= 0, and 0 at the threshold and above."""
+        level = self.level_of(cost)
+        spent = np.where(np.isnan(level), 0.0, np.asarray(cost) * np.where(np.isnan(level), 0.0, level))
+        return (self.payment_of(cost) - spent)[()]
+
+    def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
+        """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
+        heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
+        least = int(others.min())
+        tables = self.payment_tables(least + 1, int(others.max()) + 1)[others - least]
+        majority = (heads >= majority_threshold(others))[..., None]
+        paid = np.where(majority, tables[..., 1], tables[..., 0])
+        return np.concatenate([np.moveaxis(paid, -1, 0), np.zeros((1, *others.shape))])
+
+    def pay(self, ones: int, zeros: int) -> Paid:
+        """Everybody's payment from the two public counts; below 0 she owes it.
+
+        Args:
+            ones: number of reports 1.
+            zeros: number of reports 0; everybody else took no part.
+
+        Raises:
+            InvalidInput: more reports than people.
+        """
+        heads, tails = whole("ones", ones), whole("zeros", zeros)
+        n = heads + tails
+        if n > self.people:
+            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        if n < 2:
+            return Paid(0.0, 0.0, 0.0)
+        table, t = self.payments_at(n), int(majority_threshold(n - 1))
+        one, zero = float(table[1, int(heads - 1 >= t)]), float(table[0, int(heads >= t)])
+        one, zero = one if heads else 0.0, zero if tails else 0.0
+        return Paid(one, zero, one * heads + zero * tails)
+
+    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+        """
+        found = as_reports(reports, self.people)
+        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
+        return np.choose(found, [paid.zero, paid.one, 0.0])
+
+    def largest_payment(self) -> SinglePayment:
+        """The largest single payment over all numbers of participants.
+
+        Every payment is made of b/kappa with an error b of the majority. From 7 others on b/kappa <= 1/kappa - 1 is at
+        most its value for one other, since kappa then is at least 2 rho/(1 + rho): 8 participants decide.
+        """
+        tables = self.payment_tables(2, min(self.people, _FEW)).reshape(-1, 4).max(axis=1)
+        return SinglePayment(float(tables.max()), int(tables.argmax()) + 2)
+
+    def worst_payment(self) -> SinglePayment:
+        """The largest debt of a participant over all numbers of participants, as a payment below 0."""
+        tables = self.payment_tables(2, min(self.people, _FEW)).reshape(-1, 4).min(axis=1)
+        return SinglePayment(float(tables.min()), int(tables.argmin()) + 2)
+
+    def payment_range(self) -> tuple[float, float]:
+        """Between what any single payment lies, whoever takes part: as `liability`."""
+        return self.liability()
+
+    def liability(self) -> tuple[float, float]:
+        """The largest debt of a participant (below 0) and the largest payment to her."""
+        return self.worst_payment().amount, self.largest_payment().amount
+
+    def negative_probability(self, cost: float | None = None) -> float:
+        """P(her payment < 0) of a participant: she disagrees with the majority of the others.
+
+        Args:
+            cost: hers, at most the threshold; default a participant of unknown type.
+
+        Raises:
+            InvalidInput: a cost that stays out.
+        """
+        reporting = self.reporting if cost is None else reporting_of(
+            self.nature, expit(-self._level_of_participant(cost)), self.epsilon)
+        others, weights = binomial_weights(self.people - 1, self.presence)
+        others, weights = others[others > 0], weights[others > 0]
+        errors = table_of_errors(int(others[-1]), self.reporting, int(others[0]))
+        agree, miss = float(reporting.agree), float(reporting.miss)
+        one = agree * errors.low + miss * (1.0 - errors.low)
+        zero = agree * errors.high + miss * (1.0 - errors.high)
+        return float(weights @ (self.nature.prior_one * one + self.nature.prior_zero * zero))
+
+    def _level_of_participant(self, cost: float) -> float:
+        level = float(self.level_of(positive("cost", cost)))
+        if math.isnan(level):
+            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {self.cost_threshold:.10g}")
+        return level
+
+    def rounds_until_nonnegative(self, delta: float, cost: float | None = None) -> int:
+        """The number of rounds after which a person's running total is nonnegative with probability 1 - delta.
+
+        At any one later round, not at all of them; rounds on fresh bits, in each of which she takes part.
+
+        Args:
+            delta: in (0, 1).
+            cost: hers, at most the threshold; default the threshold, the worst off.
+
+        Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016,
+        section 4.1, justifies negative payments with.
+        """
+        risk = fraction("delta", delta)
+        mean = float(self.payment_of(self.cost_threshold if cost is None else cost))
+        if cost is not None:
+            self._level_of_participant(cost)
+        lowest, highest = self.liability()
+        return math.ceil((highest - lowest) ** 2 * math.log(1.0 / risk) / (2.0 * mean**2))
+
+    def total_payment(self) -> SignedTotal:
+        """The law of the sum of all payments of one round, over who comes."""
+        n, weights = binomial_weights(self.people, self.presence)
+        n, weights = n[n > 1], weights[n > 1]
+        tables = self.payment_tables(int(n[0]), int(n[-1]))
+        return SignedTotal(n, weights, tables, self.expected_total, self.nature, self.reporting)
+
+    # ---- the state
+
+    def error_probability(self) -> float:
+        """The probability that the majority of the reports (ties count as 1) is not the state; exact."""
+        return attendance_error(self.people, self.presence, self.nature, self.reporting)
+
+    def error_bound(self) -> float:
+        """A bound on it in one line, that holds always."""
+        return attendance_bound(self.people, self.presence, self.reporting)
+
+    def thesis_error_bound(self) -> float:
+        """The least error that Theorem 8 guarantees with this epsilon and this expected attendance; 1 where none."""
+        return thesis_error(self.people * self.presence, self.signal_accuracy, self.epsilon)
+
+    # ---- incentives
+
+    def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
+        """(3, 2) a[x, s]: see `confide.market.threshold.type_equilibrium`; by default in equilibrium."""
+        from confide.market.threshold.type_equilibrium import interim_of_types
+
+        return interim_of_types(self, others, nature)
+
+    def guarantees(self) -> Guarantees:
+        """What is promised, from public parameters alone."""
+        from confide.market.threshold.guarantees import unknown_cost_guarantees
+
+        return unknown_cost_guarantees(self)
