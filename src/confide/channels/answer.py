@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +20,11 @@ from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.surveys import shared_table
 from confide.channels.translation import Step, translate
+from confide.channels.usefulness import Usefulness, usefulness
 from confide.charts import curves
+from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 
@@ -47,6 +51,8 @@ class ChannelAnswer:
         steps: what its differential privacy alone says in the other notions.
         prior: what is known beforehand.
         prior_given: whether somebody said so; otherwise it is uniform.
+        channel: the randomisation.
+        names: of the letters, where they have some.
     """
 
     title: str
@@ -58,6 +64,8 @@ class ChannelAnswer:
     steps: tuple[Step, ...]
     prior: Prior
     prior_given: bool
+    channel: FiniteChannel
+    names: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; infinities stay floats."""
@@ -66,6 +74,7 @@ class ChannelAnswer:
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
+            "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
             "translation": [step.to_dict() for step in self.steps],
         }
 
@@ -86,6 +95,15 @@ class ChannelAnswer:
         return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
                                   solve=self._few(_SOLVED))
 
+    @cached_property
+    def usefulness(self) -> Usefulness | None:
+        """How well shares can be estimated; None where not each row goes through one table by itself."""
+        if shared_table(self.channel) is None:
+            return None
+        least = {notion: (_reached(found), found.channel) for notion, found in self.least.items()
+                 if found is not None and _reached(found)}
+        return usefulness(self.channel, self.prior, self.names, least)
+
     def _few(self, most: int) -> bool:
         """Whether there are at most so many databases."""
         return self.rows * math.log(self.letters) <= math.log(most) + 1e-9
@@ -100,6 +118,8 @@ class ChannelAnswer:
         ]
         if self.report.distortion is not None and self.prior.positive:
             found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
+        if self.usefulness is not None:
+            found.append(self.usefulness.section())
         found.append(Section(title="From one notion to the others", blocks=(self._translation(),)))
         return found
 
@@ -177,7 +197,7 @@ class ChannelAnswer:
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
-        return [table, Text((_USE, _TRUST)), *self._curves(spent)]
+        return [table, Text((_TRUST,)), *self._curves(spent)]
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
         """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
@@ -219,8 +239,6 @@ class ChannelAnswer:
                      note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
 
 
-_USE = ("Changed rows are the only cost here. What is least may turn rare letters into likely ones, or all into one, "
-        "and then their shares cannot be estimated: compare surveys by the errors of what they estimate, too.")
 _TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
           "all rows need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
@@ -231,13 +249,14 @@ _TOGETHER = ("Here rows depend on each other: somebody who does not know the oth
 
 
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
-                title: str = "A channel") -> ChannelAnswer:
+                title: str = "A channel", names: Sequence[str] = ()) -> ChannelAnswer:
     """Everything about one channel: levels, risk, how good it is, and what follows from what.
 
     Args:
         channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
         prior: what is known beforehand; uniform if left out.
         title: what it is called.
+        names: of the letters; their numbers if left out.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
@@ -251,12 +270,14 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
         Knowing all else, one row is guessed right with probability 0.931 at most; without the release it is 0.9.
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    if names and len(names) != it.letters:
+        raise InvalidInput("names", f"{len(names)} names", f"must be {it.letters}, one for each letter")
     law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.rows]) if prior is None
            else as_prior(prior, it.letters, it.rows))
     report = analyse(it, law)
     return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
                          constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
-                         prior_given=prior is not None)
+                         prior_given=prior is not None, channel=it, names=tuple(names))
 
 
 def _shown(found: PrivacyDistortion | None) -> str | float | None:

@@ -239,6 +239,14 @@ class Exchangeable(Prior):
         return cls(logsumexp(np.stack(each), axis=0), parts[0].size, rows)
 
     @classmethod
+    def counts(cls, law: ArrayLike) -> Exchangeable:
+        """Two letters: the law of how many rows have letter 1, from 0 to n; all places of them are equally likely."""
+        some = as_law("counts", law)
+        n, k = some.size - 1, np.arange(some.size)
+        with np.errstate(divide="ignore"):
+            return cls(np.log(some) - (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)), 2, n)
+
+    @classmethod
     def polya(cls, alpha: ArrayLike, rows: int) -> Exchangeable:
         """The Polya urn (Dirichlet mixture) with parameters alpha > 0."""
         start = np.array(alpha, dtype=np.float64)

@@ -257,6 +257,7 @@ class ChannelOutput(_Model):
     risk: dict[str, Any] = Field(description="what the strongest attacker can do")
     prior: dict[str, Any] = Field(description="constants of the prior")
     least: dict[str, Any] = Field(description="least levels at this distortion; null where no formula is known")
+    usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null where rows go together")
     translation: list[dict[str, Any]] = Field(description="what its differential privacy says in other notions")
     sections: list[SectionModel]
 
