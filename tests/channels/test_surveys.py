@@ -184,6 +184,6 @@ def test_priors_of_people_who_have_to_do_with_each_other() -> None:
     counts = np.bincount([bin(x).count("1") for x in range(8)], weights=same.vector())
     again = read_channel({**base, "prior": {"counts": counts.tolist()}}).prior
     assert again.vector() == pytest.approx(same.vector())
-    assert Exchangeable.counts([0.0, 1.0, 0.0]).vector().tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
+    assert Exchangeable.of_counts([0.0, 1.0, 0.0]).vector().tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
     unlike = survey_errors(FORCED, IndependentRows([[0.9, 0.1], [0.2, 0.8]]), 2)
     assert unlike == pytest.approx(survey_errors(FORCED, [0.55, 0.45], 2))

@@ -207,7 +207,7 @@ def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
         if m != 2 or law.size != rows + 1:
             raise InvalidInput("prior.counts", f"{law.size} probabilities for {rows} rows over {m} letters",
                                "must be one more than the rows, over two letters")
-        return Exchangeable.counts(law)
+        return Exchangeable.of_counts(law)
     parts = prior["mixture"]
     _known("prior.mixture", parts, ("weights", "laws"))
     for key in ("weights", "laws"):

@@ -239,8 +239,16 @@ class Exchangeable(Prior):
         return cls(logsumexp(np.stack(each), axis=0), parts[0].size, rows)
 
     @classmethod
-    def counts(cls, law: ArrayLike) -> Exchangeable:
-        """Two letters: the law of how many rows have letter 1, from 0 to n; all places of them are equally likely."""
+    def of_counts(cls, law: ArrayLike) -> Exchangeable:
+        """Two letters: how many of the rows have letter 1, all places of them being equally likely.
+
+        Args:
+            law: (n + 1,) probabilities of 0, 1, ..., n rows.
+
+        Example:
+            >>> Exchangeable.of_counts([0.5, 0.2, 0.3]).vector().round(4).tolist()
+            [0.5, 0.1, 0.1, 0.3]
+        """
         some = as_law("counts", law)
         n, k = some.size - 1, np.arange(some.size)
         with np.errstate(divide="ignore"):
