@@ -38,7 +38,7 @@ from confide.channels.notions import Level, Notion, as_notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
 from confide.channels.row_bounds import RowBounds
 from confide.channels.rows import top_tables, water_tables
-from confide.channels.solvers.information import least_information
+from confide.channels.solvers.information import information_seconds, least_information
 from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, program_seconds, solve_program
 from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import SolverFailed, Unsupported
@@ -53,6 +53,7 @@ _CLOSE = 1e-6  # nats between certified levels
 _STEP = 1e-7
 _STEPS = 40
 _COARSE, _FINE = 1e-3, 1e-9  # tolerances of a program
+_PROGRAMS = 2.5  # a search takes as long as so many programs: some are solved to few digits, some start close by
 _EACH = 0.4  # of what is left that a program takes: later ones start close by
 _NEAR = 1e-2  # nats
 _LONG = 10.0  # seconds
@@ -94,8 +95,11 @@ class PrivacyDistortion:
         return self._make()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary, without the channel. Infinite levels stay floats."""
-        return {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method", "note")}
+        """A JSON-ready dictionary: without the channel, with the name of the mechanism's class (None where there is
+        none). Infinite levels stay floats, which JSON has not: the command line writes them as "Infinity".
+        """
+        found = {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method", "note")}
+        return {**found, "mechanism": None if self.mechanism is None else type(self.mechanism).__name__}
 
 
 def privacy_distortion(
@@ -113,7 +117,7 @@ def privacy_distortion(
         prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
             `.mechanism` with secure noise.
         solve: False answers at once: where no formula is known, by bounds.
-        progress: told how far the linear programs are. Where they take long and nobody is told, a terminal shows a bar.
+        progress: told how far a solver is. Where that takes long and nobody is told, a terminal shows a bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
@@ -135,14 +139,15 @@ def privacy_distortion(
     law = as_prior(prior, letters, rows)
     distortion = non_negative("distortion", distortion, at_most=float(law.rows))
     if notion == "identifiability" and not law.positive and distortion > 0:
-        raise Infeasible("distortion", distortion, math.inf, "as some databases are impossible under this prior")
+        raise Infeasible("distortion", distortion, math.inf, "as the prior rules some databases out",
+                         "ask for differential privacy or information")
     constants = _constants(notion, law)
     level = closed_form(notion, law, distortion, constants)
     if level is not None:
         return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants),
                         lambda: formula_mechanism(notion, law, distortion, level, constants, prior_provenance))
     if notion == "mutual-information":
-        return _information(law, distortion, constants, prior_provenance, solve)
+        return _information(law, distortion, constants, prior_provenance, solve, progress)
     return _level(notion, law, distortion, constants, prior_provenance, solve, progress)
 
 
@@ -214,12 +219,14 @@ def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
 
 
 def _information(
-    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool
+    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool,
+    progress: Progress | None,
 ) -> PrivacyDistortion:
-    alike, found, reason = as_exchangeable(prior), None, _UNSOLVED
+    alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
         try:
-            found, reason = least_information(alike, distortion, constants), _APART
+            with _told(information_seconds(alike), progress, 5) as tell:
+                found, reason = least_information(alike, distortion, constants, tell), _APART
         except (Unsupported, SolverFailed) as error:
             reason = _reason(error)
     channel: FiniteChannel | None
@@ -245,37 +252,47 @@ def _marginals(prior: Prior) -> IndependentRows:
 
 # ---- why only bounds are known
 
-_UNSOLVED = "nothing was solved, as solve=False asks"
+_UNSOLVED = "nothing was solved: privacy_distortion(..., solve=True) does, "
 _APART = "the solver's certificates on both sides do not meet"
 
 
 def _reason(error: Unsupported | SolverFailed) -> str:
     if isinstance(error, Unsupported):
-        return f"{error.what} is more than is solved ({error.limit})"
+        return f"this is too large to solve: {error.what} ({error.limit})"
     return "the solver could not certify an answer"
 
 
+def _left(prior: Prior) -> str:
+    """Why there is nothing but bounds where no program was asked for."""
+    try:
+        check_size(prior)
+    except Unsupported as error:
+        return _reason(error)
+    return f"{_UNSOLVED}in about {_rough(max(1.0, _PROGRAMS * program_seconds(prior)))} s"
+
+
+def _rough(seconds: float) -> str:
+    return number(float(f"{seconds:.1g}"))
+
+
 def _note(reason: str, level: float, prior: Prior) -> str:
-    """Args: the reason; from which level on a formula is known; the prior."""
+    """The words, with the distortion at which a level's formula ends."""
     end = h(level, prior.letters, prior.rows)
     formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known here"
-    return f"Only bounds: {formula}, and {reason}."
+    return f"only bounds are known: {formula}, and {reason}"
 
 
 # ---- levels, by programs
 
 
 @contextmanager
-def _told(prior: Prior, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
-    """What is told which share is done; a bar on a terminal where a program takes long, and a warning before, of the
-    caller so many frames above.
+def _told(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
+    """What is told which share is done; where that takes long, a bar on a terminal, and a warning before, of the caller
+    so many frames above.
     """
-    check_size(prior)
-    seconds = program_seconds(prior)
     if seconds > _LONG:
-        warnings.warn(f"this solves linear programs, which take up to {number(float(f'{seconds:.1g}'))} seconds each, "
-                      "about; privacy_distortion(..., solve=False) answers at once, by bounds",
-                      stacklevel=above)
+        warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
+                      "once, by bounds", stacklevel=above)
     with progress_bar("solving") if progress is None and seconds > _LONG else nullcontext(progress) as bar:
         yield None if bar is None else lambda share: bar(int(1000 * share), 1000)
 
@@ -288,10 +305,11 @@ def _level(
     alike = as_exchangeable(prior)
     value: float | None = high if high == low else None
     method: Method = "bounds" if value is None else "closed form"
-    reason = _UNSOLVED
+    reason = "" if solve else _left(alike)
     if solve and high > low:
         try:
-            with _told(alike, progress, 5) as tell:
+            check_size(alike)
+            with _told(_PROGRAMS * program_seconds(alike), progress, 5) as tell:
                 low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
             reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
@@ -445,7 +463,8 @@ def least_distortion(
     try:
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
-        with _told(alike, progress, 4) as tell:
+        check_size(alike)
+        with _told(program_seconds(alike), progress, 4) as tell:
             point = solve_program(alike, inside, kind, progress=tell)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:

@@ -38,11 +38,12 @@ class _RowMechanism(FittedMechanism):
     prior: IndependentRows
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.prior, IndependentRows):
-            raise Unsupported("prior", "rows that depend on each other", "use KernelMechanism or RandomizedResponse")
+            raise Unsupported("prior", "a law of rows that depend on each other",
+                              "use KernelMechanism or RandomizedResponse")
         if self.letters > _LETTERS:
             raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
-        self._provenance()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
