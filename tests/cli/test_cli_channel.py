@@ -47,12 +47,13 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("document", "message"), [
-    ("no json", "channel.json cannot be read"),
+    ('{"format": 1,\n "channel": [[0.5 0.5]]}', "channel.json cannot be read: line 2, column 19: no JSON"),
     ([1], "is no JSON object"),
     ({}, "format: is missing; must be 1"),
     ({"format": 2}, "format: is not known"),
-    ({"format": 1}, "give a channel or a response, and not both"),
-    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "and not both"),
+    ({"format": True}, "format: is not known; must be 1"),
+    ({"format": 1}, "channel: is missing, and so is response; give one of them"),
+    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give one of them, and not both"),
     ({**SURVEY, "row": 3}, "row: is not a known key; did you mean 'rows'?"),
     ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
     ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),
@@ -68,6 +69,10 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({**SURVEY, "prior": ["a", "b"]}, "prior: is no list of numbers"),
     ({**SURVEY, "prior": [0.5, 0.5]}, "prior: 2 entries; must be 3 (each row's law) or 3^1000"),
     ({"format": 1, "channel": [[0.6, 0.5], [0.4, 0.6]]}, "channel: row 1 sums to 1.1; each must sum to 1"),
+    ({"format": 1, "channel": [[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]},
+     "row 1 sums to 0.999; each must sum to 1 within 1e-09; write more digits"),
+    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "letters": ["a", "b", "c"]},
+     "letters: 3 letters, and a table of 2 rows; its rows must be 3"),
     ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
     ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
     ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "rows": 3}, "must be 2 (each row of the database goes"),

@@ -20,6 +20,7 @@ from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.solvers.programs import as_exchangeable, program_seconds
 from confide.channels.surveys import shared_table
 from confide.channels.translation import Step, translate
 from confide.channels.usefulness import Usefulness, usefulness
@@ -34,7 +35,9 @@ _RATES = (0.01, 0.05, 0.1)
 _NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
                           "mutual-information": "mutual information"}
 _POINTS = 60
-_SOLVED, _DRAWN = 27, 9  # databases of a prior one of whose programs, or a curve of them, takes a moment
+_MOMENT = 0.1  # seconds of a program that a page waits for
+_INFORMED = 4096  # databases whose least information takes a moment
+_DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,7 +71,9 @@ class ChannelAnswer:
     names: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities stay floats."""
+        """A JSON-ready dictionary. Infinite levels stay floats, which JSON has not: the command line writes them as
+        "Infinity".
+        """
         return {
             "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
@@ -82,7 +87,8 @@ class ChannelAnswer:
     def least(self) -> dict[Notion, PrivacyDistortion | None]:
         """The least level of each notion at this distortion; None where it is infinite or outputs are no databases.
 
-        Solved for priors with few databases; for others by formulas, or bounds where none is known.
+        Solved where a program takes a moment: for few databases, and for exchangeable rows. For others by formulas, or
+        bounds where none is known.
         """
         spent = self.report.distortion
         if spent is None:
@@ -92,8 +98,8 @@ class ChannelAnswer:
     def _least(self, notion: Notion, distortion: float) -> PrivacyDistortion | None:
         if notion == "identifiability" and not self.prior.positive:
             return None
-        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
-                                  solve=self._few(_SOLVED))
+        solve = self._solved or (notion == "mutual-information" and self.prior.cells <= _INFORMED)
+        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)), solve=solve)
 
     @cached_property
     def usefulness(self) -> Usefulness | None:
@@ -104,9 +110,9 @@ class ChannelAnswer:
                  if found is not None and _reached(found)}
         return usefulness(self.channel, self.prior, self.names, least)
 
-    def _few(self, most: int) -> bool:
-        """Whether there are at most so many databases."""
-        return self.rows * math.log(self.letters) <= math.log(most) + 1e-9
+    @cached_property
+    def _solved(self) -> bool:
+        return isinstance(self.prior, IndependentRows) or program_seconds(as_exchangeable(self.prior)) <= _MOMENT
 
     def sections(self) -> list[Section]:
         """The page."""
@@ -116,7 +122,7 @@ class ChannelAnswer:
                 Text((_ATTACKER, _ALONE if isinstance(self.prior, IndependentRows) else _TOGETHER)), self._tests(),
                 *self._trade_off())),
         ]
-        if self.report.distortion is not None and self.prior.positive:
+        if self.report.distortion is not None:
             found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
         if self.usefulness is not None:
             found.append(self.usefulness.section())
@@ -193,23 +199,29 @@ class ChannelAnswer:
             ("mutual-information", it.mutual_information, (None, None)))
         for notion, level, bounds in own:
             found = self.least[notion]
+            if notion == "identifiability" and not self.prior.positive:
+                rows.append((_NAMES[notion], level, math.inf, "", None, None))
+                continue
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
-        return [table, Text((_TRUST,)), *self._curves(spent)]
+        unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
+                   if found is not None and found.note]
+        ruled = [] if self.prior.positive else [_RULED_OUT]
+        return [table, Text((*unknown, *ruled, _TRUST)), *self._curves(spent)]
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
         """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
         the next known point would be a claim.
         """
-        found, solved = [], self._few(_DRAWN) and not isinstance(self.prior, IndependentRows)
+        found, solved = [], self.prior.cells <= _DRAWN and not isinstance(self.prior, IndependentRows)
         points = _POINTS // 3 if solved else _POINTS
         for distortion in np.linspace(last / points, last, points).tolist():
             level = closed_form(notion, self.prior, distortion, self.constants)
             if level is None and solved:
                 level = privacy_distortion(notion, self.prior, distortion).upper
-            if level is None:
+            if level is None or math.isinf(level):
                 break
             found.append((distortion, level))
         return found
@@ -239,6 +251,8 @@ class ChannelAnswer:
                      note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
 
 
+_RULED_OUT = ("The prior gives some values no chance at all. No release makes them possible again, so that "
+              "identifiability is unlimited whatever is done; differential privacy and information are not.")
 _TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
           "all rows need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "

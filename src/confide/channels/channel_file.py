@@ -112,13 +112,15 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         [[0.75, 0.25], [0.25, 0.75]]
     """
     _known("", document, _KEYS)
-    if document.get("format") != 1:
+    if isinstance(document.get("format"), bool) or document.get("format") != 1:
         raise InvalidInput("format", "is missing" if "format" not in document else "is not known", "must be 1")
     name = document.get("title", title)
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("title", "is no text")
-    if ("channel" in document) == ("response" in document):
-        raise InvalidInput("channel", "give a channel or a response, and not both")
+    if "channel" not in document and "response" not in document:
+        raise InvalidInput("channel", "is missing, and so is response", "give one of them")
+    if "channel" in document and "response" in document:
+        raise InvalidInput("channel", "stands beside response", "give one of them, and not both")
     rows = whole("rows", document.get("rows", 1), at_least=1)
     if rows > _ROWS:
         raise InvalidInput("rows", f"{rows:,} is too large", f"must be at most {_ROWS:,}: each row has the same levels")
@@ -138,8 +140,9 @@ def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple
     if len(table) == letters:  # of one row; each row goes through it
         return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
     if rows * np.log2(letters) > 40 or len(table) != letters**rows:
-        raise InvalidInput("channel", f"{len(table)} rows", f"must be {letters} (each row of the database goes through "
-                           f"it) or {letters}^{rows} (the whole database does)")
+        whole_database = f" or {letters}^{rows} (the whole database does)" if rows > 1 else ""
+        raise InvalidInput("letters", f"{letters} letters, and a table of {len(table)} rows", f"its rows must be "
+                           f"{letters} (each row of the database goes through it){whole_database}")
     return Channel(table, letters, rows), names
 
 
