@@ -278,10 +278,12 @@ def test_bad_input() -> None:
         RandomizedResponse.telling_the_truth(0.2, letters=3)
     with pytest.raises(Unsupported, match="depend on each other"):
         TopK(prior=PAIR, epsilon=1.0)
-    with pytest.raises(Infeasible, match="must be at least inf"):
+    with pytest.raises(Infeasible, match="nothing reaches it, as the prior rules some databases out"):
         KernelMechanism(prior=IndependentRows([[1.0, 0.0]]), epsilon=5.0)
-    with pytest.raises(InvalidInput, match="is no prior"):
-        KernelMechanism(prior=[0.5, 0.5], epsilon=1.0)
+    with pytest.raises(InvalidInput, match="is not an array of numbers"):
+        KernelMechanism(prior="uniform", epsilon=1.0)
+    with pytest.raises(Infeasible, match="least_distortion"):
+        KernelMechanism(prior=PAIR, epsilon=1.0)
     with pytest.raises(InvalidInput, match="identifiability depends on it"):
         TableMechanism(table=np.eye(2), identifiability_at_most=1.0)
     with pytest.raises(InvalidInput, match="noise"):

@@ -47,12 +47,13 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("document", "message"), [
-    ("no json", "channel.json cannot be read"),
+    ('{"format": 1,\n "channel": [[0.5 0.5]]}', "channel.json cannot be read: line 2, column 19: no JSON"),
     ([1], "is no JSON object"),
     ({}, "format: is missing; must be 1"),
     ({"format": 2}, "format: is not known"),
-    ({"format": 1}, "give a channel or a response, and not both"),
-    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "and not both"),
+    ({"format": True}, "format: is not known; must be 1"),
+    ({"format": 1}, "channel: is missing, and so is response; give one of them"),
+    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give one of them, and not both"),
     ({**SURVEY, "row": 3}, "row: is not a known key; did you mean 'rows'?"),
     ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
     ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),
@@ -68,11 +69,33 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({**SURVEY, "prior": ["a", "b"]}, "prior: is no list of numbers"),
     ({**SURVEY, "prior": [0.5, 0.5]}, "prior: 2 entries; must be 3 (each row's law) or 3^1000"),
     ({"format": 1, "channel": [[0.6, 0.5], [0.4, 0.6]]}, "channel: row 1 sums to 1.1; each must sum to 1"),
+    ({"format": 1, "channel": [[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]},
+     "row 1 sums to 0.999; each must sum to 1 within 1e-09; write more digits"),
+    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "letters": ["a", "b", "c"]},
+     "letters: 3 letters, and a table of 2 rows; its rows must be 3"),
     ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
     ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
     ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "rows": 3}, "must be 2 (each row of the database goes"),
     ({"format": 1, "channel": [[[0.6]]]}, "channel: is no list of numbers"),
     ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is no list of numbers"),
+    ({**SURVEY, "response": {"design": "dice", "letters": 2}}, "must be one of truth, warner, forced, unrelated"),
+    ({**SURVEY, "response": {"design": "forced", "letters": 3}}, "response.forced: is missing"),
+    ({**SURVEY, "response": {"design": "forced", "letters": 3, "truth": 0.7}}, "response.truth: is not a known key"),
+    ({**SURVEY, "response": {"design": "forced", "letters": 3, "forced": [0.5, 0.6, 0]}}, "with a sum of at most 1"),
+    ({**SURVEY, "response": {"design": "forced", "letters": 3, "forced": [0.5, 0.5]}}, "must be 3 numbers >= 0"),
+    ({**SURVEY, "response": {"design": "warner", "letters": 3, "statement": 0.7}}, "response.letters: 3 letters"),
+    ({**SURVEY, "response": {"design": "warner", "letters": 2, "statement": "x"}}, "response.statement: 'x' is no"),
+    ({**SURVEY, "response": {"design": "unrelated", "letters": 3, "sensitive": 0.7, "unrelated": [0.5, 0.5]}},
+     "response.unrelated: 2 shares; must be 3"),
+    ({**SURVEY, "response": {"design": "unrelated", "letters": 3, "sensitive": 0.7, "unrelated": [0.5, 0.6, 0]}},
+     "response.unrelated: sums to 1.1"),
+    ({**SURVEY, "prior": {"mix": {}}}, "prior.mix: is not a known key"),
+    ({**SURVEY, "prior": {}}, "prior: give a mixture or counts"),
+    ({**SURVEY, "prior": {"counts": [0.5, 0.5]}}, "prior.counts: 2 probabilities for 1000 rows over 3 letters"),
+    ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5]}}}, "prior.mixture.laws: is missing"),
+    ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.6], "laws": []}}}, "prior.mixture.weights: sums to 1.1"),
+    ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5], "laws": [[0.5, 0.5]] * 2}}},
+     "prior.mixture.laws: shape (2, 2); must be (2, 3)"),
     ('{"format": 1, "channel": [[1e999, 1], [0, 1]]}', "negative or not finite"),
     ('{"format": 1, "channel": [[NaN, 1], [0, 1]]}', "NaN is not JSON"),
 ])
@@ -88,10 +111,11 @@ def test_a_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     assert "is missing" in found.err
 
 
-def test_the_example(run: Run) -> None:
-    found = run("channel", Path(__file__).parents[2] / "examples" / "smoking.json")
+@pytest.mark.parametrize(("name", "title"), [("smoking", "A survey on smoking"), ("shoplifting", "Have you ever")])
+def test_the_examples(run: Run, name: str, title: str) -> None:
+    found = run("channel", Path(__file__).parents[2] / "examples" / f"{name}.json")
     assert (found.code, found.err) == (0, "")
-    assert found.out.startswith("A survey on smoking")
+    assert found.out.startswith(title)
 
 
 def test_other_designs(run: Run, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from confide.campaign import Campaign
 from confide.cli import output, render
 from confide.cli.failures import guarded
 from confide.contract import ConfideError, Picture, PublicOutcome, Section, SolverFailed, Table, Text
+from confide.contract.progress import progress_bar
 
 # ---- the schema
 
@@ -531,13 +532,12 @@ class Terminal(io.StringIO):
 
 def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with render.progress("settling") as bar:
+    with progress_bar("settling") as bar:
         assert bar is None  # a pipe, whatever the environment says about colours
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(render._errors, "is_interactive", True)
     monkeypatch.setenv("TERM", "xterm")
-    with render.progress("settling") as bar:
+    with progress_bar("settling") as bar:
         assert bar is not None
         bar(1, None)
         bar(61_395, 122_790)

@@ -8,7 +8,8 @@
 Differential privacy bounds what a release adds to what was known; identifiability bounds what is known afterwards;
 mutual information is the average. `analyse` measures any channel in all of them; `RandomizedResponse`, `TopK`,
 `WaterFilling`, `KernelMechanism` and `TableMechanism` are channels to release from, in whole numbers. The least level
-of all releases at a distortion, and the mechanism that has it, is what `privacy_distortion` finds.
+of all releases at a distortion, and the mechanism that has it, is what `privacy_distortion` finds. What a survey learns
+through a channel is `survey_shares`, and how well, before any data, `survey_errors`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from confide.channels.analyser import ChannelReport, analyse
     from confide.channels.answer import ChannelAnswer, how_private
     from confide.channels.channel import Channel, ExponentialForm, RowProduct
-    from confide.channels.channel_file import read_channel, read_channel_file
+    from confide.channels.channel_file import ChannelFile, read_channel, read_channel_file
     from confide.channels.closed_forms import closed_form
     from confide.channels.constants import PriorConstants
     from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
     from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+    from confide.channels.surveys import ShareEstimate, survey_errors, survey_shares
     from confide.channels.translation import Step, composed_level, translate
 
 
@@ -41,6 +43,7 @@ __all__ = [
     "AttackRisk",
     "Channel",
     "ChannelAnswer",
+    "ChannelFile",
     "ChannelReport",
     "Exchangeable",
     "ExponentialForm",
@@ -55,6 +58,7 @@ __all__ = [
     "PrivacyDistortion",
     "RandomizedResponse",
     "RowProduct",
+    "ShareEstimate",
     "Step",
     "TableMechanism",
     "TopK",
@@ -71,6 +75,8 @@ __all__ = [
     "privacy_distortion",
     "read_channel",
     "read_channel_file",
+    "survey_errors",
+    "survey_shares",
     "translate",
 ]
 
@@ -80,7 +86,7 @@ __getattr__, __dir__ = doors(
         "analyser": ("ChannelReport", "analyse"),
         "answer": ("ChannelAnswer", "how_private"),
         "channel": ("Channel", "ExponentialForm", "RowProduct"),
-        "channel_file": ("read_channel", "read_channel_file"),
+        "channel_file": ("ChannelFile", "read_channel", "read_channel_file"),
         "closed_forms": ("closed_form",),
         "constants": ("PriorConstants",),
         "distortion": ("PrivacyDistortion", "least_distortion", "privacy_distortion"),
@@ -92,6 +98,7 @@ __getattr__, __dir__ = doors(
         "mechanisms.randomized_response": ("RandomizedResponse",),
         "risk": ("AttackRisk", "attack_risk", "best_advantage", "best_hits"),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
+        "surveys": ("ShareEstimate", "survey_errors", "survey_shares"),
         "mechanisms.table_mechanism": ("TableMechanism",),
         "translation": ("Step", "composed_level", "translate"),
     },

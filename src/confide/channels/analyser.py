@@ -18,7 +18,7 @@ from confide.channels.alike_rows import largest_change, letter_posteriors, outpu
 from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.constants import prior_level
 from confide.channels.joint_types import JointTypeChannel
-from confide.channels.kernels import axes, distances_sum, h, ratio
+from confide.channels.kernels import axes, column_blocks, distances_sum, h, ratio
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior, entropy
 from confide.contract.errors import SolverFailed, Unsupported
 
@@ -26,7 +26,9 @@ __all__ = ["ChannelReport", "analyse", "row_pairs"]
 
 _SLACK = 1e-9
 _EACH = 1e-14  # rounding of one row, in what adds up over rows
+_AT_ONCE = 2**21  # cells of tables that are analysed together
 _Vector = NDArray[np.float64]
+_Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,48 +104,43 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
 def _of_table(table: _Vector, prior: Prior) -> ChannelReport:
     m, n, law = prior.letters, prior.rows, prior.vector()
     with np.errstate(divide="ignore"):
-        logs = np.log(table)
-        joint = logs + np.log(law)[:, None]
-    dp = max(_spread(view) for view in _by_axis(logs, m, n))
-    ident = max(_spread(view) for view in _by_axis(joint, m, n))
-    outputs = law @ table
-    used = outputs > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        against = logs[:, used] - np.log(outputs[used])
-        weight = law[:, None] * table[:, used]
-        information = float(np.sum(weight[weight > 0] * against[weight > 0]))
-    reached = against[law > 0]
-    success = 0.0
-    probabilities = law[:, None] * table
-    for view in _by_axis(probabilities, m, n):
-        total = view.sum(axis=1)
-        success = max(success, float((view.max(axis=1)[total > 0] / total[total > 0]).max()))
-    distortion = None
-    if table.shape[0] == table.shape[1]:
-        # Row by row: the probability that the letter is kept, from the joint law of one row's letters.
-        kept = 0.0
+        log_law = np.log(law)
+    square, places = table.shape[0] == table.shape[1], np.arange(table.shape[1])
+    dp = ident = information = success = largest = kept = 0.0
+    done = 0
+    for block in column_blocks(table):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(block)
+            weight = law[:, None] * block
+            outputs = weight.sum(axis=0)
+            against = logs - np.log(outputs)
+            information += float(np.where(weight > 0, weight * against, 0.0).sum())
+        largest = max(largest, float(np.abs(against[law > 0][:, outputs > 0]).max(initial=0.0)))
+        joint = logs + log_law[:, None]
+        here = places[done : done + block.shape[1]]
+        done += block.shape[1]
         for i in range(n):
-            cube = probabilities.reshape(m**i, m, m ** (n - i - 1), m**i, m, m ** (n - i - 1))
-            kept += sum(float(cube[:, a, :, :, a, :].sum()) for a in range(m))
-        distortion = max(0.0, n - kept)
-    return ChannelReport(dp=dp, identifiability=ident, mutual_information=max(0.0, information), distortion=distortion,
-                         adversary_success=success, information_privacy=float(np.abs(reached).max()),
-                         prior_level=prior_level(prior))
-
-
-def _by_axis(table: _Vector, letters: int, rows: int) -> Iterator[_Vector]:
-    """Views (m^i, m, rest) of a table with m^n rows, for each row i; the rest holds later rows and outputs."""
-    for i in range(rows):
-        yield table.reshape(letters**i, letters, -1)
+            shape = (m**i, m, m ** (n - i - 1) * block.shape[1])
+            dp, ident = max(dp, _spread(logs.reshape(shape))), max(ident, _spread(joint.reshape(shape)))
+            view = weight.reshape(shape)
+            total, top = view.sum(axis=1), view.max(axis=1)
+            with np.errstate(invalid="ignore"):
+                success = max(success, float(np.nanmax(top / total, initial=0.0)))
+            if square:  # row by row, the probability that the letter is kept
+                alike = weight.reshape(m**i, m, -1, block.shape[1]).sum(axis=(0, 2))
+                kept += float(alike[(here // m ** (n - i - 1)) % m, np.arange(len(here))].sum())
+    return ChannelReport(dp=dp, identifiability=ident, mutual_information=max(0.0, information),
+                         distortion=max(0.0, n - kept) if square else None, adversary_success=success,
+                         information_privacy=largest, prior_level=prior_level(prior))
 
 
 def _spread(view: _Vector) -> float:
     """The largest difference of logs along axis 1; lines that are impossible throughout are skipped."""
     top, bottom = view.max(axis=1), view.min(axis=1)
-    possible = top > -np.inf
-    if not possible.any():
-        return 0.0
-    return float((top[possible] - bottom[possible]).max())
+    if bottom.min(initial=0.0) == -np.inf:
+        possible = top > -np.inf
+        top, bottom = top[possible], bottom[possible]
+    return float((top - bottom).max(initial=0.0))
 
 
 # ---- a product of rows
@@ -155,40 +152,51 @@ def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
             return _of_alike_bits(channel.tables[0], prior)
         return _of_rows_correlated(channel, prior)
     pairs, counts = row_pairs(prior, channel)
-    parts = [(_of_table(channel.tables[k], IndependentRows([prior.laws[j]])), int(count))
-             for (j, k), count in zip(pairs.T.tolist(), counts, strict=True)]
-    reports = [part for part, _ in parts]
-    kept = [part.distortion for part in reports]
-    return ChannelReport(
-        dp=max(part.dp for part in reports), identifiability=max(part.identifiability for part in reports),
-        mutual_information=math.fsum(part.mutual_information * count for part, count in parts),
-        distortion=None if None in kept else math.fsum((part.distortion or 0.0) * count for part, count in parts),
-        adversary_success=max(part.adversary_success for part in reports),
+    return _of_letters(prior, channel, pairs, counts)
+
+
+def _of_letters(prior: IndependentRows, channel: RowProduct, pairs: _Index, counts: _Index) -> ChannelReport:
+    """Of rows that are independent: worst cases of one row, sums of averages."""
+    dp = ident = success = high = low = 0.0
+    information, kept = [], []
+    for which, tables in _stacks(channel, pairs):
+        laws, many = prior.laws[pairs[0, which]], counts[which]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(tables)
+            dp, ident = max(dp, _spread(logs)), max(ident, _spread(logs + np.log(laws)[:, :, None]))
+            weight = laws[:, :, None] * tables
+            outputs = weight.sum(axis=1)
+            against = logs - np.log(outputs)[:, None]
+            information.append(float(many @ np.where(weight > 0, weight * against, 0.0).sum(axis=(1, 2))))
+            success = max(success, float(np.nanmax(weight.max(axis=1) / outputs)))
         # Extremes of a sum of independent terms are sums of extremes; of both signs.
-        information_privacy=_information_privacy(channel, prior, pairs, counts), prior_level=prior_level(prior),
-    )
+        reached = (laws > 0)[:, :, None] & (outputs > 0)[:, None]
+        high += float(many @ np.where(reached, against, -np.inf).max(axis=(1, 2)))
+        low += float(many @ np.where(reached, against, np.inf).min(axis=(1, 2)))
+        if tables.shape[1] == tables.shape[2]:
+            kept.append(float(many @ np.maximum(0.0, 1.0 - weight.trace(axis1=1, axis2=2))))
+    return ChannelReport(
+        dp=dp, identifiability=ident, mutual_information=max(0.0, math.fsum(information)),
+        distortion=math.fsum(kept) if len(kept) == len(information) else None, adversary_success=success,
+        information_privacy=max(high, -low), prior_level=prior_level(prior))
 
 
-def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vector]]:
+    """Which pairs have tables of one shape, not too many at once, and these tables."""
+    widths = np.array([table.shape[1] for table in channel.tables])[pairs[1]]
+    for width in np.unique(widths).tolist():
+        alike = np.flatnonzero(widths == width)
+        step = max(1, _AT_ONCE // (channel.letters * width))
+        for start in range(0, len(alike), step):
+            which = alike[start : start + step]
+            yield which, np.stack([channel.tables[k] for k in pairs[1, which].tolist()])
+
+
+def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Index]:
     """(2, u) which pairs of a law and a table the rows have, and (u,) how often."""
     many = len(channel.tables)
-    counts = np.bincount(prior.law_of_row() * many + channel.which)
-    codes = np.flatnonzero(counts)
-    return np.stack([codes // many, codes % many]), counts[codes]
-
-
-def _information_privacy(
-    channel: RowProduct, prior: IndependentRows, pairs: NDArray[np.int64], counts: NDArray[np.int64]
-) -> float:
-    high = low = 0.0
-    for (j, k), count in zip(pairs.T.tolist(), counts, strict=True):
-        law, table = prior.laws[j], channel.tables[k]
-        outputs = law @ table
-        with np.errstate(divide="ignore"):
-            logs = np.log(table[law > 0][:, outputs > 0]) - np.log(outputs[outputs > 0])
-        high += count * float(logs.max())
-        low += count * float(logs.min())
-    return max(high, -low)
+    codes, counts = np.unique(prior.law_of_row() * many + channel.which, return_counts=True)
+    return np.stack([codes // many, codes % many]), counts
 
 
 def _of_rows_correlated(channel: RowProduct, prior: Prior) -> ChannelReport:

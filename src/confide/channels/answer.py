@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +20,12 @@ from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.solvers.programs import as_exchangeable, program_seconds
+from confide.channels.surveys import shared_table
 from confide.channels.translation import Step, translate
+from confide.channels.usefulness import Usefulness, usefulness
 from confide.charts import curves
+from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 
@@ -30,7 +35,9 @@ _RATES = (0.01, 0.05, 0.1)
 _NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "identifiability",
                           "mutual-information": "mutual information"}
 _POINTS = 60
-_SOLVED, _DRAWN = 27, 9  # databases of a prior one of whose programs, or a curve of them, takes a moment
+_MOMENT = 0.1  # seconds of a program that a page waits for
+_INFORMED = 4096  # databases whose least information takes a moment
+_DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +54,8 @@ class ChannelAnswer:
         steps: what its differential privacy alone says in the other notions.
         prior: what is known beforehand.
         prior_given: whether somebody said so; otherwise it is uniform.
+        channel: the randomisation.
+        names: of the letters, where they have some.
     """
 
     title: str
@@ -58,14 +67,19 @@ class ChannelAnswer:
     steps: tuple[Step, ...]
     prior: Prior
     prior_given: bool
+    channel: FiniteChannel
+    names: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities stay floats."""
+        """A JSON-ready dictionary. Infinite levels stay floats, which JSON has not: the command line writes them as
+        "Infinity".
+        """
         return {
             "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
             "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
+            "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
             "translation": [step.to_dict() for step in self.steps],
         }
 
@@ -73,7 +87,8 @@ class ChannelAnswer:
     def least(self) -> dict[Notion, PrivacyDistortion | None]:
         """The least level of each notion at this distortion; None where it is infinite or outputs are no databases.
 
-        Solved for priors with few databases; for others by formulas, or bounds where none is known.
+        Solved where a program takes a moment: for few databases, and for exchangeable rows. For others by formulas, or
+        bounds where none is known.
         """
         spent = self.report.distortion
         if spent is None:
@@ -83,12 +98,21 @@ class ChannelAnswer:
     def _least(self, notion: Notion, distortion: float) -> PrivacyDistortion | None:
         if notion == "identifiability" and not self.prior.positive:
             return None
-        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)),
-                                  solve=self._few(_SOLVED))
+        solve = self._solved or (notion == "mutual-information" and self.prior.cells <= _INFORMED)
+        return privacy_distortion(notion, self.prior, min(distortion, float(self.rows)), solve=solve)
 
-    def _few(self, most: int) -> bool:
-        """Whether there are at most so many databases."""
-        return self.rows * math.log(self.letters) <= math.log(most) + 1e-9
+    @cached_property
+    def usefulness(self) -> Usefulness | None:
+        """How well shares can be estimated; None where not each row goes through one table by itself."""
+        if shared_table(self.channel) is None:
+            return None
+        least = {notion: (_reached(found), found.channel) for notion, found in self.least.items()
+                 if found is not None and _reached(found)}
+        return usefulness(self.channel, self.prior, self.names, least)
+
+    @cached_property
+    def _solved(self) -> bool:
+        return isinstance(self.prior, IndependentRows) or program_seconds(as_exchangeable(self.prior)) <= _MOMENT
 
     def sections(self) -> list[Section]:
         """The page."""
@@ -98,8 +122,10 @@ class ChannelAnswer:
                 Text((_ATTACKER, _ALONE if isinstance(self.prior, IndependentRows) else _TOGETHER)), self._tests(),
                 *self._trade_off())),
         ]
-        if self.report.distortion is not None and self.prior.positive:
+        if self.report.distortion is not None:
             found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
+        if self.usefulness is not None:
+            found.append(self.usefulness.section())
         found.append(Section(title="From one notion to the others", blocks=(self._translation(),)))
         return found
 
@@ -173,23 +199,29 @@ class ChannelAnswer:
             ("mutual-information", it.mutual_information, (None, None)))
         for notion, level, bounds in own:
             found = self.least[notion]
+            if notion == "identifiability" and not self.prior.positive:
+                rows.append((_NAMES[notion], level, math.inf, "", None, None))
+                continue
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
                       note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
-        return [table, Text((_USE, _TRUST)), *self._curves(spent)]
+        unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
+                   if found is not None and found.note]
+        ruled = [] if self.prior.positive else [_RULED_OUT]
+        return [table, Text((*unknown, *ruled, _TRUST)), *self._curves(spent)]
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
         """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
         the next known point would be a claim.
         """
-        found, solved = [], self._few(_DRAWN) and not isinstance(self.prior, IndependentRows)
+        found, solved = [], self.prior.cells <= _DRAWN and not isinstance(self.prior, IndependentRows)
         points = _POINTS // 3 if solved else _POINTS
         for distortion in np.linspace(last / points, last, points).tolist():
             level = closed_form(notion, self.prior, distortion, self.constants)
             if level is None and solved:
                 level = privacy_distortion(notion, self.prior, distortion).upper
-            if level is None:
+            if level is None or math.isinf(level):
                 break
             found.append((distortion, level))
         return found
@@ -219,8 +251,8 @@ class ChannelAnswer:
                      note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
 
 
-_USE = ("Changed rows are the only cost here. What is least may turn rare letters into likely ones, or all into one, "
-        "and then their shares cannot be estimated: compare surveys by the errors of what they estimate, too.")
+_RULED_OUT = ("The prior gives some values no chance at all. No release makes them possible again, so that "
+              "identifiability is unlimited whatever is done; differential privacy and information are not.")
 _TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
           "all rows need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
@@ -231,13 +263,14 @@ _TOGETHER = ("Here rows depend on each other: somebody who does not know the oth
 
 
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
-                title: str = "A channel") -> ChannelAnswer:
+                title: str = "A channel", names: Sequence[str] = ()) -> ChannelAnswer:
     """Everything about one channel: levels, risk, how good it is, and what follows from what.
 
     Args:
         channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
         prior: what is known beforehand; uniform if left out.
         title: what it is called.
+        names: of the letters; their numbers if left out.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
@@ -251,12 +284,14 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
         Knowing all else, one row is guessed right with probability 0.931 at most; without the release it is 0.9.
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
+    if names and len(names) != it.letters:
+        raise InvalidInput("names", f"{len(names)} names", f"must be {it.letters}, one for each letter")
     law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.rows]) if prior is None
            else as_prior(prior, it.letters, it.rows))
     report = analyse(it, law)
     return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
                          constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
-                         prior_given=prior is not None)
+                         prior_given=prior is not None, channel=it, names=tuple(names))
 
 
 def _shown(found: PrivacyDistortion | None) -> str | float | None:

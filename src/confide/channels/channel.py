@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.kernels import distances_sum, ratio
-from confide.channels.priors import LARGEST_FULL
+from confide.channels.priors import LARGEST_FULL, must_sum
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Unsupported
 
@@ -42,7 +42,7 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
     sums = table.sum(axis=1)
     worst = int(np.abs(sums - 1.0).argmax())
     if abs(sums[worst] - 1.0) > _SUM:
-        raise InvalidInput(field, f"row {worst + 1} sums to {sums[worst]:.10g}", f"each must sum to 1 within {_SUM:g}")
+        raise InvalidInput(field, f"row {worst + 1} sums to {sums[worst]:.10g}", f"each {must_sum(sums[worst])}")
     return table
 
 
@@ -123,7 +123,7 @@ class RowProduct(FiniteChannel):
         for k in self.which:
             one = self.tables[k]
             if out.size * one.size > _DENSE:
-                raise Unsupported("channel", f"{self.letters}^{self.rows} rows are too many to list")
+                raise Unsupported("channel", f"a table of {self.letters}^{self.rows} rows", f"at most {_DENSE:,} cells")
             out = np.kron(out, one)
         return out
 
@@ -162,7 +162,7 @@ class ExponentialForm(FiniteChannel):
     def table(self) -> NDArray[np.float64]:
         size = self.weights.size
         if size * size > _DENSE:
-            raise Unsupported("channel", f"{size} x {size} cells are too many to list")
+            raise Unsupported("channel", f"a table of {size:,} x {size:,} cells", f"at most {_DENSE:,}")
         kernel = np.ones((1, 1))
         row = np.full((self.letters, self.letters), ratio(self.level))
         np.fill_diagonal(row, 1.0)

@@ -9,6 +9,21 @@
      "rows": 1000,                                               people; 1 if left out
      "prior": [0.6, 0.3, 0.1]}                                   law of one row; uniform if left out
 
+Other designs of a response have a name. Lists are in the order of the letters::
+
+    {"design": "warner", "letters": ["yes", "no"],
+     "statement": 0.7}              probability that the statement is put, otherwise its negation; two letters
+    {"design": "forced", "letters": ["yes", "no"],
+     "forced": [0.2, 0.1]}          probability that each letter is said whatever is true; the truth is told otherwise
+    {"design": "unrelated", "letters": ["yes", "no"],
+     "sensitive": 0.7,              probability that the sensitive question is put, otherwise an unrelated one
+     "unrelated": [0.25, 0.75]}     shares of the answers to the unrelated question
+
+A prior under which people have to do with each other, but can change places::
+
+    {"mixture": {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}}     of laws that all rows share
+    {"counts": [0.5, 0.2, 0.3]}     two letters: that 0, 1, ... of the rows have the second letter
+
 In place of `response`, `channel` gives the probabilities of the outputs, one row for each letter. With `letters` m and
 m^rows table rows, it is the channel of the whole database, first row slowest; `prior` may then list all m^rows
 probabilities, or one law for each row.
@@ -25,8 +40,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.channels.answer import ChannelAnswer, how_private
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
-from confide.channels.priors import IndependentRows, Prior, as_prior
+from confide.channels.mechanisms.table_mechanism import TableMechanism
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law, as_prior
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_json
@@ -35,7 +52,8 @@ from confide.contract.words import did_you_mean
 __all__ = ["ChannelFile", "read_channel", "read_channel_file"]
 
 _KEYS = ("format", "title", "channel", "response", "letters", "rows", "prior")
-_RESPONSE = ("letters", "truth", "otherwise")
+_DESIGNS = {"truth": ("truth", "otherwise"), "warner": ("statement",), "forced": ("forced",),
+            "unrelated": ("sensitive", "unrelated")}
 _MOST = 1024  # letters
 _ROWS = 10**7
 
@@ -57,6 +75,14 @@ class ChannelFile:
     prior: Prior
     prior_given: bool
     names: tuple[str, ...] = ()
+
+    def answer(self) -> ChannelAnswer:
+        """How private it is, and how useful: see `how_private`."""
+        return how_private(self.channel, self.prior if self.prior_given else None, title=self.title, names=self.names)
+
+    def mechanism(self) -> TableMechanism:
+        """The channel in whole numbers, to release from."""
+        return TableMechanism(table=self.channel)
 
 
 def read_channel_file(path: str | os.PathLike[str]) -> ChannelFile:
@@ -86,13 +112,15 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         [[0.75, 0.25], [0.25, 0.75]]
     """
     _known("", document, _KEYS)
-    if document.get("format") != 1:
+    if isinstance(document.get("format"), bool) or document.get("format") != 1:
         raise InvalidInput("format", "is missing" if "format" not in document else "is not known", "must be 1")
     name = document.get("title", title)
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("title", "is no text")
-    if ("channel" in document) == ("response" in document):
-        raise InvalidInput("channel", "give a channel or a response, and not both")
+    if "channel" not in document and "response" not in document:
+        raise InvalidInput("channel", "is missing, and so is response", "give one of them")
+    if "channel" in document and "response" in document:
+        raise InvalidInput("channel", "stands beside response", "give one of them, and not both")
     rows = whole("rows", document.get("rows", 1), at_least=1)
     if rows > _ROWS:
         raise InvalidInput("rows", f"{rows:,} is too large", f"must be at most {_ROWS:,}: each row has the same levels")
@@ -101,7 +129,8 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     if prior is None:
         law: Prior = IndependentRows([np.full(channel.letters, 1.0 / channel.letters)], [rows])
     else:
-        law = as_prior(_numbers("prior", prior), channel.letters, rows)
+        law = (_alike(prior, channel.letters, rows) if isinstance(prior, dict)
+               else as_prior(_numbers("prior", prior), channel.letters, rows))
     return ChannelFile(title=name, channel=channel, prior=law, prior_given=prior is not None, names=names)
 
 
@@ -111,28 +140,88 @@ def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple
     if len(table) == letters:  # of one row; each row goes through it
         return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
     if rows * np.log2(letters) > 40 or len(table) != letters**rows:
-        raise InvalidInput("channel", f"{len(table)} rows", f"must be {letters} (each row of the database goes through "
-                           f"it) or {letters}^{rows} (the whole database does)")
+        whole_database = f" or {letters}^{rows} (the whole database does)" if rows > 1 else ""
+        raise InvalidInput("letters", f"{letters} letters, and a table of {len(table)} rows", f"its rows must be "
+                           f"{letters} (each row of the database goes through it){whole_database}")
     return Channel(table, letters, rows), names
 
 
 def _response(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple[str, ...]]:
-    design = document["response"]
-    _known("response", design, _RESPONSE)
+    response = document["response"]
+    named = response.get("design", "truth") if isinstance(response, dict) else "truth"
+    name = one_of("response.design", named, tuple(_DESIGNS))
+    _known("response", response, ("design", "letters", *_DESIGNS[name]))
     if "letters" in document:
         raise InvalidInput("letters", "belongs into response")
-    for key in ("letters", "truth"):
-        if key not in design:
+    for key in ("letters", *_DESIGNS[name]):
+        if key not in response and key != "otherwise":
             raise InvalidInput(f"response.{key}", "is missing")
-    m, names = _letters("response.letters", design["letters"])
-    otherwise = one_of("response.otherwise", design.get("otherwise", "another"), ("another", "any"))
-    truth = design["truth"]
-    if isinstance(truth, bool) or not isinstance(truth, int | float) or not 0.0 <= truth <= 1.0:
-        raise InvalidInput("response.truth", f"{truth!r} is no probability", "must be in [0, 1]")
+    m, names = _letters("response.letters", response["letters"])
+    design = {"truth": _truth, "warner": _warner, "forced": _forced, "unrelated": _unrelated}[name]
+    return RowProduct([design(response, m)], np.zeros(rows, dtype=np.int64)), names
+
+
+def _truth(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
+    otherwise = one_of("response.otherwise", response.get("otherwise", "another"), ("another", "any"))
+    truth = _probability("truth", response)
     kept = truth if otherwise == "another" else truth + (1.0 - truth) / m
     table = np.full((m, m), (1.0 - kept) / (m - 1))
     np.fill_diagonal(table, kept)
-    return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
+    return table
+
+
+def _warner(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
+    if m != 2:
+        raise InvalidInput("response.letters", f"{m} letters", "must be two: a statement is true or not")
+    p = _probability("statement", response)
+    return np.array([[p, 1.0 - p], [1.0 - p, p]])
+
+
+def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
+    forced = _numbers("response.forced", response["forced"])
+    if forced.shape != (m,) or not (forced >= 0).all() or not forced.sum() <= 1.0 + 1e-9:
+        raise InvalidInput("response.forced", "is no probability for each letter",
+                           f"must be {m} numbers >= 0, one for each letter, with a sum of at most 1")
+    return forced + max(0.0, 1.0 - float(forced.sum())) * np.eye(m)
+
+
+def _unrelated(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
+    p = _probability("sensitive", response)
+    law = as_law("response.unrelated", _numbers("response.unrelated", response["unrelated"]))
+    if law.size != m:
+        raise InvalidInput("response.unrelated", f"{law.size} shares", f"must be {m}, one for each letter")
+    return p * np.eye(m) + (1.0 - p) * law
+
+
+def _probability(key: str, response: Mapping[str, Any]) -> float:
+    value = response[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"response.{key}", f"{value!r} is no probability", "must be in [0, 1]")
+    return float(value)
+
+
+def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
+    """A prior that does not change when rows change places."""
+    _known("prior", prior, ("mixture", "counts"))
+    if len(prior) != 1:
+        raise InvalidInput("prior", "give a mixture or counts, and not both")
+    if "counts" in prior:
+        law = as_law("prior.counts", _numbers("prior.counts", prior["counts"]))
+        if m != 2 or law.size != rows + 1:
+            raise InvalidInput("prior.counts", f"{law.size} probabilities for {rows} rows over {m} letters",
+                               "must be one more than the rows, over two letters")
+        return Exchangeable.of_counts(law)
+    parts = prior["mixture"]
+    _known("prior.mixture", parts, ("weights", "laws"))
+    for key in ("weights", "laws"):
+        if key not in parts:
+            raise InvalidInput(f"prior.mixture.{key}", "is missing")
+    weights = as_law("prior.mixture.weights", _numbers("prior.mixture.weights", parts["weights"]))
+    laws = np.atleast_2d(_numbers("prior.mixture.laws", parts["laws"]))
+    if laws.shape != (weights.size, m):
+        raise InvalidInput("prior.mixture.laws", f"shape {laws.shape}",
+                           f"must be ({weights.size}, {m}): a law for each weight, over all letters")
+    return Exchangeable.mixture(weights, [as_law("prior.mixture.laws", law) for law in laws], rows)
 
 
 def _letters(field: str, value: Any) -> tuple[int, tuple[str, ...]]:

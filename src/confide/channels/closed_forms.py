@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import ArrayLike
+
 from confide.channels.constants import PriorConstants
 from confide.channels.independent import dp_level, identifiability_level, information
 from confide.channels.kernels import entropy_of_row, h, h_inverse
 from confide.channels.notions import Notion, as_notion
-from confide.channels.priors import IndependentRows, Prior
+from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.contract.checks import non_negative
 
 __all__ = ["closed_form"]
@@ -20,13 +22,13 @@ _END = 1e-12  # of n, where a range ends
 
 
 def closed_form(
-    notion: Notion, prior: Prior, distortion: float, constants: PriorConstants | None = None
+    notion: Notion, prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
 ) -> float | None:
     """The least level of any release that changes this many rows, in nats; None where no formula is known.
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        prior: of the database.
+        prior: of the database, or what `as_prior` makes one of.
         distortion: expected number of changed rows, in [0, n].
         constants: of the prior, if they are at hand.
 
@@ -36,6 +38,7 @@ def closed_form(
         1.098612
     """
     notion = as_notion(notion)
+    prior = as_prior(prior)
     m, n = prior.letters, prior.rows
     distortion = non_negative("distortion", distortion, at_most=float(n))
     if distortion == 0:

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.kernels import axes, inverse_cell, inverse_kernel, masses_by_distance, ratio
 from confide.channels.polynomials import alternating_sums
-from confide.channels.priors import Exchangeable, IndependentRows, Prior
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.errors import Unsupported
 
 __all__ = ["PriorConstants", "kernel_inverse_law", "kernel_level", "prior_level", "row_level"]
@@ -51,8 +51,9 @@ class PriorConstants:
     constant_distortion: float
 
     @classmethod
-    def of(cls, prior: Prior) -> PriorConstants:
-        """The constants of a prior."""
+    def of(cls, prior: Prior | ArrayLike) -> PriorConstants:
+        """The constants of a prior, or of what `as_prior` makes one of."""
+        prior = as_prior(prior)
         laws, counts = prior.marginals()
         return cls(prior_level=prior_level(prior), row_level=row_level(prior), kernel_level=kernel_level(prior),
                    constant_distortion=float(counts @ (1.0 - laws.max(axis=1))))

@@ -10,8 +10,9 @@ Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -36,11 +37,14 @@ from confide.channels.mechanisms.best import constant_channel, formula_mechanism
 from confide.channels.notions import Level, Notion, as_notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
 from confide.channels.row_bounds import RowBounds
-from confide.channels.rows import top_table, water_table
-from confide.channels.solvers.information import least_information
-from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, solve_program
+from confide.channels.rows import top_tables, water_tables
+from confide.channels.solvers.information import information_seconds, least_information
+from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, program_seconds, solve_program
 from confide.contract.checks import non_negative, one_of
 from confide.contract.errors import SolverFailed, Unsupported
+from confide.contract.kinds import Progress
+from confide.contract.progress import progress_bar
+from confide.contract.words import number
 
 __all__ = ["Method", "PrivacyDistortion", "least_distortion", "privacy_distortion"]
 
@@ -48,6 +52,11 @@ Method = Literal["closed form", "program", "slope", "bounds"]
 _CLOSE = 1e-6  # nats between certified levels
 _STEP = 1e-7
 _STEPS = 40
+_COARSE, _FINE = 1e-3, 1e-9  # tolerances of a program
+_PROGRAMS = 2.5  # a search takes as long as so many programs: some are solved to few digits, some start close by
+_EACH = 0.4  # of what is left that a program takes: later ones start close by
+_NEAR = 1e-2  # nats
+_LONG = 10.0  # seconds
 _MOST_ROWS = 120  # of an exchangeable prior whose eps~_X is computed, over two letters
 _MOST_LISTED = 2**20  # its databases, over more
 
@@ -64,6 +73,7 @@ class PrivacyDistortion:
         method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
             certificates) or "bounds".
         channel: the probabilities that reach `upper`; None where no table of them would fit.
+        note: why only bounds are known, in words of public sizes; empty where there is a value.
     """
 
     notion: Notion
@@ -73,6 +83,7 @@ class PrivacyDistortion:
     method: Method
     channel: FiniteChannel | None
     _make: Callable[[], ChannelMechanism | None]
+    note: str = ""
 
     @cached_property
     def mechanism(self) -> ChannelMechanism | None:
@@ -84,13 +95,16 @@ class PrivacyDistortion:
         return self._make()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary, without the channel."""
-        return {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method")}
+        """A JSON-ready dictionary: without the channel, with the name of the mechanism's class (None where there is
+        none). Infinite levels stay floats, which JSON has not: the command line writes them as "Infinity".
+        """
+        found = {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method", "note")}
+        return {**found, "mechanism": None if self.mechanism is None else type(self.mechanism).__name__}
 
 
 def privacy_distortion(
     notion: Notion, prior: Prior | ArrayLike, distortion: float, letters: int | None = None, rows: int | None = None, *,
-    prior_provenance: PriorProvenance | None = None, solve: bool = True
+    prior_provenance: PriorProvenance | None = None, solve: bool = True, progress: Progress | None = None
 ) -> PrivacyDistortion:
     """The least level of any release that changes this many rows on average.
 
@@ -103,6 +117,7 @@ def privacy_distortion(
         prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
             `.mechanism` with secure noise.
         solve: False answers at once: where no formula is known, by bounds.
+        progress: told how far a solver is. Where that takes long and nobody is told, a terminal shows a bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
@@ -124,15 +139,16 @@ def privacy_distortion(
     law = as_prior(prior, letters, rows)
     distortion = non_negative("distortion", distortion, at_most=float(law.rows))
     if notion == "identifiability" and not law.positive and distortion > 0:
-        raise Infeasible("distortion", distortion, math.inf, "as some databases are impossible under this prior")
+        raise Infeasible("distortion", distortion, math.inf, "as the prior rules some databases out",
+                         "ask for differential privacy or information")
     constants = _constants(notion, law)
     level = closed_form(notion, law, distortion, constants)
     if level is not None:
         return _exactly(notion, level, _formula_channel(notion, law, distortion, level, constants),
                         lambda: formula_mechanism(notion, law, distortion, level, constants, prior_provenance))
     if notion == "mutual-information":
-        return _information(law, distortion, constants, prior_provenance, solve)
-    return _level(notion, law, distortion, constants, prior_provenance, solve)
+        return _information(law, distortion, constants, prior_provenance, solve, progress)
+    return _level(notion, law, distortion, constants, prior_provenance, solve, progress)
 
 
 def _constants(notion: str, prior: Prior) -> PriorConstants:
@@ -181,13 +197,12 @@ def _by_rows(notion: Notion, prior: IndependentRows, distortion: float, level: f
     if prior.rows > LARGEST_FULL:
         return None
     if notion == "dp":
-        tables = [top_table(law, level) for law in prior.laws]
+        tables = top_tables(prior.laws, level)
     elif notion == "identifiability":
-        lost = np.maximum(1.0 - math.exp(min(level, 700.0)) * prior.laws.min(axis=1), h(level, prior.letters, 1))
-        tables = [water_table(law, delta) for law, delta in zip(prior.laws, lost.tolist(), strict=True)]
+        tables = water_tables(prior.laws, np.maximum(1.0 - math.exp(min(level, 700.0)) * prior.laws.min(axis=1),
+                                                     h(level, prior.letters, 1)))
     else:
-        tables = [water_table(law, delta) for law, delta in
-                  zip(prior.laws, row_distortions(prior, distortion).tolist(), strict=True)]
+        tables = water_tables(prior.laws, row_distortions(prior, distortion))
     return RowProduct(tables, prior.law_of_row())
 
 
@@ -204,12 +219,16 @@ def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
 
 
 def _information(
-    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool
+    prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None, solve: bool,
+    progress: Progress | None,
 ) -> PrivacyDistortion:
-    alike, found = as_exchangeable(prior), None
+    alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
-        with suppress(Unsupported, SolverFailed):
-            found = least_information(alike, distortion, constants)
+        try:
+            with _told(information_seconds(alike), progress, 5) as tell:
+                found, reason = least_information(alike, distortion, constants, tell), _APART
+        except (Unsupported, SolverFailed) as error:
+            reason = _reason(error)
     channel: FiniteChannel | None
     if found is None:
         # Above: rows one by one give away at most the sum of what each does. Below: Shannon's bound.
@@ -222,6 +241,7 @@ def _information(
         close = high - low <= _CLOSE * max(1.0, high)
     return PrivacyDistortion(notion="mutual-information", value=high if close else None, lower=low, upper=high,
                              method="slope" if close else "bounds", channel=channel,
+                             note="" if close else _note(reason, constants.kernel_level, prior),
                              _make=lambda: table_mechanism(channel, alike, provenance))
 
 
@@ -230,26 +250,79 @@ def _marginals(prior: Prior) -> IndependentRows:
     return IndependentRows(list(laws), [int(count) for count in counts])
 
 
+# ---- why only bounds are known
+
+_UNSOLVED = "nothing was solved: privacy_distortion(..., solve=True) does, "
+_APART = "the solver's certificates on both sides do not meet"
+
+
+def _reason(error: Unsupported | SolverFailed) -> str:
+    if isinstance(error, Unsupported):
+        return f"this is too large to solve: {error.what} ({error.limit})"
+    return "the solver could not certify an answer"
+
+
+def _left(prior: Prior) -> str:
+    """Why there is nothing but bounds where no program was asked for."""
+    try:
+        check_size(prior)
+    except Unsupported as error:
+        return _reason(error)
+    return f"{_UNSOLVED}in about {_rough(max(1.0, _PROGRAMS * program_seconds(prior)))} s"
+
+
+def _rough(seconds: float) -> str:
+    return number(float(f"{seconds:.1g}"))
+
+
+def _note(reason: str, level: float, prior: Prior) -> str:
+    """The words, with the distortion at which a level's formula ends."""
+    end = h(level, prior.letters, prior.rows)
+    formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known here"
+    return f"only bounds are known: {formula}, and {reason}"
+
+
 # ---- levels, by programs
+
+
+@contextmanager
+def _told(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
+    """What is told which share is done; where that takes long, a bar on a terminal, and a warning before, of the caller
+    so many frames above.
+    """
+    if seconds > _LONG:
+        warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
+                      "once, by bounds", stacklevel=above)
+    with progress_bar("solving") if progress is None and seconds > _LONG else nullcontext(progress) as bar:
+        yield None if bar is None else lambda share: bar(int(1000 * share), 1000)
 
 
 def _level(
     notion: Level, prior: Prior, distortion: float, constants: PriorConstants, provenance: PriorProvenance | None,
-    solve: bool,
+    solve: bool, progress: Progress | None,
 ) -> PrivacyDistortion:
     low, high, channel = _interval(notion, prior, distortion, constants)
     alike = as_exchangeable(prior)
     value: float | None = high if high == low else None
     method: Method = "bounds" if value is None else "closed form"
+    reason = "" if solve else _left(alike)
     if solve and high > low:
-        with suppress(Unsupported):  # then the interval stands
+        try:
             check_size(alike)
-            low, high, channel = _search(lambda epsilon: solve_program(alike, epsilon, notion), distortion, low, high,
-                                         channel)
+            with _told(_PROGRAMS * program_seconds(alike), progress, 5) as tell:
+                low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
+            reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
                 value, method = 0.5 * (low + high), "program"
+        except Unsupported as error:  # then the interval stands
+            reason = _reason(error)
     return PrivacyDistortion(notion=notion, value=value, lower=low, upper=high, method=method, channel=channel,
+                             note="" if value is not None else _note(reason, _formula_from(notion, constants), prior),
                              _make=lambda: table_mechanism(channel, alike, provenance, **{notion: high}))
+
+
+def _formula_from(notion: Level, constants: PriorConstants) -> float:
+    return constants.row_level if notion == "dp" else constants.kernel_level
 
 
 def _interval(
@@ -275,25 +348,45 @@ def _interval(
     return low, max(low, high), channel
 
 
+class _Points:
+    """Points of D*, each solved from where the one before was midway, if that is near."""
+
+    def __init__(self, prior: Prior, notion: Level, tell: Callable[[float], None] | None) -> None:
+        self._prior, self._notion, self._tell, self._left = prior, notion, tell, 1.0
+        self._last: ProgramPoint | None = None
+
+    def __call__(self, epsilon: float, tolerance: float) -> ProgramPoint:
+        tell, left, last = self._tell, self._left, self._last
+        near = last is not None and abs(last.epsilon - epsilon) < _NEAR
+        self._last = solve_program(
+            self._prior, epsilon, self._notion, tolerance=tolerance, midway=last.midway if last and near else None,
+            progress=None if tell is None else lambda share: tell(1.0 - left * (1.0 - _EACH * share)))
+        self._left *= 1.0 - _EACH
+        return self._last
+
+
 def _search(
-    solve: Callable[[float], ProgramPoint], distortion: float, low: float, high: float, channel: FiniteChannel | None
+    solve: Callable[[float, float], ProgramPoint], distortion: float, low: float, high: float,
+    channel: FiniteChannel | None,
 ) -> tuple[float, float, FiniteChannel | None]:
     """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
     from the prices of one level certifies the levels beside it, without another program. A program that fails ends it.
+
+    Tangents close in quadratically: a point far away need not be solved to more digits than the next one can have.
     """
-    epsilon, beyond = 0.5 * (low + high), _STEP
+    epsilon, beyond, tolerance = 0.5 * (low + high), _STEP, _COARSE
     for _ in range(_STEPS):
         if high - low <= 2.5 * beyond:
             break
         try:
-            point = solve(epsilon)
+            point = solve(epsilon, tolerance)
         except SolverFailed:
             break
         if point.upper <= distortion:
             high, channel = epsilon, point.channel
         elif point.lower > distortion:
             low = epsilon
-        else:
+        elif tolerance == _FINE:
             beyond *= 4.0  # so near, its certificate cannot tell on which side it is
         middle = 0.5 * (point.lower + point.upper)
         root = epsilon - (middle - distortion) / point.slope if point.slope < 0 else 0.5 * (low + high)
@@ -303,8 +396,9 @@ def _search(
         following = root + beyond if point.upper > distortion else root - beyond
         if not low < following < high:
             following = low + beyond if following <= low and point.upper <= distortion else 0.5 * (low + high)
-        if following == epsilon:
+        if following == epsilon and tolerance == _FINE:
             break
+        tolerance = min(_COARSE, max(_FINE, 1e-2 * (following - epsilon) ** 2))
         epsilon = following
     return low, high, channel
 
@@ -314,7 +408,7 @@ def _search(
 
 def least_distortion(
     notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, rows: int | None = None, *,
-    prior_provenance: PriorProvenance | None = None
+    prior_provenance: PriorProvenance | None = None, progress: Progress | None = None
 ) -> PrivacyDistortion:
     """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
 
@@ -325,6 +419,7 @@ def least_distortion(
         letters: m.
         rows: n.
         prior_provenance: as in `privacy_distortion`.
+        progress: as in `privacy_distortion`.
 
     Returns:
         Distortions, in changed rows; `.channel` and `.mechanism` have this level.
@@ -364,20 +459,23 @@ def least_distortion(
               bounds.distortion(kind, epsilon) if bounds else 0.0)
     budget = epsilon if kind == "dp" else epsilon - constants.prior_level
     apart, alike = _marginals(law), as_exchangeable(law)
-    high, best = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget)
+    high, best, reason = _independent_distortion("dp", apart, budget), _by_rows("dp", apart, 1.0, budget), _APART
     try:
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
-        point = solve_program(alike, inside, kind)
+        check_size(alike)
+        with _told(program_seconds(alike), progress, 4) as tell:
+            point = solve_program(alike, inside, kind, progress=tell)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:
             high, best = point.upper, point.channel
-    except (Unsupported, SolverFailed):
-        pass  # the interval stands
+    except (Unsupported, SolverFailed) as error:  # the interval stands
+        reason = _reason(error)
     low = min(low, high)
     close = high - low <= _CLOSE * max(1.0, high)
     return PrivacyDistortion(notion=kind, value=0.5 * (low + high) if close else None, lower=low, upper=high,
                              method="program" if close else "bounds", channel=best,
+                             note="" if close else _note(reason, _formula_from(kind, constants), law),
                              _make=lambda: table_mechanism(best, alike, prior_provenance, **{kind: epsilon}))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from confide.channels.kernels import h, h_inverse
 from confide.channels.priors import IndependentRows
-from confide.channels.rows import least_row_level, row_loss, water_information
+from confide.channels.rows import least_row_level, row_losses, tails, water_information
 
 __all__ = ["dp_distortion", "dp_level", "identifiability_distortion", "identifiability_level", "information",
            "row_distortions"]
@@ -23,8 +23,7 @@ _Vector = NDArray[np.float64]
 
 def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
     """D_d*(epsilon) = sum over rows of 1 - Theta(epsilon), the least distortion under epsilon-DP."""
-    return float(sum(count * row_loss(law, epsilon)
-                     for law, count in zip(prior.laws, prior.counts, strict=True)))
+    return float(prior.counts @ row_losses(tails(prior.laws), epsilon))
 
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
@@ -46,7 +45,8 @@ def dp_level(prior: IndependentRows, distortion: float) -> float:
         return 0.0
     if len(prior.laws) == 1:
         return least_row_level(prior.laws[0], distortion / prior.rows)
-    return _inverted(lambda epsilon: dp_distortion(prior, epsilon), distortion,
+    left = tails(prior.laws)
+    return _inverted(lambda epsilon: float(prior.counts @ row_losses(left, epsilon)), distortion,
                      h_inverse(distortion, prior.letters, prior.rows))
 
 
@@ -65,8 +65,7 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
 
 def information(prior: IndependentRows, distortion: float) -> float:
     """eps_m*(D) in nats: water-filling in all rows at one slope, eps_d*(D)."""
-    return float(sum(count * water_information(law, delta) for law, count, delta in
-                     zip(prior.laws, prior.counts, row_distortions(prior, distortion), strict=True)))
+    return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
 
 
 def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
@@ -74,7 +73,7 @@ def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
     if len(prior.laws) == 1:
         return np.array([distortion / prior.rows])
     slope = dp_level(prior, distortion)
-    deltas = np.array([row_loss(law, slope) for law in prior.laws])
+    deltas = row_losses(tails(prior.laws), slope)
     # Rounding of the slope is made up for, so that the distortions add up to D.
     return np.asarray(np.minimum(deltas * (distortion / max(float(prior.counts @ deltas), 1e-300)), 1.0))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from confide.contract.errors import InvalidInput
 
 __all__ = ["Infeasible"]
@@ -14,9 +16,11 @@ class Infeasible(InvalidInput):
         field: the name of the level.
         level: what was asked for.
         threshold: the least level that can be reached, in nats; infinite where the prior has impossible databases.
-        why: what the threshold is.
+        why: what the threshold is; where it is infinite, why.
+        do: what to do instead.
     """
 
-    def __init__(self, field: str, level: float, threshold: float, why: str) -> None:
+    def __init__(self, field: str, level: float, threshold: float, why: str, do: str = "") -> None:
         self.threshold = threshold
-        super().__init__(field, f"{level:g} is out of reach", f"must be at least {threshold:.10g}, {why}")
+        limit = f"must be at least {threshold:.10g}, {why}" if threshold < math.inf else f"nothing reaches it, {why}"
+        super().__init__(field, f"{level:g} is out of reach", f"{limit}; {do}" if do else limit)

@@ -159,7 +159,7 @@ class JointTypeChannel(FiniteChannel):
     def table(self) -> _Vector:
         m, n = self.letters, self.rows
         if m ** (2 * n) > _TABLE:
-            raise Unsupported("channel", f"{m}^{n} rows are too many to list")
+            raise Unsupported("channel", f"a table of {m}^{n} rows", f"at most {_TABLE:,} cells")
         x = np.arange(m**n)
         digits = np.stack([(x // m ** (n - 1 - i)) % m for i in range(n)], axis=1)
         pairs = digits[:, None, :] * m + digits

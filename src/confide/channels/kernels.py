@@ -9,13 +9,18 @@ Source: Wang 2016, Chapter 2; spec privacy_notions sections 1 and 2.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["axes", "distances_sum", "entropy_of_row", "h", "h_inverse", "inverse_kernel", "ratio", "row_kernel"]
+__all__ = ["axes", "column_blocks", "distances_sum", "entropy_of_row", "h", "h_inverse", "inverse_kernel", "ratio",
+           "row_kernel"]
 
 _Vector = NDArray[np.float64]
+_Number = TypeVar("_Number", bound=np.number)
+_BLOCK = 2**17  # cells
 
 
 def ratio(epsilon: float) -> float:
@@ -79,9 +84,16 @@ def row_kernel(epsilon: float, letters: int) -> _Vector:
     return table / (1.0 + (letters - 1) * r)
 
 
-def axes(vector: _Vector, letters: int, rows: int) -> list[_Vector]:
+def axes(vector: NDArray[_Number], letters: int, rows: int) -> list[NDArray[_Number]]:
     """Views of a vector of m^n cells in which axis 1 is row i: shapes (m^i, m, m^(n-i-1))."""
     return [vector.reshape(letters**i, letters, -1) for i in range(rows)]
+
+
+def column_blocks(table: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
+    """Copies of a few columns of a table at a time, which a processor's cache holds while rows are compared."""
+    step = max(1, _BLOCK // len(table))
+    for start in range(0, table.shape[1], step):
+        yield np.ascontiguousarray(table[:, start : start + step])
 
 
 def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector:

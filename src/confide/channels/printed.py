@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from confide.channels.constants import PriorConstants
 from confide.channels.kernels import h, h_inverse
-from confide.channels.priors import Prior
+from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import non_negative
 
 __all__ = ["PrintedBounds", "printed_bounds"]
@@ -37,11 +39,13 @@ class PrintedBounds:
     exact_kernel_dp: float
 
 
-def printed_bounds(prior: Prior, distortion: float, constants: PriorConstants | None = None) -> PrintedBounds:
+def printed_bounds(
+    prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
+) -> PrintedBounds:
     """The source's bounds.
 
     Args:
-        prior: with all databases possible.
+        prior: with all databases possible, or what `as_prior` makes one of.
         distortion: D in [0, n].
         constants: of the prior, if they are at hand.
 
@@ -51,6 +55,7 @@ def printed_bounds(prior: Prior, distortion: float, constants: PriorConstants | 
         >>> [round(each, 4) for each in found.dp]
         [0.0103, 0.3403]
     """
+    prior = as_prior(prior)
     m, n = prior.letters, prior.rows
     distortion = non_negative("distortion", distortion, at_most=float(n))
     found = PriorConstants.of(prior) if constants is None else constants

@@ -21,12 +21,20 @@ from confide.channels.types import compositions
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 
-__all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior"]
+__all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
 
 LARGEST_FULL = 2**24
 """Cells of a full vector at most."""
 
 _SUM = 1e-9
+_ROUNDED = 0.01  # off 1 by less than what hand-written digits leave
+
+
+def must_sum(total: float) -> str:
+    """What is asked of probabilities that have this sum instead of 1."""
+    more = "; write more digits (0.3333333333, not 0.333), or each number over the sum" if abs(
+        total - 1.0) < _ROUNDED else ""
+    return f"must sum to 1 within {_SUM:g}{more}"
 
 
 def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[np.float64]:
@@ -53,8 +61,7 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
     if normalise and total > 0:
         return law / total
     if abs(total - 1.0) > _SUM:
-        raise InvalidInput(field, f"sums to {total:.10g}",
-                           f"must sum to 1 within {_SUM:g}; divide by the sum if you mean so")
+        raise InvalidInput(field, f"sums to {total:.10g}", must_sum(total))
     return law
 
 
@@ -93,8 +100,7 @@ class Prior(ABC):
 
     def _check_size(self) -> None:
         if self.rows > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
-            size = f"{self.letters}^{self.rows} cells"
-            raise Unsupported("prior", f"{size} are too many to list",
+            raise Unsupported("prior", f"a list of {self.letters}^{self.rows} cells",
                               f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows")
 
 
@@ -141,7 +147,7 @@ class IndependentRows(Prior):
     def law_of_row(self) -> NDArray[np.int64]:
         """(n,) which of `laws` each row has, in the order in which the rows were given."""
         if self._order is None:
-            raise Unsupported("prior", f"{self.rows} rows are too many to list")
+            raise Unsupported("prior", f"a list of {self.rows:,} rows", f"at most {LARGEST_FULL:,}")
         return self._order
 
     @property
@@ -218,7 +224,7 @@ class Exchangeable(Prior):
             raise InvalidInput("prior", f"shape {self.log_sequence.shape}", f"must be ({len(self.types)},), of numbers")
         total = float(np.exp(logsumexp(self.log_types)))
         if abs(total - 1.0) > _SUM:
-            raise InvalidInput("prior", f"sums to {total:.10g}", f"must sum to 1 within {_SUM:g}")
+            raise InvalidInput("prior", f"sums to {total:.10g}", must_sum(total))
 
     def __repr__(self) -> str:
         return f"Exchangeable(<{len(self.types)} types>, letters={self.letters}, rows={self.rows})"
@@ -237,6 +243,22 @@ class Exchangeable(Prior):
             each = [np.log(share) + np.where(types > 0, types * np.log(law), 0.0).sum(axis=1)
                     for share, law in zip(shares, parts, strict=True)]
         return cls(logsumexp(np.stack(each), axis=0), parts[0].size, rows)
+
+    @classmethod
+    def of_counts(cls, law: ArrayLike) -> Exchangeable:
+        """Two letters: how many of the rows have letter 1, all places of them being equally likely.
+
+        Args:
+            law: (n + 1,) probabilities of 0, 1, ..., n rows.
+
+        Example:
+            >>> Exchangeable.of_counts([0.5, 0.2, 0.3]).vector().round(4).tolist()
+            [0.5, 0.1, 0.1, 0.3]
+        """
+        some = as_law("counts", law)
+        n, k = some.size - 1, np.arange(some.size)
+        with np.errstate(divide="ignore"):
+            return cls(np.log(some) - (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)), 2, n)
 
     @classmethod
     def polya(cls, alpha: ArrayLike, rows: int) -> Exchangeable:

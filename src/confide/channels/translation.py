@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
+
 from confide.channels.constants import prior_level
 from confide.channels.kernels import entropy_of_row, h
 from confide.channels.notions import Measure, as_measure
-from confide.channels.priors import Prior
+from confide.channels.priors import Prior, as_prior
 from confide.channels.risk import best_advantage
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
@@ -56,14 +58,15 @@ class Step:
         return dict(vars(self))
 
 
-def translate(notion: Measure, level: float, prior: Prior) -> tuple[Step, ...]:
+def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[Step, ...]:
     """What a level in one notion says in the others.
 
     Args:
         notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
         level: in nats, >= 0; infinity is allowed. If it is only an upper bound of the channel's level, the bounds on
             other notions from below say nothing; all others hold.
-        prior: what the attacker knows beforehand; gives m, n and eps_X.
+        prior: what the attacker knows beforehand, or what `as_prior` makes one of: a plain list is the law of a single
+            row. It gives m, n and eps_X.
 
     Raises:
         InvalidInput: an unknown notion, a negative level, or an identifiability below the prior's own level.
@@ -77,15 +80,16 @@ def translate(notion: Measure, level: float, prior: Prior) -> tuple[Step, ...]:
     """
     notion = as_measure(notion)
     level = math.inf if level == math.inf else non_negative("level", level)
-    own = prior_level(prior)
+    law = as_prior(prior)
+    own = prior_level(law)
     if notion == "identifiability" and level < own - 1e-9 * (1.0 + own):
         raise InvalidInput("level", f"{level:g} is below what the prior gives away without a release",
                            f"must be at least {own:.10g}")
     return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual-information": _from_information,
-            "information-privacy": _from_information_privacy}[notion](level, prior, own)
+            "information-privacy": _from_information_privacy}[notion](level, law, own)
 
 
-def composed_level(levels: Sequence[float], prior: Prior | None = None) -> float:
+def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = None) -> float:
     """The level of several releases of the same rows together, each drawn anew.
 
     Args:
@@ -97,10 +101,15 @@ def composed_level(levels: Sequence[float], prior: Prior | None = None) -> float
         >>> composed_level([0.5, 0.5, 1.0])
         2.0
     """
-    if not levels:
+    try:
+        given = list(levels)
+    except TypeError:
+        raise InvalidInput("levels", f"{type(levels).__name__} is no list",
+                           "must be one level for each release") from None
+    if not given:
         raise InvalidInput("levels", "there are none")
-    total = math.fsum(math.inf if level == math.inf else non_negative("levels", level) for level in levels)
-    return total if prior is None else total + prior_level(prior)
+    total = math.fsum(math.inf if level == math.inf else non_negative("levels", level) for level in given)
+    return total if prior is None else total + prior_level(as_prior(prior))
 
 
 def _step(quantity: str, bound: Bound, value: float, unit: str, needs: str, source: str) -> Step:
@@ -113,13 +122,19 @@ def _success(level: float, letters: int) -> float:
 
 def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
     m, n = prior.letters, prior.rows
+    advantage = _step("advantage between two values of a row", "at most", best_advantage(level),
+                      "hits less false alarms", f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015")
+    information = _step("mutual information", "at most", n * level, "nats", _ANY, "McGregor et al. 2010")
+    if math.isinf(own):
+        return (_step("identifiability", "at most", math.inf, "nats",
+                      "nothing follows: the prior rules some databases out, whatever is released", "spec 9"),
+                advantage, information)
     return (
         _step("identifiability", "at most", level + own, "nats", _KNOWN, "Theorem 1, (2.19)"),
         _step("identifiability", "at least", max(level - own, own), "nats", _KNOWN, "spec 1.1"),
         _step("guess of a row", "at most", _success(level + own, m), "probability", _BOTH, "spec 5.7"),
-        _step("advantage between two values of a row", "at most", best_advantage(level), "hits less false alarms",
-              f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015"),
-        _step("mutual information", "at most", n * level, "nats", _ANY, "McGregor et al. 2010"),
+        advantage,
+        information,
         _step("changed rows", "at least", h(level + own, m, n), "rows", _KNOWN, "Theorem 1"),
     )
 

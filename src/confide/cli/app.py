@@ -160,14 +160,15 @@ def check(
     from confide.campaign.check import SHOWN, check_sections, reasons
     from confide.campaign.settlement import ledger_says
     from confide.cli import output
-    from confide.cli.render import progress, show, show_title
+    from confide.cli.render import show, show_title
+    from confide.contract.progress import progress_bar
 
     it = load(campaign)
     with store_if_any(store) as (_, there):
         verdict, ledger = ledger_says(it.file, it.plan, there)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
-    with progress("checking") as bar:
+    with progress_bar("checking") as bar:
         found = it.check(bar)
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
@@ -200,9 +201,10 @@ def run(
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
-    from confide.cli.render import progress, show, show_title
+    from confide.cli.render import show, show_title
     from confide.contract import InvalidInput
     from confide.contract.files import write_private
+    from confide.contract.progress import progress_bar
 
     it = load(campaign)
     if noise is NoiseKind.secure and seed is not None:
@@ -212,14 +214,14 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
-        with Store(store) as there, progress("settling") as bar:
+        with Store(store) as there, progress_bar("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
     else:
         folder = out or it.study_folder
-        with progress("studying") as bar:
+        with progress_bar("studying") as bar:
             outcome, study = it.study(int(seed or 0), folder, progress=bar)
         # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
         marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
@@ -286,10 +288,11 @@ def audit(
 ) -> None:
     """Hold promised against measured; exits 1 when a promise is broken."""
     from confide.cli import output
-    from confide.cli.render import progress, show
+    from confide.cli.render import show
+    from confide.contract.progress import progress_bar
 
     it = load(campaign)
-    with progress("auditing") as bar:
+    with progress_bar("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
         emit(output.AuditOutput(**head(it), passed=report.passed, report=output.finite(report.to_dict())))
@@ -308,7 +311,8 @@ def reproduce(
 ) -> None:
     """Compute a published statement, figure or table again: pictures, tables, our numbers beside the published ones."""
     from confide.cli import output
-    from confide.cli.render import console, progress, show, show_title
+    from confide.cli.render import console, show, show_title
+    from confide.contract.progress import progress_bar
     from confide.study import studies, study, write_section
 
     if name is None:
@@ -321,7 +325,7 @@ def reproduce(
             console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({escape(each.source)})[/dim]")
         return
     chosen = study(name)
-    with progress("computing") as bar:
+    with progress_bar("computing") as bar:
         section = chosen.run(quick, bar).section(chosen.title)
     folder = out or Path("out") / "studies" / name
     files = write_section(folder, section)

@@ -19,12 +19,12 @@ def channel(
 ) -> None:
     """Show how private a randomisation is, in every notion, what an attacker can do, and how good it could be."""
     from confide.campaign.report import page
-    from confide.channels import how_private, read_channel_file
+    from confide.channels import read_channel_file
     from confide.cli import output
     from confide.cli.render import show, show_title
 
     it = read_channel_file(file)
-    answer = how_private(it.channel, it.prior if it.prior_given else None, title=it.title)
+    answer = it.answer()
     parts = answer.sections()
     if html is not None:
         write_public("html", html, page(it.title, "How private is this randomisation? Levels in nats.", parts))

@@ -273,7 +273,9 @@ class ChannelOutput(_Model):
     levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information, ...")
     risk: dict[str, Any] = Field(description="what the strongest attacker can do")
     prior: dict[str, Any] = Field(description="constants of the prior")
-    least: dict[str, Any] = Field(description="least levels at this distortion; null where no formula is known")
+    least: dict[str, Any] = Field(description="least levels at this distortion, with the class of the mechanism that "
+                                  "reaches them; a note says why only bounds are known. Null where there is none")
+    usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null where rows go together")
     translation: list[dict[str, Any]] = Field(description="what its differential privacy says in other notions")
     sections: list[SectionModel]
 

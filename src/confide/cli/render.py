@@ -1,25 +1,22 @@
-"""Sections on a terminal: text, tables, and for pictures what they show; progress bars on a terminal only."""
+"""Sections on a terminal: text, tables, and for pictures what they show."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from rich import markup
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Section, Table, Text
 from confide.contract.words import number, printable
 
-__all__ = ["console", "progress", "show", "show_title"]
+__all__ = ["console", "show", "show_title"]
 
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
                   force_jupyter=False, emoji=False)
-_errors = Console(stderr=True, highlight=False, force_jupyter=False)
 
 
 def escape(text: str) -> str:
@@ -61,23 +58,3 @@ def _table(block: Table) -> RichTable:
     for row in block.rows:
         table.add_row(*(escape(number(value)) for value in row))
     return table
-
-
-@contextmanager
-def progress(label: str) -> Iterator[Progress | None]:
-    """A progress bar on a terminal, nothing in a pipe. It shows a share of something public, never a count."""
-    if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
-        yield None
-        return
-    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    with Bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
-             console=_errors, transient=True) as bar:
-        task = bar.add_task(label, total=None)
-
-        def advance(done: int, total: int | None) -> None:
-            if total:
-                bar.update(task, completed=min(100, 100 * done // total), total=100)
-
-        yield advance

@@ -68,6 +68,7 @@ class Unsupported(InvalidInput):
     """
 
     def __init__(self, field: str, what: str, limit: str = "no proved rule is known") -> None:
+        self.what = what
         super().__init__(field, f"{what} is unsupported", limit)
 
 

@@ -92,10 +92,14 @@ def parse_json(data: bytes) -> Any:
     """What a JSON text says; to be called within `reading`, since a hostile one can break the reader.
 
     Raises:
-        InvalidInput: a key that stands twice, of which readers would choose different ones, or a number that JSON has
-            not.
+        InvalidInput: no JSON, and where; a key that stands twice, of which readers would choose different ones, or a
+            number that JSON has not.
     """
-    return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
+    try:
+        return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidInput(where, f"no JSON ({error.msg})") from None
 
 
 def check_private(field: str, path: Path) -> None:

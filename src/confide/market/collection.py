@@ -131,7 +131,7 @@ class BitCollection(Mechanism):
         >>> outcome = collection.run(reports, Noise.secure())
         >>> board = outcome.billboard
         >>> board.ones.tolist(), board.zeros.tolist(), board.for_one.tolist(), board.for_zero.tolist()
-        ([7], [2], [1748], [0])
+        ([7], [2], [1749], [0])
         >>> paid = outcome.shares["payment"].to_pylist()
         >>> paid == [collection.decode(report, k, board)["payment"] for k, report in enumerate(reports)]
         True

@@ -21,6 +21,7 @@ from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import as_noise
+from confide.privacy.shares import decoded
 
 __all__ = ["ResponseTable", "estimated_shares", "randomized_response", "response_table"]
 
@@ -141,7 +142,8 @@ def estimated_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Shares of the true answers, estimated from the reports alone, without bias.
 
-    With p the probability of the truth and q of another answer: share = (frequency - q) / (p - q).
+    With p the probability of the truth and q of another answer: share = (frequency - q) / (p - q). For other designs,
+    and for errors as shares of a population, see `confide.channels.survey_shares`.
 
     Args:
         reports: (n,) in 0..k-1, n >= 1.
@@ -149,8 +151,8 @@ def estimated_shares(
         categories: k.
 
     Returns:
-        (k,) estimates, which sum to 1 and may leave [0, 1], and (k,) standard errors over the randomisation alone, from
-        the observed frequencies.
+        (k,) estimates, which sum to 1 and may leave [0, 1], and (k,) standard errors over the randomisation alone, at
+        the estimated shares.
 
     Raises:
         InvalidInput: no reports, a report out of range, or an epsilon at which reports say nothing.
@@ -162,15 +164,11 @@ def estimated_shares(
     """
     table = response_table(epsilon, categories)
     answers = as_inputs(reports, categories, field="reports", kind=f"answer with categories={categories}")
-    counts = np.bincount(answers, minlength=categories)
-    n = int(counts.sum())
-    if n < 1 or table.same == table.other:
-        if n < 1:
-            raise InvalidInput("reports", "there are none: nothing can be estimated")
+    if not answers.size:
+        raise InvalidInput("reports", "there are none: nothing can be estimated")
+    if table.same == table.other:
         raise InvalidInput("epsilon", f"{epsilon!r} is so small that reports say nothing: nothing can be estimated")
     p, q = table.truth, table.other / table.total
-    shares = (counts / n - q) / (p - q)
-    # A report counts with probability p or q: the variance given the true answers, at the estimated shares.
-    inside = np.clip(shares, 0.0, 1.0)
-    spread = inside * p * (1 - p) + (1 - inside) * q * (1 - q)
-    return shares, np.sqrt(spread / n) / (p - q)
+    found = decoded(np.bincount(answers, minlength=categories), table.weights / table.total,
+                    (np.eye(categories) - q) / (p - q))
+    return found.shares, found.randomization_errors

@@ -52,6 +52,11 @@ class ChannelMechanism(ABC):
         """The prior that the mechanism was fitted to."""
         return None
 
+    @property
+    def _usual(self) -> Prior | None:
+        """The prior that levels are stated under, unless another one is given."""
+        return self._fitted
+
     @abstractmethod
     def _code(self) -> Coded | None:
         """The channel in whole numbers; None where it is too large to be certified."""
@@ -70,7 +75,7 @@ class ChannelMechanism(ABC):
         """All levels of the coded channel.
 
         Args:
-            prior: what an attacker knows beforehand; default the prior that the mechanism was fitted to.
+            prior: what an attacker knows beforehand; default the prior that the mechanism was fitted to, or found for.
 
         Returns:
             Differential privacy is exact in whole numbers and rounded up; see `CodedRows.levels`.
@@ -78,7 +83,7 @@ class ChannelMechanism(ABC):
         Raises:
             InvalidInput: no prior where one is needed, or one of another size.
         """
-        law = self._fitted if prior is None else as_prior(prior, *self._size())
+        law = self._usual if prior is None else as_prior(prior, *self._size())
         if law is None:
             raise InvalidInput("prior", "is missing", "identifiability and information depend on it")
         return self._levels(law)
@@ -182,6 +187,8 @@ class GivenChannel(ChannelMechanism):
                 non_negative(name, getattr(self, name))
         if self.identifiability_at_most is not None and self.prior is None:
             raise InvalidInput("prior", "is missing", "identifiability depends on it")
+        if self.prior is not None:
+            object.__setattr__(self, "prior", as_prior(self.prior, *self._size()))
         self._provenance()
 
     @property
@@ -194,12 +201,17 @@ class FittedMechanism(ChannelMechanism):
     """One that is made from a prior.
 
     Args:
-        prior: the law of the database, public.
+        prior: the law of the database, public; a list of numbers is the law of a single row, a list of such lists has
+            one for each row.
         prior_provenance: where it is from, "public" or "released privately"; needed for secure noise.
     """
 
     prior: Prior
     prior_provenance: PriorProvenance | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", as_prior(self.prior))
+        self._provenance()
 
     @property
     def letters(self) -> int:

@@ -38,7 +38,7 @@ def formula_mechanism(
         provenance: of the prior.
     """
     if distortion == 0:
-        return RandomizedResponse(epsilon=math.inf, letters=prior.letters, rows=prior.rows)
+        return RandomizedResponse(epsilon=math.inf, letters=prior.letters, rows=prior.rows, prior=prior)
     if isinstance(prior, IndependentRows):
         if notion == "dp":
             return TopK(prior=prior, epsilon=level, prior_provenance=provenance)
@@ -49,7 +49,7 @@ def formula_mechanism(
         return table_mechanism(constant_channel(prior), prior, provenance)
     found = max(0.0, h_inverse(distortion, prior.letters, prior.rows))
     if notion == "dp":
-        return RandomizedResponse(epsilon=found, letters=prior.letters, rows=prior.rows)
+        return RandomizedResponse(epsilon=found, letters=prior.letters, rows=prior.rows, prior=prior)
     return KernelMechanism(prior=prior, epsilon=max(found, constants.kernel_level), prior_provenance=provenance)
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
-from confide.channels.mechanisms.integer_tables import IntegerTable
+from confide.channels.mechanisms.integer_tables import IntegerTable, exact_dp, exact_identifiability
 from confide.channels.priors import IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise, Stream
@@ -22,6 +23,7 @@ from confide.privacy.noise.arguments import as_inputs
 __all__ = ["CodedRows", "CodedTable", "as_rows"]
 
 _CELLS = 2**24  # of all tables together
+_AT_ONCE = 2**21  # of those that are measured together
 
 
 def as_rows(rows: ArrayLike, letters: int, count: int) -> NDArray[np.int64]:
@@ -49,6 +51,11 @@ class CodedRows:
         self.tables, self.which, self.rows = tuple(tables), which, rows
         self.letters = tables[0].letters
 
+    @cached_property
+    def _weights(self) -> NDArray[np.int64]:
+        """(u m, k) all tables, one after another."""
+        return np.concatenate([table.weights for table in self.tables])
+
     @property
     def channel(self) -> RowProduct:
         """The coded channel in doubles."""
@@ -57,7 +64,7 @@ class CodedRows:
 
     def dp(self) -> float:
         """Exact, rounded up."""
-        return max(table.dp() for table in self.tables)
+        return exact_dp(self._weights, self.letters, 1)
 
     def levels(self, prior: Prior) -> ChannelReport:
         """All levels under a prior; differential privacy, and identifiability of independent rows, are certified."""
@@ -66,15 +73,20 @@ class CodedRows:
         if not isinstance(prior, IndependentRows):
             return found
         pairs, _ = row_pairs(prior, channel)
-        level = max(self.tables[k].identifiability(prior.laws[j]) for j, k in pairs.T.tolist())
-        return replace(found, identifiability=level)
+        step = max(1, _AT_ONCE // self.tables[0].weights.size)
+        levels = []
+        for start in range(0, pairs.shape[1], step):
+            laws, tables = pairs[:, start : start + step]
+            weights = np.concatenate([self.tables[k].weights for k in tables.tolist()])
+            levels.append(exact_identifiability(weights, self.letters, prior.laws[laws].reshape(-1)))
+        return replace(found, identifiability=max(levels))
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
         """Draw an output for each row."""
         letters = as_rows(rows, self.letters, self.rows)
         if self.which is not None:
             letters += self.letters * self.which
-        return noise.channel(np.concatenate([table.weights for table in self.tables]), letters, stream=stream)
+        return noise.channel(self._weights, letters, stream=stream)
 
 
 class CodedTable:

@@ -11,21 +11,21 @@ Source: spec privacy_notions 4 ("exact coding for releases").
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.channels.kernels import axes
+from confide.channels.kernels import column_blocks
 from confide.channels.mechanisms.mixing import MOST_SHARE, least_mixed
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.losses import up
 from confide.privacy.noise.balls import precision
 
-__all__ = ["IntegerTable", "integer_table", "log_up"]
+__all__ = ["IntegerTable", "exact_dp", "exact_identifiability", "integer_table", "log_up"]
 
 _TOTAL = 2**62
 _BITS = 192
@@ -63,17 +63,7 @@ class IntegerTable:
         """Differential privacy in nats: the exact one, rounded up to a double; infinite where 0 stands beside a
         positive weight.
         """
-        worst = Fraction(1)
-        for view in axes(self.weights, self.letters, self.rows):  # type: ignore[arg-type]
-            top, bottom = view.max(axis=1), view.min(axis=1)
-            if (top[bottom == 0] > 0).any():
-                return math.inf
-            top, bottom = top[bottom > 0], bottom[bottom > 0]
-            ratios = top / bottom
-            near = ratios >= _CLOSE * max(float(ratios.max(initial=0.0)), float(worst))
-            pairs = np.unique(np.stack([top[near], bottom[near]]), axis=1)
-            worst = max([worst, *(Fraction(a, b) for a, b in pairs.T.tolist())])
-        return log_up(worst)
+        return exact_dp(self.weights, self.letters, self.rows)
 
     def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
         """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
@@ -82,28 +72,81 @@ class IntegerTable:
             law: (m^n,) the prior.
             enough: a level above which any other one will do as an answer.
         """
-        return _upper(_worst_ratio(self.weights * law[:, None], self.letters, self.rows, math.exp(min(enough, 700.0))))
+        return _upper(_worst_ratio(self.weights, self.letters, self.rows, law, math.exp(min(enough, 700.0))))
 
 
 class _Limit(NamedTuple):
     name: str
     limit: float
-    numbers: NDArray[np.float64]
+    law: NDArray[np.float64] | None
     measure: Callable[[IntegerTable], float]
     scale: float = 0.0
 
 
-def _worst_ratio(table: NDArray[np.float64], letters: int, rows: int, enough: float = math.inf) -> float:
-    """The largest ratio of two entries of a column whose inputs are neighbours, in doubles; or one above `enough`."""
+def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
+    """Differential privacy of a table of whole numbers whose rows have one sum, in nats: see `IntegerTable.dp`.
+
+    Args:
+        weights: (l m^n, k) l such tables, one after another.
+        letters: m.
+        rows: n.
+    """
+    worst = Fraction(1)
+    for block in column_blocks(weights):
+        for view in _neighbours(block, letters, rows):
+            top, bottom = view.max(axis=1), view.min(axis=1)
+            if not bottom.all():
+                if (top[bottom == 0] > 0).any():
+                    return math.inf
+                top, bottom = top[bottom > 0], bottom[bottom > 0]
+            ratios = top / bottom
+            near = ratios >= _CLOSE * max(float(ratios.max(initial=0.0)), float(worst))
+            if near.any():
+                pairs = np.unique(np.stack([top[near], bottom[near]]), axis=1)
+                worst = max([worst, *(Fraction(a, b) for a, b in pairs.T.tolist())])
+    return log_up(worst)
+
+
+def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray[np.float64]) -> float:
+    """Identifiability of single rows: see `IntegerTable.identifiability`.
+
+    Args:
+        weights: (l m, k) tables, one after another.
+        letters: m.
+        law: (l m,) their priors.
+    """
+    return _upper(_worst_ratio(weights, letters, 1, law))
+
+
+def _worst_ratio(table: NDArray[np.float64] | NDArray[np.int64], letters: int, rows: int,
+                law: NDArray[np.float64] | None = None, enough: float = math.inf) -> float:
+    """The largest ratio of two entries of a column whose inputs are neighbours, in doubles; or one above `enough`.
+
+    Args:
+        table: (l m^n, k) l tables, one after another.
+        letters: m.
+        rows: n.
+        law: (l m^n,) what each line is multiplied by.
+        enough: a ratio above which any other one will do as an answer.
+    """
     worst = 1.0
-    for view in axes(table, letters, rows):
-        top, bottom = view.max(axis=1), view.min(axis=1)
-        if (top[bottom == 0] > 0).any():
-            return math.inf
-        worst = max(worst, float((top[bottom > 0] / bottom[bottom > 0]).max(initial=1.0)))
+    for block in column_blocks(table):
+        for view in _neighbours(block if law is None else block * law[:, None], letters, rows):
+            top, bottom = view.max(axis=1), view.min(axis=1)
+            if not bottom.all():
+                if (top[bottom == 0] > 0).any():
+                    return math.inf
+                top, bottom = top[bottom > 0], bottom[bottom > 0]
+            worst = max(worst, float((top / bottom).max(initial=1.0)))
         if worst > enough:
             break
     return worst
+
+
+def _neighbours(block: NDArray[Any], letters: int, rows: int) -> Iterator[NDArray[Any]]:
+    """Views in which axis 1 is one row of the database; of several tables, one after another."""
+    for i in range(rows):
+        yield block.reshape(-1, letters, letters ** (rows - i - 1) * block.shape[1])
 
 
 def _upper(ratio: float) -> float:
@@ -142,13 +185,13 @@ def integer_table(
     exact /= exact.sum(axis=1, keepdims=True)
     limits: list[_Limit] = []
     if dp is not None:
-        limits.append(_Limit("differential privacy", dp, exact, lambda found: found.dp()))
+        limits.append(_Limit("differential privacy", dp, None, lambda found: found.dp()))
     if identifiability is not None and law is not None:
         wanted = max(identifiability, _upper(_worst_ratio(law[:, None], letters, rows)))
-        limits.append(_Limit("identifiability", wanted, exact * law[:, None],
+        limits.append(_Limit("identifiability", wanted, law,
                              lambda found: found.identifiability(law, wanted), 1.0 + wanted))
     for each in limits:
-        level = math.log(_worst_ratio(each.numbers, letters, rows))
+        level = math.log(_worst_ratio(exact, letters, rows, each.law))
         if level > each.limit + _ROUNDING * (1.0 + each.limit):
             raise NotGuaranteed(f"{each.name} of {each.limit:g}", f"the table has {level:.12g}", "ask for what it has")
     used = (exact > 0).any(axis=0)

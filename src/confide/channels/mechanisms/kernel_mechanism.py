@@ -28,7 +28,7 @@ from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
 from confide.contract.checks import non_negative
-from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source
 from confide.privacy.noise import Noise, Stream
 
@@ -69,16 +69,17 @@ class KernelMechanism(FittedMechanism):
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 10", spec="privacy_notions 4")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, Prior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is no prior",
-                               "use IndependentRows, Exchangeable or FullPrior")
+        super().__post_init__()
         non_negative("epsilon", self.epsilon)
-        self._provenance()
         if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
             raise Unsupported("prior", f"{self.letters}^{self.rows} databases", f"at most {LARGEST_FULL:,}")
         least = kernel_level(self.prior)
         if self.epsilon < least:
-            raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise")
+            if math.isinf(least):
+                raise Infeasible("epsilon", self.epsilon, least, "as the prior rules some databases out",
+                                 "use RandomizedResponse, or TopK where rows are independent")
+            raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise",
+                             'below it, ask least_distortion("identifiability", prior, epsilon) for the best mechanism')
 
     @property
     def _product(self) -> bool:

@@ -13,6 +13,7 @@ from typing import ClassVar
 from confide.channels.mechanisms.base import ChannelMechanism
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable
+from confide.channels.priors import Prior, as_prior
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Source, Unit
@@ -32,6 +33,7 @@ class RandomizedResponse(ChannelMechanism):
         epsilon: differential privacy in nats, >= 0; infinity keeps every row.
         letters: m, in 2..1024.
         rows: n >= 1.
+        prior: that `levels` are stated under, unless another one is given. The channel does not depend on it.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -48,6 +50,7 @@ class RandomizedResponse(ChannelMechanism):
     epsilon: float
     letters: int
     rows: int = 1
+    prior: Prior | None = None
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
@@ -56,6 +59,8 @@ class RandomizedResponse(ChannelMechanism):
             non_negative("epsilon", self.epsilon)
         whole("rows", self.rows, at_least=1)
         self._table  # noqa: B018 - checks the letters
+        if self.prior is not None:
+            object.__setattr__(self, "prior", as_prior(self.prior, self.letters, self.rows))
 
     @classmethod
     def telling_the_truth(cls, truth: float, *, letters: int, rows: int = 1) -> RandomizedResponse:
@@ -90,6 +95,10 @@ class RandomizedResponse(ChannelMechanism):
     def distortion(self) -> float:
         """Expected number of changed rows, whatever the prior."""
         return self.rows * (self.letters - 1) * self._table.other / self._table.total
+
+    @property
+    def _usual(self) -> Prior | None:
+        return self.prior
 
     def _size(self) -> tuple[int, int]:
         return self.letters, self.rows

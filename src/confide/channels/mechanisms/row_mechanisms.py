@@ -21,7 +21,7 @@ from confide.channels.mechanisms.base import FittedMechanism
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
 from confide.channels.priors import IndependentRows
-from confide.channels.rows import top_letters, water_table
+from confide.channels.rows import top_letters, water_tables
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source
@@ -38,14 +38,12 @@ class _RowMechanism(FittedMechanism):
     prior: IndependentRows
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.prior, IndependentRows):
-            raise Unsupported("prior", "rows that depend on each other", "use KernelMechanism or RandomizedResponse")
+            raise Unsupported("prior", "a law of rows that depend on each other",
+                              "use KernelMechanism or RandomizedResponse")
         if self.letters > _LETTERS:
             raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
-        self._provenance()
-
-    def _coded(self, tables: list[IntegerTable]) -> CodedRows:
-        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,19 +77,25 @@ class TopK(_RowMechanism):
         non_negative("epsilon", self.epsilon)
 
     def _code(self) -> CodedRows:
-        return self._coded([_top_table(law, self.epsilon) for law in self.prior.laws])
+        # Laws with the same likeliest letters answer alike.
+        laws, k = self.prior.laws, top_letters(self.prior.laws, self.epsilon)
+        rank = np.argsort(np.argsort(-laws, axis=1, kind="stable"), axis=1)
+        chosen, place = np.unique(rank < k[:, None], axis=0, return_inverse=True)
+        odds = {many: response_table(self.epsilon, many).weights for many in np.unique(k).tolist() if many > 1}
+        tables = [_top_table(each, odds) for each in chosen]
+        which = None if len(tables) == 1 else place.reshape(-1)[self.prior.law_of_row()]
+        return CodedRows(tables, which, self.rows)
 
 
-def _top_table(law: NDArray[np.float64], epsilon: float) -> IntegerTable:
-    m, k = len(law), top_letters(law, epsilon)
-    chosen = np.argsort(-law, kind="stable")[:k]
+def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> IntegerTable:
+    m, chosen = len(used), np.flatnonzero(used)
+    k = len(chosen)
     alike = np.full(k, _TOTAL // k, dtype=np.int64)
     alike[-1] += _TOTAL - int(alike.sum())
     weights = np.zeros((m, m), dtype=np.int64)
     weights[:, chosen] = alike
-    odds = response_table(epsilon, k).weights if k > 1 else alike[None]
-    if odds[0].sum() == _TOTAL:  # else epsilon is so small that all rows answer alike
-        weights[np.ix_(chosen, chosen)] = odds
+    if k > 1 and odds[k][0].sum() == _TOTAL:  # else epsilon is so small that all rows answer alike
+        weights[np.ix_(chosen, chosen)] = odds[k]
     return IntegerTable(weights, m)
 
 
@@ -151,6 +155,7 @@ class WaterFilling(_RowMechanism):
         return np.asarray(np.maximum(1.0 - math.exp(min(level, 700.0)) * least, h(level, self.letters, 1)))
 
     def _code(self) -> CodedRows:
-        return self._coded([
-            integer_table(water_table(law, float(delta)), self.letters, identifiability=self.identifiability, law=law)
-            for law, delta in zip(self.prior.laws, self.row_distortions, strict=True)])
+        tables = [
+            integer_table(table, self.letters, identifiability=self.identifiability, law=law)
+            for law, table in zip(self.prior.laws, water_tables(self.prior.laws, self.row_distortions), strict=True)]
+        return CodedRows(tables, None if len(tables) == 1 else self.prior.law_of_row(), self.rows)

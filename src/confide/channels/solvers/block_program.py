@@ -12,6 +12,7 @@ Optimization, chapter 14; Gondzio 1996).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -23,9 +24,12 @@ from confide.channels.solvers.block_newton import Newton
 from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 
-__all__ = ["Solution", "solve"]
+__all__ = ["Midway", "Solution", "solve"]
 
 _Vector = NDArray[np.float64]
+Midway = tuple[_Vector, _Vector, _Vector]
+_MIDWAY = 1e-3  # of the objective: its gap there
+_SHARES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
 _STEPS = 150
 _LEAST = 1e-14
 _PATIENCE, _SWEEPS, _IDLE = 30, 200, 3
@@ -42,6 +46,7 @@ class Solution:
         value: of the objective.
         slope: derivative of the value when all factors grow by e^t, at t = 0; at most 0.
         steps: Newton steps.
+        midway: variables, prices and rows' duals on the way, from where a program next to this one is solved sooner.
     """
 
     values: _Vector
@@ -49,15 +54,21 @@ class Solution:
     value: float
     slope: float
     steps: int
+    midway: Midway
 
 
-def solve(program: BlockProgram, start: _Vector, tolerance: float = 1e-9) -> Solution:
+def solve(
+    program: BlockProgram, start: _Vector, tolerance: float = 1e-9, *, midway: Midway | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Solution:
     """Solve such a program.
 
     Args:
         program: see `BlockProgram`.
         start: (k,) strictly inside all ratio constraints; need not keep the equalities.
         tolerance: of the gap, with the residuals, relative to max(1, objective).
+        midway: of a program next to this one.
+        progress: told which share of the way is done, in digits of the gap.
 
     Returns:
         The last point, also where the tolerance was not reached: the certificate says how good it is.
@@ -66,11 +77,14 @@ def solve(program: BlockProgram, start: _Vector, tolerance: float = 1e-9) -> Sol
         SolverFailed: the start is not inside, or a Newton system cannot be factored.
     """
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
-        return _solve(program, start, tolerance, pool if program.work > _SERIAL else None)
+        return _solve(program, start, tolerance, midway, progress, pool if program.work > _SERIAL else None)
 
 
-def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: ThreadPoolExecutor | None) -> Solution:
-    v = np.array(start, dtype=np.float64)
+def _solve(
+    program: BlockProgram, start: _Vector, tolerance: float, midway: Midway | None,
+    progress: Callable[[float], None] | None, pool: ThreadPoolExecutor | None,
+) -> Solution:
+    v = _inside(program, np.array(start, dtype=np.float64), midway)
     s = program.slack(v)
     if not s.min() > 0:
         raise SolverFailed("block program", "the start is not inside the ratio constraints")
@@ -79,8 +93,10 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: Thread
     first = weight = _weights(program, v, dearest)
     z = float(program.target @ dearest) / s.size * weight / s
     nu = np.zeros(len(program.target))
-    best, patience, steps = math.inf, 0, 0
-    found = (v, z, nu)
+    if midway is not None:
+        _, z, nu = midway
+    best, patience, steps, wide = math.inf, 0, 0, 0.0
+    found = reached = (v, z, nu)
     for steps in range(_STEPS):
         undual = program.cost + program.pulled(z) - nu[program.rows]
         residual = program.target - program.collected(v)
@@ -88,7 +104,13 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: Thread
         if gap + error < best:
             best, patience, found = gap + error, 0, (v, z, nu)
         patience += 1
-        enough = tolerance * max(1.0, float(program.cost @ v))
+        size = max(1.0, float(program.cost @ v))
+        enough = tolerance * size
+        if gap + error > _MIDWAY * size:
+            reached = (v, z, nu)
+        if progress is not None:
+            wide = max(wide, math.log(max(gap + error, enough) / enough))
+            progress(1.0 - math.log(max(best, enough) / enough) / wide if wide > 0 else 1.0)
         if best <= enough or (patience > (_PATIENCE if gap > enough else 2) and steps > _PATIENCE):
             break
         weight = 0.5 * (first + _weights(program, v, dearest))
@@ -102,7 +124,17 @@ def _solve(program: BlockProgram, start: _Vector, tolerance: float, pool: Thread
     v, z, nu = found
     prices = _settled(program, z, nu) * program.scales
     slope = -float(prices[0] @ (program.up * v[program.second]) + prices[1] @ (program.down * v[program.first]))
-    return Solution(values=v, prices=prices, value=float(program.cost @ v), slope=slope, steps=steps)
+    return Solution(values=v, prices=prices, value=float(program.cost @ v), slope=slope, steps=steps,
+                    midway=reached)
+
+
+def _inside(program: BlockProgram, start: _Vector, midway: Midway | None) -> _Vector:
+    """Variables midway, with as little of the start as brings them inside."""
+    for share in _SHARES if midway is not None else ():
+        v = (1.0 - share) * midway[0] + share * start  # type: ignore[index]
+        if program.slack(v).min() > 0:
+            return np.asarray(v)
+    return start
 
 
 def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:

@@ -19,10 +19,10 @@ from confide.channels.joint_types import joint_types
 from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
-__all__ = ["ClassProduct"]
+__all__ = ["MOST_ROWS", "ClassProduct"]
 
 _Vector = NDArray[np.float64]
-_MOST_ROWS = 2000
+MOST_ROWS = 2000
 _NOTHING = 1e-150
 
 
@@ -73,8 +73,8 @@ def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     The law is a convolution of two binomial laws. Its tails are far below the doubles, and count; they are taken from
     laws whose odds are tilted towards them, and tilted back.
     """
-    if rows > _MOST_ROWS:
-        raise Unsupported("rows", f"{rows:,} rows of an exchangeable prior", f"at most {_MOST_ROWS:,}")
+    if rows > MOST_ROWS:
+        raise Unsupported("rows", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
     log_law, changed = np.full((rows + 1, rows + 1), -np.inf), np.zeros((rows + 1, rows + 1))
     best = np.full((rows + 1, rows + 1), -1.0)
     number = np.arange(rows + 1)

@@ -9,6 +9,7 @@ Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from confide.channels.channel import Channel, FiniteChannel
 from confide.channels.joint_types import JointTypeChannel, joint_types
 from confide.channels.notions import Level
 from confide.channels.priors import Exchangeable, Prior
-from confide.channels.solvers.block_program import solve
+from confide.channels.solvers.block_program import Midway, solve
 from confide.channels.solvers.certificates import lower_bound, repaired
 from confide.channels.solvers.full_program import full_program
 from confide.channels.solvers.ratio_program import BlockProgram
@@ -26,13 +27,14 @@ from confide.channels.solvers.types_program import types_program
 from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
-__all__ = ["ProgramPoint", "as_exchangeable", "check_size", "solve_program"]
+__all__ = ["ProgramPoint", "as_exchangeable", "check_size", "program_seconds", "solve_program"]
 
 _INSIDE = 1e-12
 """The program is solved this much below the level, so that rounding of the channel stays below it."""
 
 _MOST_VARIABLES = 70_000
 _MOST_WORK = 6e9  # multiplications in one step
+_USUAL_STEPS, _DENSE_RATE, _BANDED_RATE = 50, 3e9, 4e8  # steps of a program; multiplications in a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class ProgramPoint:
         upper: distortion of `channel`.
         slope: derivative of D* by the level, about.
         channel: of at most this level.
+        midway: from where a level nearby is solved sooner.
     """
 
     epsilon: float
@@ -52,6 +55,7 @@ class ProgramPoint:
     upper: float
     slope: float
     channel: FiniteChannel
+    midway: Midway
     _program: BlockProgram
     _prices: NDArray[np.float64]
     _error: float
@@ -94,13 +98,33 @@ def check_size(prior: Prior) -> None:
                           "at most 256 databases; or an exchangeable law, or independent rows")
 
 
-def solve_program(prior: Prior, epsilon: float, notion: Level) -> ProgramPoint:
+def program_seconds(prior: Prior) -> float:
+    """How long one program takes on a usual machine, about; from sizes alone.
+
+    Example:
+        >>> from confide.channels.priors import FullPrior
+        >>> [round(program_seconds(FullPrior([1 / 2**n] * 2**n, 2, n))) for n in (4, 8)]
+        [0, 72]
+    """
+    m, n = prior.letters, prior.rows
+    if not isinstance(prior, Exchangeable):
+        return _USUAL_STEPS * float(prior.cells) ** 4 / _DENSE_RATE
+    return _USUAL_STEPS * float(math.comb(n + m * m - 1, n)) * math.comb(n + m - 1, n) ** 2 / _BANDED_RATE
+
+
+def solve_program(
+    prior: Prior, epsilon: float, notion: Level, *, tolerance: float = 1e-9, midway: Midway | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> ProgramPoint:
     """Solve and certify.
 
     Args:
         prior: with few databases, or exchangeable (`as_exchangeable` finds out).
         epsilon: > 0; for identifiability above eps_X.
         notion: "dp" or "identifiability".
+        tolerance: how far the solver goes; the point is certified at any.
+        midway: of a level nearby.
+        progress: told which share of the way is done.
 
     Raises:
         Unsupported: too large.
@@ -123,7 +147,7 @@ def solve_program(prior: Prior, epsilon: float, notion: Level) -> ProgramPoint:
     if program.work > _MOST_WORK:
         raise Unsupported("prior", f"a program over {len(start):,} joint types", "fewer rows or letters")
     inner = program.loosened(-_INSIDE)
-    found = solve(inner, start)
+    found = solve(inner, start, tolerance, midway=midway, progress=progress)
     values = repaired(inner, found.values, 0)
     channel: FiniteChannel
     if isinstance(prior, Exchangeable):
@@ -131,4 +155,4 @@ def solve_program(prior: Prior, epsilon: float, notion: Level) -> ProgramPoint:
     else:
         channel = Channel(values.reshape(prior.cells, -1).T, prior.letters, prior.rows)
     return ProgramPoint(epsilon, lower_bound(program, found.prices, error), math.fsum(program.cost * values),
-                        found.slope, channel, program, found.prices, error)
+                        found.slope, channel, found.midway, program, found.prices, error)

@@ -27,7 +27,7 @@ class InCoins:
         >>> from confide.market import LinearCost, MajorityMarket, check_equilibrium
         >>> market = MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0)
         >>> [round(check_equilibrium(InCoins(market, coins)).regret, 6) for coins in (1, 100)]
-        [0.000646, 0.0]
+        [0.002423, 0.0]
     """
 
     market: Any

@@ -1,0 +1,198 @@
+"""What a survey learns through a randomisation: shares of the true answers with standard errors, for any row table.
+
+Estimates are linear and without bias; where reports are of more kinds than answers, the weights are the best ones at a
+law that was fixed beforehand. The same formula says, before any data, how large the errors will be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
+from confide.channels.priors import Prior, as_law
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise.arguments import as_inputs
+from confide.privacy.shares import ShareEstimate, decoded, report_squares
+
+__all__ = ["ShareEstimate", "mean_law", "row_table", "shared_table", "survey_errors", "survey_shares"]
+
+_Array = NDArray[np.float64]
+_EVEN = 1e-6  # of a uniform law in the one that the weights are best at: no report that can come has weight 0
+_SHOWN = 10  # names in a message
+
+
+def survey_shares(
+    table: ArrayLike | FiniteChannel, reports: ArrayLike | None = None, *, counts: ArrayLike | None = None,
+    prior: Prior | ArrayLike | None = None, names: Sequence[str] = ()
+) -> ShareEstimate:
+    """Shares of the true answers from randomised reports, without bias, with standard errors.
+
+    Each person reports once, independently of all others, and their number is fixed beforehand. With as many kinds of
+    reports as answers there is one linear estimate without bias; with more of them, it is the one with the least
+    errors under the prior. For randomised response at an epsilon, `confide.privacy.estimated_shares` is the same.
+
+    Args:
+        table: (m, k) probability of each report, one row for each true answer; or a channel that takes each row
+            through one table, such as `mechanism.channel`.
+        reports: (n,) in 0..k-1. Give these or the counts.
+        counts: (k,) how often each report came.
+        prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
+            matters for the size of the errors where k > m, and never for bias.
+        names: of the m answers, for messages.
+
+    Raises:
+        InvalidInput: no reports, impossible ones, or a table from which some shares do not follow: the message lists
+            the answers that cannot be told apart.
+
+    Example:
+        >>> found = survey_shares([[0.75, 0.25], [0.15, 0.85]], counts=[300, 700])
+        >>> found.shares.round(3).tolist(), found.errors.round(3).tolist(), found.randomization_errors.round(3).tolist()
+        ([0.25, 0.75], [0.024, 0.024], [0.02, 0.02])
+    """
+    given = row_table(table)
+    observed = _counts(given.shape[1], reports, counts)
+    if observed[~given.any(axis=0)].any():
+        raise InvalidInput("reports" if counts is None else "counts", "hold a report that the table rules out",
+                           "must come from this table")
+    rule = _rule(given, prior)
+    if rule.apart:
+        groups = "; ".join(", ".join(_names(group, names)) for group in rule.apart)
+        raise InvalidInput("table", f"these answers cannot be told apart by any number of reports: {groups}",
+                           "each answer needs a row that is no mixture of the others'")
+    return decoded(observed, given, rule.decoder)
+
+
+def survey_errors(
+    table: ArrayLike | FiniteChannel, prior: Prior | ArrayLike, people: int, *, sampling: bool = True
+) -> _Array:
+    """Standard errors of `survey_shares`, before any data: to compare designs by what they are good for.
+
+    Args:
+        table: as in `survey_shares`.
+        prior: (m,) shares of the true answers, or a prior, whose average row counts.
+        people: n >= 1, who report once each.
+        sampling: True for shares of a population from which they were drawn at random. False for shares among
+            themselves: the randomisation alone.
+
+    Returns:
+        (m,) standard errors, exact under these shares; infinity where no number of reports tells the share.
+
+    Raises:
+        InvalidInput: no table, no law over its answers, or no people.
+
+    Example:
+        >>> survey_errors([[0.75, 0.25], [0.25, 0.75]], [0.1, 0.9], 1000).round(4).tolist()
+        [0.029, 0.029]
+        >>> survey_errors([[1, 0], [0, 1]], [0.1, 0.9], 1000).round(4).tolist()  # asked directly
+        [0.0095, 0.0095]
+    """
+    given = row_table(table)
+    law, n = mean_law(prior, len(given)), whole("people", people, at_least=1)
+    rule = _rule(given, law)
+    squares = report_squares(given, rule.decoder, law) - (law**2 if sampling else law)
+    errors: _Array = np.sqrt(np.maximum(squares, 0.0) / n)
+    errors[[x for group in rule.apart for x in group]] = np.inf
+    return errors
+
+
+def row_table(channel: ArrayLike | FiniteChannel) -> _Array:
+    """(m, k) the one table that each row goes through.
+
+    Raises:
+        InvalidInput: no table; rows go through different ones, or all rows together through one.
+    """
+    if not isinstance(channel, FiniteChannel):
+        return as_table("table", channel)
+    found = channel.table() if isinstance(channel, Channel) and channel.rows == 1 else shared_table(channel)
+    if found is None:
+        raise InvalidInput("table", "rows do not go through one table, each by itself",
+                           "must be the table of one row, or a channel that uses it for each row")
+    return found
+
+
+def shared_table(channel: FiniteChannel | None) -> _Array | None:
+    """(m, k) the table of a product of rows that all go through one; None for other channels."""
+    if isinstance(channel, RowProduct) and all(np.array_equal(each, channel.tables[0]) for each in channel.tables):
+        return channel.tables[0]
+    return None
+
+
+def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
+    """(m,) the law of one row, on average over the rows."""
+    if isinstance(prior, Prior):
+        laws, counts = prior.marginals()
+        law: _Array = counts @ laws / prior.rows
+    else:
+        law = as_law("prior", prior)
+    if law.size != letters:
+        raise InvalidInput("prior", f"is over {law.size} letters", f"must be over {letters}, as the table is")
+    return law
+
+
+class _Rule(NamedTuple):
+    """The decoder, (k, m), and groups of letters that cannot be told apart, whose columns mean nothing."""
+
+    decoder: _Array
+    apart: list[list[int]]
+
+
+def _rule(table: _Array, prior: Prior | ArrayLike | None) -> _Rule:
+    """Weighted least squares: of all A with T A = 1, the one with the least A' diag(q) A.
+
+    With q the law of a report this is the least variance of all linear estimates without bias, and the decoder's rows
+    sum to 1: so do the shares.
+    """
+    m, k = table.shape
+    law = np.full(m, 1.0 / m)
+    if prior is not None:
+        law = (1.0 - _EVEN) * mean_law(prior, m) + _EVEN * law
+    q = law @ table
+    used = q > 0
+    root = np.sqrt(q[used])
+    u, sizes, vt = np.linalg.svd(table[:, used] / root, full_matrices=bool(used.sum() < m))  # all m columns of u
+    rank = int((sizes > 4.0 * max(m, k) * np.finfo(float).eps * sizes[0]).sum())
+    decoder = np.zeros((k, m))
+    decoder[used] = (vt[:rank].T / sizes[:rank]) @ u[:, :rank].T / root[:, None]
+    return _Rule(decoder, _groups(u[:, rank:]))
+
+
+def _groups(null: _Array) -> list[list[int]]:
+    """Letters whose shares can be traded for each other without a trace in the reports: connected by directions in
+    which the law may move.
+    """
+    linked = np.abs(null @ null.T) > 1e-8
+    left, groups = set(np.flatnonzero(linked.diagonal()).tolist()), []
+    while left:
+        group, edge = set(), {min(left)}
+        while edge:
+            group |= edge
+            edge = {y for x in edge for y in np.flatnonzero(linked[x]).tolist()} - group
+        groups.append(sorted(group))
+        left -= group
+    return groups
+
+
+def _counts(kinds: int, reports: ArrayLike | None, counts: ArrayLike | None) -> NDArray[np.int64]:
+    if (reports is None) == (counts is None):
+        raise InvalidInput("reports", "give reports or counts, and not both")
+    if counts is None:
+        answers = as_inputs(np.asarray(reports), kinds, field="reports", kind=f"report of {kinds}")
+        found = np.bincount(answers, minlength=kinds)
+    else:
+        found = np.asarray(counts)
+        if found.shape != (kinds,) or found.dtype.kind not in "iu" or (found < 0).any():
+            raise InvalidInput("counts", f"an array of shape {found.shape} and type {found.dtype}",
+                               f"must be {kinds} whole numbers >= 0")
+    if not found.any():
+        raise InvalidInput("reports" if counts is None else "counts", "there are none: nothing can be estimated")
+    return found.astype(np.int64)
+
+
+def _names(group: list[int], names: Sequence[str]) -> list[str]:
+    words = [names[x] if names else str(x) for x in group[:_SHOWN]]
+    return words if len(group) <= _SHOWN else [*words, f"and {len(group) - _SHOWN} others"]

@@ -1,0 +1,36 @@
+"""A progress bar for long work, on a terminal only: it shows a share of something public, never a count."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from confide.contract.kinds import Progress
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Progress | None]:
+    """What to call as the work goes on; None in a pipe, where nothing is shown.
+
+    Args:
+        label: what is being done.
+    """
+    if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
+             console=Console(stderr=True, highlight=False, force_jupyter=False), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def advance(done: int, total: int | None) -> None:
+            if total:
+                bar.update(task, completed=min(100, 100 * done // total), total=100)
+
+        yield advance

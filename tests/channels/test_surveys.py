@@ -1,0 +1,189 @@
+"""Shares estimated through any row table: without bias, with exact errors, or letters named that look alike."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from confide.channels import (
+    Channel,
+    Exchangeable,
+    IndependentRows,
+    RandomizedResponse,
+    RowProduct,
+    analyse,
+    how_private,
+    read_channel,
+    survey_errors,
+    survey_shares,
+)
+from confide.contract.errors import InvalidInput
+from confide.contract.presentation import Table
+from confide.privacy import Noise, estimated_shares, response_table
+
+FORCED = np.array([[0.9, 0.1], [0.2, 0.8]])
+THREE = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
+MORE = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]])  # more kinds of reports than answers
+LAWS = {2: np.array([0.1, 0.9]), 3: np.array([0.5, 0.3, 0.2])}
+
+
+@pytest.mark.parametrize("table", [FORCED, THREE, MORE], ids=["two", "three", "more"])
+@pytest.mark.parametrize("sampling", [True, False])
+def test_no_bias_and_exact_errors(table: np.ndarray, sampling: bool) -> None:
+    """Over all reports of three people: drawn from a population, or three whose answers are fixed."""
+    m, kinds = table.shape
+    truths = (0, m - 1, m - 1)
+    law = LAWS[m] if sampling else np.bincount(truths, minlength=m) / 3
+    chances = [law @ table] * 3 if sampling else [table[x] for x in truths]
+    mean, square = np.zeros(m), np.zeros((m, m))
+    for reports in product(range(kinds), repeat=3):
+        shares = survey_shares(table, reports, prior=law).shares
+        chance = np.prod([each[y] for each, y in zip(chances, reports, strict=True)])
+        mean += chance * shares
+        square += chance * np.outer(shares, shares)
+    assert mean == pytest.approx(law, abs=1e-13)
+    exact = np.sqrt(np.diag(square - np.outer(mean, mean)))
+    assert survey_errors(table, law, 3, sampling=sampling) == pytest.approx(exact, rel=1e-9)
+
+
+def test_errors_of_an_estimate_are_the_planned_ones_at_it() -> None:
+    for table, counts in ((THREE, [300, 400, 300]), (MORE, [250, 220, 230, 300])):
+        found = survey_shares(table, counts=counts)
+        assert found.shares.sum() == pytest.approx(1.0)
+        if len(counts) == len(table):
+            assert found.errors == pytest.approx(survey_errors(table, found.shares, 1000))
+            alone = survey_errors(table, found.shares, 1000, sampling=False)
+            assert found.randomization_errors == pytest.approx(alone)
+        assert np.diag(found.covariance) == pytest.approx(found.errors**2)
+        assert found.covariance.sum() == pytest.approx(0.0, abs=1e-15)
+        reports = np.repeat(np.arange(len(counts)), counts)
+        assert survey_shares(table, reports).shares.tolist() == found.shares.tolist()
+    # Nothing negative stands under a root where an estimate leaves [0, 1].
+    outside = survey_shares(MORE, counts=[0, 0, 5, 0])
+    assert (outside.errors > 0).all()
+    assert (outside.randomization_errors > 0).all()
+
+
+def test_weights_are_the_best_ones() -> None:
+    """At the prior, the errors are those of Fisher's information; any law leaves the estimate without bias."""
+    law = LAWS[2]
+    information = MORE / (law @ MORE) @ MORE.T
+    best = np.sqrt(np.diag(np.linalg.inv(information) - np.outer(law, law)) / 50)
+    assert survey_errors(MORE, law, 50) == pytest.approx(best, rel=1e-6)
+    expected = 10**6 * (law @ MORE)
+    for prior in (None, [0.9, 0.1], [1.0, 0.0]):
+        found = survey_shares(MORE, counts=expected.round().astype(int), prior=prior)
+        assert found.shares == pytest.approx(law, abs=1e-9)
+        assert (found.errors * np.sqrt(10**6 / 50) >= best * (1 - 1e-6)).all()
+
+
+@pytest.mark.parametrize("categories", [2, 5])
+def test_randomised_response_is_a_case(categories: int) -> None:
+    truth = np.arange(4000) % categories % 3
+    reports = RandomizedResponse(epsilon=1.0, letters=categories, rows=4000).release(truth, Noise.simulated(3))
+    table = response_table(1.0, categories).weights / 2**62
+    found = survey_shares(table, reports)
+    shares, errors = estimated_shares(reports, 1.0, categories)
+    assert shares == pytest.approx(found.shares, abs=1e-12)
+    assert errors == pytest.approx(found.randomization_errors, rel=1e-9)
+    # Warner's formula: share by share, at the estimate.
+    p, q = table[0, 0], table[0, 1]
+    kept = np.maximum(shares, 0) / np.maximum(shares, 0).sum()
+    assert errors == pytest.approx(np.sqrt((kept * p * (1 - p) + (1 - kept) * q * (1 - q)) / 4000) / (p - q))
+
+
+def test_answers_that_cannot_be_told_apart() -> None:
+    alike = [[0.8, 0.2], [0.3, 0.7], [0.3, 0.7]]
+    with pytest.raises(InvalidInput, match="by any number of reports: sometimes, often; each"):
+        survey_shares(alike, [0, 1], names=("never", "sometimes", "often"))
+    assert np.isfinite(survey_errors(alike, LAWS[3], 10)).tolist() == [True, False, False]
+    sure = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]  # the first one's share is the first report's
+    assert survey_errors(sure, LAWS[3], 100).tolist() == [pytest.approx(0.05), np.inf, np.inf]
+    pairs = np.kron(np.eye(2), [[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(InvalidInput, match="reports: 0, 1; 2, 3; each"):
+        survey_shares(pairs, [0, 1])
+    with pytest.raises(InvalidInput, match=r"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, and 2 others"):
+        survey_shares(np.full((12, 3), 1 / 3), [0, 1])
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({}, "give reports or counts"), ({"reports": [0], "counts": [1, 0]}, "and not both"),
+    ({"reports": [2]}, "reports: an entry is no report of 2"), ({"reports": []}, "nothing can be estimated"),
+    ({"counts": [0, 0]}, "counts: there are none"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
+    ({"counts": [1.0, 1.0]}, "must be 2 whole numbers"), ({"counts": [1, 1, 1]}, "must be 2 whole numbers"),
+    ({"counts": [1, 1], "prior": [0.2, 0.3, 0.5]}, "prior: is over 3 letters; must be over 2"),
+    ({"counts": [1, 1], "table": [[1.0, 0.0], [1.0, 0.0]]}, "counts: hold a report that the table rules out"),
+    ({"counts": [1, 1], "table": RowProduct([FORCED, FORCED.T / FORCED.sum(axis=0)[:, None]])}, "through one table"),
+    ({"counts": [1, 1], "table": Channel(np.eye(4), 2, 2)}, "through one table"),
+])
+def test_what_cannot_be_estimated_from(arguments: dict, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        survey_shares(arguments.pop("table", FORCED), **arguments)
+
+
+# ---- the page and the file
+
+
+def test_a_page_says_what_can_be_estimated() -> None:
+    """And that the mechanisms with the least levels may tell nothing."""
+    survey = read_channel({"format": 1, "rows": 1000, "prior": [0.6, 0.3, 0.1], "response": {
+        "letters": ["never", "sometimes", "often"], "truth": 0.7}})
+    answer = survey.answer()
+    (section,) = [each for each in answer.sections() if each.title == "How useful it is"]
+    (table,) = [block for block in section.blocks if isinstance(block, Table)]
+    assert [row[0] for row in table.rows] == ["never", "sometimes", "often"]
+    assert table.columns[4] == "TopK, least dp"
+    assert table.rows[2][1:3] == (pytest.approx(0.1), pytest.approx(np.sqrt(0.09 / 1000)))
+    errors = survey_errors(survey.channel, [0.6, 0.3, 0.1], 1000)
+    assert [row[3] for row in table.rows] == pytest.approx(errors.tolist())
+    assert {row[4] for row in table.rows} == {"cannot be estimated"}
+    assert answer.to_dict()["usefulness"]["least"]["dp"]["mechanism"] == "TopK"
+    assert len(how_private(RowProduct([np.full((40, 40), 1 / 40)])).usefulness.section().blocks[1].rows) == 30
+
+
+def test_no_page_says_so_of_whole_databases() -> None:
+    for channel in (Channel(np.eye(4), 2, 2), RowProduct([FORCED, FORCED[::-1]])):
+        assert how_private(channel).usefulness is None
+    with pytest.raises(InvalidInput, match="names: 1 names; must be 2"):
+        how_private(FORCED, names=["yes"])
+
+
+@pytest.mark.parametrize(("design", "table"), [
+    ({"design": "truth", "truth": 0.5, "otherwise": "any"}, [[0.75, 0.25], [0.25, 0.75]]),
+    ({"design": "warner", "statement": 0.7}, [[0.7, 0.3], [0.3, 0.7]]),
+    ({"design": "forced", "forced": [0.25, 0.125]}, [[0.875, 0.125], [0.25, 0.75]]),
+    ({"design": "unrelated", "sensitive": 0.5, "unrelated": [0.25, 0.75]}, [[0.625, 0.375], [0.125, 0.875]]),
+])
+def test_designs_by_name(design: dict, table: list) -> None:
+    it = read_channel({"format": 1, "response": {"letters": ["yes", "no"], **design}})
+    assert it.channel.tables[0] == pytest.approx(np.array(table))
+    assert it.names == ("yes", "no")
+
+
+def test_from_a_file_to_an_estimate() -> None:
+    """Through whole numbers and secure noise; what comes out is within six errors of the truth."""
+    survey = read_channel({"format": 1, "rows": 4000, "prior": [0.1, 0.9], "response": {
+        "design": "forced", "letters": ["yes", "no"], "forced": [0.2, 0.1]}})
+    machine = survey.mechanism()
+    assert machine.dp() == pytest.approx(analyse(survey.channel, survey.prior).dp)
+    reports = machine.release([0] * 400 + [1] * 3600, Noise.secure())
+    found = survey_shares(machine.channel, reports, prior=survey.prior, names=survey.names)
+    assert (np.abs(found.shares - [0.1, 0.9]) < 6 * found.randomization_errors).all()
+
+
+def test_priors_of_people_who_have_to_do_with_each_other() -> None:
+    base = {"format": 1, "rows": 3, "channel": FORCED.tolist()}
+    mixture = {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}
+    found = read_channel({**base, "prior": {"mixture": mixture}})
+    same = Exchangeable.mixture(rows=3, **mixture)
+    assert found.prior.log_sequence.tolist() == same.log_sequence.tolist()
+    assert found.answer().usefulness.shares == pytest.approx([0.55, 0.45])
+    # The same by the number of rows with the second letter.
+    counts = np.bincount([bin(x).count("1") for x in range(8)], weights=same.vector())
+    again = read_channel({**base, "prior": {"counts": counts.tolist()}}).prior
+    assert again.vector() == pytest.approx(same.vector())
+    assert Exchangeable.of_counts([0.0, 1.0, 0.0]).vector().tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
+    unlike = survey_errors(FORCED, IndependentRows([[0.9, 0.1], [0.2, 0.8]]), 2)
+    assert unlike == pytest.approx(survey_errors(FORCED, [0.55, 0.45], 2))
