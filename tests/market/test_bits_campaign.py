@@ -106,7 +106,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     assert not it.book().answers()
     (tmp_path / "reports.csv").write_text("id,report\n1,yes\n2,maybe\n2,no\n999,yes\n3,\n")
     found = it.check()
-    assert (found.rows, found.usable) == (5, 2)
+    assert (found.rows, found.usable) == (5, 1)
     assert found.rejected == {"2": "report: is not a level; must be one of no, yes",
                               "2 (row 3)": "a later row of the same id", "row 4": "no id of the public list"}
     (tmp_path / "ill.toml").write_text(kind("bits").template)

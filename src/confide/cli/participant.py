@@ -44,10 +44,10 @@ def rehearse(
 ) -> None:
     """Play everybody's side with true answers that are public already, and write what they would hand in."""
     from confide.cli import output
-    from confide.cli.render import progress
+    from confide.contract.progress import progress_bar
 
     it = load(campaign)
-    with progress("rehearsing") as bar:
+    with progress_bar("rehearsing") as bar:
         count = it.rehearse(out, total=total, progress=bar)
     if as_json:
         emit(output.RehearseOutput(**head(it), out=str(out), reports=count))

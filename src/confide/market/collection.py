@@ -52,6 +52,9 @@ class BitMarket(Protocol):
     def people(self) -> int: ...
 
     @property
+    def presence(self) -> float: ...
+
+    @property
     def largest_level(self) -> float: ...
 
     def level_of(self, worth: float | None) -> float: ...
@@ -175,12 +178,13 @@ class BitCollection(Mechanism):
         Rounding raises each payment by less than a coin, and what a lie gains by less than one.
         """
         found: list[Guarantee] = []
+        attended = self.market.people * self.market.presence  # on average
         for each in self.market.guarantees():
             match each:
                 case Truthfulness():
                     found.append(replace(each, gain=each.gain + self.coin, unit_of_gain=self.currency))
                 case Budget():
-                    found.append(replace(each, expected=each.expected + self.market.people * self.coin,
+                    found.append(replace(each, expected=each.expected + attended * self.coin,
                                          highest=each.highest + self.coin, currency=self.currency))
                 case _:
                     found.append(each)

@@ -54,6 +54,8 @@ class Rehearsal(_Table):
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
     column: str = Field(min_length=1, description="of the true answers")
+    id: str | None = Field(default=None, min_length=1, description="column with the ids, or 'row'; default that of "
+                           "[people]")
     above: float | None = Field(default=None, allow_inf_nan=False, description="the bit is whether a number is above "
                                 "it; otherwise the column holds the words of [bit]")
 

@@ -115,8 +115,8 @@ class BitKind(ABC):
         """One pass over the file, for the operator alone."""
         data = self._submissions(config, folder, progress)
         usable = sum(len(batch.report) for batch in data)
-        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected,
-                     tolerated=None)
+        return Check(slots=config.people.count, usable=usable, rejected=data.rejected,
+                     rows=usable + len(data.rejected) + sum(data.absent), tolerated=None)
 
     def record(
         self, config: BitConfig, plan: BitPlan, folder: Path, identity: str
@@ -282,13 +282,14 @@ class BitKind(ABC):
         if progress is not None:
             source = source.watched(by_slots(progress, config.people.count))
         people = Submissions(source=source, bit=table.role(config.bit), roster=Roster(config.people.count),
-                             identity=config.people.id, group=self.group(config))
+                             identity=config.people.id if table.id is None else table.id, group=self.group(config))
         parts = list(people)
         truth = Reports(*(np.concatenate([getattr(part, name) for part in parts])
                           for name in ("index", "report", "group")))
-        report, told = truth.report.copy(), truth.report != NONE
-        report[told] = self._drawn(plan, truth.report[told], noise)
-        return Collection(data=Rehearsed(truth=truth, reports=replace(truth, report=report)), rejected=people.rejected)
+        report = self._drawn(plan, truth.report, noise).astype(np.uint8)
+        there = report != NONE
+        reports = Reports(truth.index[there], report[there], truth.group[there])
+        return Collection(data=Rehearsed(truth=truth, reports=reports), rejected=people.rejected)
 
     @abstractmethod
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
@@ -302,7 +303,7 @@ class BitKind(ABC):
         names = ("all",) if group is None else group.levels
         rows = []
         for k, name in enumerate(names):
-            inside = truth.report[(truth.group == k) & (truth.report != NONE)]
+            inside = truth.report[truth.group == k]
             n = int(board.ones[k] + board.zeros[k])
             rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
         paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units

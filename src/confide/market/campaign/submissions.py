@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from confide.market.collection import Reports
-from confide.market.strategies import NONE
 from confide.tables import Above, Category, FirstRows, Roster, Source, rejections
 from confide.tables.roles import FINE, MISSING
 
@@ -21,7 +20,8 @@ _ROW = np.dtype([("report", "u1"), ("group", "<u2")])
 class Submissions:
     """What people handed in, from the file that the campaign names.
 
-    An empty cell takes no part; so does, and is told to the operator, what is no report.
+    An empty cell takes no part: it is no report, and nothing comes of it. What is no report otherwise is told to the
+    operator.
 
     Args:
         source: the table.
@@ -30,6 +30,7 @@ class Submissions:
         identity: the id column, or "row".
         group: role of the column of groups; None where everybody is in one.
         rejected: id -> reason, complete after one pass; the operator's alone.
+        absent: how many rows took no part, after one pass.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class Submissions:
     identity: str
     group: Category | None = None
     rejected: dict[str, str] = field(default_factory=dict, repr=False)
+    absent: list[int] = field(default_factory=list, repr=False)
 
     def check(self) -> None:
         """Raise `InvalidInput` now if a column is missing or of a wrong type; looks at types, not at values."""
@@ -46,6 +48,7 @@ class Submissions:
     def __iter__(self) -> Iterator[Reports]:
         # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
         self.rejected.clear()
+        self.absent.clear()
         yield from self._pass(self.rejected)
 
     def _pass(self, rejected: dict[str, str], rows: int = 65536) -> Iterator[Reports]:
@@ -63,9 +66,9 @@ class Submissions:
             if lost.any():
                 rejected.update(rejections(
                     first, batch, index, lost, self._reasons(np.flatnonzero(lost & (index >= 0)), problems, unknown)))
-            taken = ~lost
-            report = np.where(absent | (unknown != FINE), NONE, bits).astype(np.uint8)
-            yield Reports(index[taken], report[taken], np.where(unknown != FINE, 0, group)[taken])
+            self.absent.append(int(absent.sum()))
+            taken = ~lost & ~absent
+            yield Reports(index[taken], bits[taken].astype(np.uint8), group[taken])
 
     def _reasons(self, rows: np.ndarray, problems: np.ndarray, unknown: np.ndarray) -> dict[int, str]:
         found = {}
