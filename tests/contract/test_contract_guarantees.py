@@ -92,7 +92,7 @@ def test_what_json_lacks_is_spelled() -> None:
 
 def test_sentences() -> None:
     assert privacy(part="the billboard").sentence() == (
-        "epsilon = 1: joint differential privacy towards everybody else together for the billboard, when one record "
+        "epsilon = 1: joint differential privacy towards everybody else together for the billboard, when one record is "
         "replaced")
     assert accuracy(0.25).sentence() == "the error is at most 0.25"
     assert truth(unit_of_gain="USD").sentence() == "no lie gains more than 0.1 USD, for everybody"

@@ -36,6 +36,14 @@ class Unit(StrEnum):
     BIT = "one bit"
 
 
+_STEPS = {
+    Unit.RECORD_REPLACED: "one record is replaced",
+    Unit.RECORD_ADDED_OR_REMOVED: "one record is added or removed",
+    Unit.VERTEX_REWIRED: "one protected vertex is rewired",
+    Unit.BIT: "one bit changes",
+}
+
+
 class Audience(StrEnum):
     """Who looks."""
 
@@ -153,7 +161,7 @@ class Privacy(Guarantee):
         }[self.audience]
         if self.loss.vacuous:
             return f"no {kind} for {self.part}"
-        return f"{self.loss}: {kind} for {self.part}, when {self.unit.value}"
+        return f"{self.loss}: {kind} for {self.part}, when {_STEPS[self.unit]}"
 
 
 @dataclass(frozen=True, kw_only=True)

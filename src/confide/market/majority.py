@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,19 +30,12 @@ from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability
 from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
 from confide.market.nature import Nature, Reporting, as_level
+from confide.market.paid import Paid, PaidByCounts
 from confide.market.quotes import Quote, quote_of
-from confide.market.strategies import Strategy, as_reports
+from confide.market.strategies import Strategy
 from confide.market.totals import TotalPayment
 
-__all__ = ["MajorityMarket", "Paid", "excess", "majority_statistic", "proof_function"]
-
-
-class Paid(NamedTuple):
-    """What each participant with that report is paid, and all together."""
-
-    one: float
-    zero: float
-    total: float
+__all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
 
 
 def majority_statistic(nature: Nature, errors: MajorityErrors) -> PeerStatistic:
@@ -69,7 +62,7 @@ def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
 
 
 @dataclass(frozen=True)
-class MajorityMarket:
+class MajorityMarket(PaidByCounts):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
 
     All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
@@ -263,26 +256,13 @@ class MajorityMarket:
         Raises:
             InvalidInput: more reports than people.
         """
-        heads, tails = whole("ones", ones), whole("zeros", zeros)
-        n = heads + tails
-        if n > self.people:
-            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        heads, tails, n = int(ones), int(zeros), self.participants(ones, zeros)
         if n < 2:
             return Paid(0.0, 0.0, 0.0)
         payment, t = self.payment_at(n), int(majority_threshold(n - 1))
         one = payment.for_one if heads - 1 >= t else 0.0
         zero = payment.for_zero if heads < t else 0.0
         return Paid(one, zero, one * heads + zero * tails)
-
-    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
-
-        Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
-        """
-        found = as_reports(reports, self.people)
-        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
-        return np.choose(found, [paid.zero, paid.one, 0.0])
 
     def liability(self) -> tuple[float, float]:
         """The largest single payments: for a 1, and for a 0, when all take part."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from confide import market
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Budget
+from confide.contract.guarantees import Budget, Guarantee
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
@@ -204,10 +204,10 @@ class BitKind(ABC):
         return [
             Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
             Section(title="What is promised, and to whom", blocks=(Text((
-                *(each.sentence() + "." for each in plan.guarantees.privacy),
+                *(_sentence(each) for each in plan.guarantees.privacy),
                 "Reports left the people already randomised: counts, payments and everything that is concluded from "
                 "them give nothing further away.",
-                *(each.sentence() + "." for each in plan.guarantees if each not in plan.guarantees.privacy),
+                *(_sentence(each) for each in plan.guarantees if each not in plan.guarantees.privacy),
             )),)),
         ]
 
@@ -314,6 +314,11 @@ class BitKind(ABC):
                   f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
                   "have.",)),
         ))]
+
+
+def _sentence(promise: Guarantee) -> str:
+    text = promise.sentence()
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _as_settled(plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitPlan:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from confide.audit import AuditReport
+from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.contract.kinds import Progress
@@ -109,7 +110,7 @@ class PairPages:
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it, role = plan.market, self.belief.role()
         names = ["all"] if role is None else list(role.levels)
-        rows: list[tuple[str | int | float | None, ...]] = []
+        rows: list[tuple[str, int, float, float, float, float]] = []
         counts = list(zip(names, billboard.ones.tolist(), billboard.zeros.tolist(), strict=True))
         if len(counts) > 1:
             counts.append(("all", int(billboard.ones.sum()), int(billboard.zeros.sum())))
@@ -118,10 +119,13 @@ class PairPages:
                 found = mean_estimate(ones, zeros, it.epsilon)
                 low, high = found.interval(_DELTA)
                 rows.append((name, ones + zeros, found.value, found.sd, low, high))
+        picture = intervals(
+            [(row[0], "95%", row[2], row[4], row[5]) for row in rows], title=f"Share of {plan.config.bit.one}",
+            axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
         return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
                                f"{1 - _DELTA:.0%} from", "to"), rows=tuple(rows),
                       note="Unbiased for the share among those who took part. Errors are of the randomisation alone: "
-                           "they say nothing of who was asked, or of who stayed away.")]
+                           "they say nothing of who was asked, or of who stayed away."), *picture]
 
 
 def _cheaper(found: BitPlan) -> Section:

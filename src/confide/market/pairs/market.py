@@ -19,9 +19,9 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.market.costs import Cost, as_cost
 from confide.market.equilibrium import Others, interim_matrix
-from confide.market.majority import Paid
 from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.nature import Nature, as_level
+from confide.market.paid import Paid, PaidByCounts
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
 from confide.market.pairs.prior import PairPrior
@@ -34,7 +34,7 @@ __all__ = ["PairMarket"]
 
 
 @dataclass(frozen=True)
-class PairMarket:
+class PairMarket(PaidByCounts):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
@@ -154,12 +154,6 @@ class PairMarket:
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
 
-    def _participants(self, ones: int, zeros: int) -> int:
-        n = whole("ones", ones) + whole("zeros", zeros)
-        if n > self.people:
-            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
-        return n
-
     def pay(self, ones: int, zeros: int) -> Paid:
         """Everybody's payment from the two public counts.
 
@@ -173,7 +167,7 @@ class PairMarket:
         """
         if not self.average:
             raise Refused("counts do not say what one peer each pays", "use pay_reports, or average=True")
-        n = self._participants(ones, zeros)
+        n = self.participants(ones, zeros)
         one = float(self.peer_payments(ones - 1, zeros)[1]) if ones and n > 1 else 0.0
         zero = float(self.peer_payments(ones, zeros - 1)[0]) if zeros and n > 1 else 0.0
         return Paid(one, zero, one * ones + zero * zeros)
@@ -224,7 +218,7 @@ class PairMarket:
         Raises:
             InvalidInput: more reports than people, or none.
         """
-        self._participants(ones, zeros)
+        self.participants(ones, zeros)
         return mean_estimate(ones, zeros, self.epsilon)
 
     def half_width(self, delta: float) -> float:

@@ -22,9 +22,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
 from confide.market.counts import binomial_weights
-from confide.market.majority import Paid
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
-from confide.market.strategies import Strategy, as_reports
+from confide.market.paid import Paid, PaidByCounts
+from confide.market.strategies import Strategy
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
 from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
 from confide.market.threshold.random_attendance import attendance_bound, attendance_error, thesis_error
@@ -92,7 +92,7 @@ def reporting_of(nature: Nature, flip: Any, epsilon: float) -> Reporting:
 
 
 @dataclass(frozen=True)
-class ThresholdMarket:
+class ThresholdMarket(PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.
 
     A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
@@ -362,26 +362,13 @@ class ThresholdMarket:
         Raises:
             InvalidInput: more reports than people.
         """
-        heads, tails = whole("ones", ones), whole("zeros", zeros)
-        n = heads + tails
-        if n > self.people:
-            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        heads, tails, n = int(ones), int(zeros), self.participants(ones, zeros)
         if n < 2:
             return Paid(0.0, 0.0, 0.0)
         table, t = self.payments_at(n), int(majority_threshold(n - 1))
         one, zero = float(table[1, int(heads - 1 >= t)]), float(table[0, int(heads >= t)])
         one, zero = one if heads else 0.0, zero if tails else 0.0
         return Paid(one, zero, one * heads + zero * tails)
-
-    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
-
-        Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
-        """
-        found = as_reports(reports, self.people)
-        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
-        return np.choose(found, [paid.zero, paid.one, 0.0])
 
     def largest_payment(self) -> SinglePayment:
         """The largest single payment over all numbers of participants.

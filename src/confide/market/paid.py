@@ -1,0 +1,54 @@
+"""Payments from two public counts: how many reported 1, and how many 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.market.strategies import as_reports
+
+__all__ = ["Paid", "PaidByCounts"]
+
+
+class Paid(NamedTuple):
+    """What each participant with that report is paid, and all together."""
+
+    one: float
+    zero: float
+    total: float
+
+
+class PaidByCounts:
+    """What the markets share that pay by counts."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def people(self) -> int: ...
+
+        def pay(self, ones: int, zeros: int) -> Paid: ...
+
+    def participants(self, ones: int, zeros: int) -> int:
+        """How many took part.
+
+        Raises:
+            InvalidInput: more reports than people, or no counts.
+        """
+        n = whole("ones", ones) + whole("zeros", zeros)
+        if n > self.people:
+            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        return n
+
+    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+        """
+        found = as_reports(reports, self.people)
+        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
+        return np.choose(found, [paid.zero, paid.one, 0.0])
