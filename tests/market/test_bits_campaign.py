@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, Verdict
 from confide.campaign import Campaign, verify
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
+from confide.contract.guarantees import Truthfulness
 from confide.market import LinearCost, MajorityMarket
 from confide.market.audit import audit_majority
+from confide.market.audit.majority import TOO_COARSE
 from confide.market.collection import BitCollection
 
 REHEARSAL = '[rehearsal]\nsource = "truth.csv"\ncolumn = "ill"\n'
@@ -57,8 +60,6 @@ def test_a_cap_on_single_payments_and_coarse_coins_are_warned_of(tmp_path: Path)
 
 def test_the_whole_life(tmp_path: Path) -> None:
     it = campaign(tmp_path)
-    row = it.submit(17, {"report": "yes"})
-    assert it.submit(17, {"report": "no"}) == row  # never a fresh draw
     assert it.submit(18, {"report": ""}) == {"id": "18", "report": ""}
     reports = tmp_path / "reports.csv"
     assert it.rehearse(reports) == 190
@@ -83,14 +84,28 @@ def test_the_whole_life(tmp_path: Path) -> None:
 
 def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) -> None:
     first, second = campaign(tmp_path), campaign(tmp_path, "again", ('title = "Does', 'title = "Again: does'))
+    renamed = campaign(tmp_path, "renamed", ('data_set = "ill since may"', 'data_set = "may"'))
     first.submit(17, {"report": "yes"})
-    with pytest.raises(Refused, match="agree to 2 in all"):
-        second.submit(17, {"report": "yes"})
-    second.submit(17, {"report": "yes"}, total=2.0)
-    first.rehearse(tmp_path / "reports.csv")
+    for spelled in (" 17", "17 ", "\t17\n", 17):  # one person, however she writes her id
+        assert first.submit(spelled, {"report": "yes"})["id"] == "17"
+        for other in (second, renamed):
+            with pytest.raises(Refused, match="agree to 2 in all"):
+                other.submit(spelled, {"report": "yes"})
+    assert len(first.book().answers()) == 1
+    hers = second.submit(17, {"report": "yes"}, total=2.0)
+    assert second.submit(17, {"report": ""}) == hers  # a retry is no way to take it back
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        first.rehearse(tmp_path / "no" / "folder.csv", total=3.0)
+    with pytest.raises(Refused, match="agree to 3 in all"):  # nothing was spent
+        first.rehearse(tmp_path / "reports.csv")
+    assert not (tmp_path / "reports.csv").exists()
+    assert first.rehearse(tmp_path / "reports.csv", total=3.0) == 190
     for it, name in ((first, "more.csv"), (second, "other.csv")):
         with pytest.raises(Refused):
             it.rehearse(tmp_path / name)
+        assert not (tmp_path / name).exists()
+    with pytest.raises(Refused):
+        first.submit(18, {"report": "yes"})  # everybody was played
     first.settle()
     with pytest.raises(BudgetExceeded):  # the operator's ledger, too
         second.settle()
@@ -142,9 +157,22 @@ def test_the_audit_holds_promises_against_what_runs(people: int, epsilon: float,
     assert len(report.controls) == 5
 
 
-def test_the_audit_finds_what_whole_euros_do_to_truth() -> None:
+def test_whole_euros_that_are_worth_more_than_truth_promise_nothing_of_it() -> None:
     market = MajorityMarket(60, 0.8, 0.7, LinearCost(1.0), 0.1)
-    rows = audit_majority(BitCollection(market=market, minor_units=1)).rows
-    row = next(row for row in rows if "truth" in row.promise)
-    assert np.isfinite(row.measured)
-    assert row.measured > market.quote().margin / 2
+    collection = BitCollection(market=market, minor_units=1)
+    assert collection.guarantees().of(Truthfulness)[0].vacuous
+    assert not BitCollection(market=market, minor_units=10**6).guarantees().of(Truthfulness)[0].vacuous
+    row = next(row for row in audit_majority(collection).rows if "truth" in row.promise)
+    assert (row.verdict, row.note) == (Verdict.VACUOUS, TOO_COARSE)
+    assert float(row.measured or 0) > market.margin
+
+
+def test_errors_count_who_stays_away() -> None:
+    market = MajorityMarket(200, 0.8, 0.5, LinearCost(0.5), 1.0, presence=0.05)
+    law = binom.pmf(np.arange(201), 200, 0.05)
+    rates = float(market.reporting.agree), float(market.reporting.miss)
+    wrong = sum(weight / 2 * np.minimum(*(binom.pmf(np.arange(n + 1), n, rate) for rate in rates)).sum()
+                for n, weight in enumerate(law))
+    assert market.error_probability() == pytest.approx(wrong, rel=1e-9)
+    assert market.error_probability() == pytest.approx(0.1908, abs=5e-5)
+    assert audit_majority(BitCollection(market=market)).passed

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, Unit
 from confide.contract.guarantees import Audience, Budget, Participation, Truthfulness
-from confide.market import BitBillboard, BitCollection, CustomCost, LinearCost, MajorityMarket, Reports
+from confide.market import (
+    BitBillboard,
+    BitCollection,
+    CustomCost,
+    LinearCost,
+    MajorityMarket,
+    PairMarket,
+    PairPrior,
+    Reports,
+)
 from confide.privacy import Noise, PureDP
 from confide.privacy.response import response_table
 
@@ -86,6 +95,8 @@ def test_bad_data_is_refused_without_saying_whose() -> None:
         (iter([Reports(np.array([1]), np.array([3], np.uint8), np.array([0]))]), "report is none"),
         (iter([Reports(np.array([1]), np.array([1], np.uint8), np.array([1]))]), "group"),
         (iter([Reports(np.array([1]), np.array([1, 0], np.uint8), np.array([0]))]), "different lengths"),
+        (iter([Reports(np.array([1]), np.array([-1]), np.array([0]))]), "report is none"),
+        (iter([Reports(np.array([1, 1]), np.array([1, 0]), np.array([0, 0]))]), "stands twice"),
     ):
         with pytest.raises(InvalidInput, match=match):
             COLLECTION.run(data, Noise.secure())
@@ -93,6 +104,13 @@ def test_bad_data_is_refused_without_saying_whose() -> None:
         COLLECTION.run([1] * 9, None)
     with pytest.raises(InvalidInput, match="function of one's own"):
         BitCollection(market=replace(MARKET, cost=CustomCost(lambda x: x + x**2, lambda x: 1 + 2 * x)))
+    with pytest.raises(InvalidInput, match="coins"):
+        BitCollection(market=MajorityMarket(3, 0.999, 0.001, LinearCost(1.0), 50.0))
+    with pytest.raises(InvalidInput, match="one peer each"):
+        BitCollection(market=PairMarket(PairPrior.beta_binomial(2, 3, 10), LinearCost(1.0), 1.0, average=False))
+    for private in ((1,), (1, 2, 3), (1, -1.0), (1, "much")):
+        with pytest.raises(InvalidInput):
+            COLLECTION.submit(private, noise=Noise.secure())
 
 
 def test_a_billboard_that_contradicts_itself_is_found() -> None:
@@ -101,7 +119,9 @@ def test_a_billboard_that_contradicts_itself_is_found() -> None:
     def bent(**parts: list[int]) -> BitBillboard:
         return replace(board, **{name: np.array(part, dtype=np.int64) for name, part in parts.items()})
 
-    for bad, match in ((bent(for_one=[int(board.for_one[0]) + 2]), "for_one"), (bent(for_zero=[5]), "for_zero"),
+    for bad, match in ((bent(for_one=[int(board.for_one[0]) + 1]), "for_one"),
+                       (bent(for_one=[int(board.for_one[0]) - 1]), "for_one"), (bent(for_zero=[1]), "for_zero"),
+                       (bent(for_zero=[-1]), "for_zero"),
                        (bent(ones=[8], zeros=[2]), "10 reports"),
                        (bent(ones=[1, 1], zeros=[1, 1], for_one=[0, 0], for_zero=[0, 0]), "2 groups")):
         with pytest.raises(InvalidInput, match=match):

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from confide.audit import Verdict
 from confide.campaign import Campaign, Store, verify
 from confide.contract import InvalidInput, kind
-from confide.contract.guarantees import Participation, Privacy
+from confide.contract.guarantees import Participation, Privacy, Truthfulness
 from confide.market import BitCollection, ExponentialLaw, GammaLaw, LogNormalLaw, ThresholdMarket, UniformLaw
 from confide.market.audit import audit_unknown_costs
+from confide.market.audit.majority import TOO_COARSE
 from confide.privacy import PureDP
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -109,3 +111,14 @@ def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -
     assert report.passed, report.problems
     assert len(report.rows) == 8
     assert len(report.controls) == 5
+
+
+def test_coins_that_outweigh_truth_are_said_and_measured(tmp_path: Path) -> None:
+    plan = template(tmp_path, "meanlog = 0.0", "meanlog = -4.0").plan
+    assert "nothing is promised of it" in words(plan.sections())
+    assert plan.guarantees.of(Truthfulness)[0].vacuous
+    row = next(row for row in audit_unknown_costs(plan.mechanism).rows if "truth" in row.promise)
+    assert (row.verdict, row.note) == (Verdict.VACUOUS, TOO_COARSE)
+    assert float(row.measured or 0) > 1e-5
+    debts = template(tmp_path, "minor_units = 100", "minor_units = 100\nmost = 3.2").plan
+    assert "a single debt can come to" in words(debts.sections())

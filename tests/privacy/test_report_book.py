@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from confide.contract import InvalidInput, Refused
-from confide.privacy.report_book import ReportBook
+from confide.privacy.report_book import EVERYBODY, ReportBook
 
 
 def ask(book: ReportBook, campaign: str = "spring", report: int = 1, **more: float) -> int:
@@ -73,3 +73,28 @@ def test_two_at_once_draw_once(book: ReportBook) -> None:
         found = pool.starmap(_draw, [(str(book.path), k) for k in range(6)])
     assert len(set(found)) == 1
     assert book.spent("17", "smokes") == 1.0
+
+
+def test_names_and_words_are_compared_without_capitals_and_spaces(book: ReportBook) -> None:
+    def again(bit: str, question: str) -> int:
+        return book.report(person="17", bit=bit, campaign=f"{bit}/{question}", level=1.0, question=question,
+                           draw=lambda: 1)
+
+    again("smokes", "Do you smoke?")
+    for bit, question in (("SMOKES ", ""), ("tobacco", " do you  SMOKE? "), ("Smokes", "Another?")):
+        with pytest.raises(Refused, match="agree to 2 in all"):
+            again(bit, question)
+    again("drinks", "Do you drink?")
+    again("eats", "")  # no words are no question
+    again("walks", "")
+    assert book.spent("17", "smokes") == 1.0
+
+
+def test_who_plays_everybody_asks_each(book: ReportBook) -> None:
+    ask(book)
+    with pytest.raises(Refused, match="agree to 2 in all"):
+        book.report(person=EVERYBODY, bit="smokes", campaign="played", level=1.0, draw=lambda: 9)
+    book.report(person=EVERYBODY, bit="smokes", campaign="played", level=1.0, draw=lambda: 9, total=2.0)
+    assert (book.spent("17", "smokes"), book.spent("18", "smokes"), book.spent(EVERYBODY, "smokes")) == (2.0, 1.0, 2.0)
+    with pytest.raises(Refused, match="agree to 2 in all"):
+        book.report(person="18", bit="smokes", campaign="summer", level=1.0, draw=lambda: 1)

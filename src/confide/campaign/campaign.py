@@ -23,7 +23,7 @@ from confide.contract.kinds import Check, Collection, LocalKind, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.noise import Noise
-from confide.privacy.report_book import ReportBook
+from confide.privacy.report_book import EVERYBODY, ReportBook
 
 if TYPE_CHECKING:
     from confide.campaign.home import Home
@@ -131,7 +131,8 @@ class Campaign:
     ) -> Mapping[str, str]:
         """A participant's side: draw her report, once, and note its level in her own book.
 
-        A second call gives the same report. Nothing but the campaign file and her book is read.
+        A second call gives the same report, whatever the record says then. Nothing but the campaign file and her book
+        is read.
 
         Args:
             identity: her id.
@@ -147,15 +148,15 @@ class Campaign:
             InvalidInput: an answer that the campaign cannot use. The message is hers.
         """
         kind, file = self._local(), self.file
+        person = kind.identity(file.config, str(identity))
         private, level = kind.private(file.config, self.plan, record)
-        mechanism = self.plan.mechanism
-        if private is None:
-            return kind.row(file.config, str(identity), mechanism.submit(None))
-        kind.row(file.config, str(identity), mechanism.submit(None))  # an id that is not on the list costs nothing
-        report = self.book(home).report(
-            person=str(identity), bit=file.budget.data_set, campaign=file.digest, level=level, total=total,
-            draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
-        return kind.row(file.config, str(identity), report)
+        book, mechanism = self.book(home), self.plan.mechanism
+        report = book.stored(person, file.digest)
+        if report is None:
+            report = mechanism.submit(None) if private is None else book.report(
+                person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
+                level=level, total=total, draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
+        return kind.row(file.config, person, report)
 
     @staticmethod
     def book(home: Home | None = None) -> ReportBook:
@@ -189,24 +190,30 @@ class Campaign:
             InvalidInput: the file exists, or answers that cannot be used.
         """
         kind, file, target = self._local(), self.file, as_path("out", path)
-        if target.exists():
-            raise InvalidInput("out", f"{target} exists", "choose another file")
-        drawn: list[Mapping[str, str]] = []
+        write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level
+        drawn = False
 
         def draw() -> int:
+            nonlocal drawn
             found = kind.rehearse(file.config, self.plan, file.folder, Noise.secure(), progress)
-            drawn.extend(kind.rows(file.config, found.data))
-            return len(drawn)
+            rows, text = kind.rows(file.config, found.data), io.StringIO()
+            writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            target.write_text(text.getvalue(), encoding="utf-8")
+            drawn = True
+            return len(rows)
 
-        count = self.book(home).report(person="everybody", bit=file.budget.data_set, campaign=file.digest,
-                                       level=kind.level(self.plan), total=total, draw=draw)
-        if not drawn:
-            raise Refused("these people were played before, and their reports written", "use the file that was written")
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(drawn[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(drawn)
-        write_new("out", target, text.getvalue(), private=False)
+        try:
+            count = self.book(home).report(
+                person=EVERYBODY, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
+                level=kind.level(self.plan), total=total, draw=draw)
+            if not drawn:
+                raise Refused("these people were played before, and their reports written",
+                              "use the file that was written")
+        finally:
+            if not drawn:
+                target.unlink(missing_ok=True)
         return count
 
     def _local(self) -> LocalKind:

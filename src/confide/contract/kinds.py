@@ -205,12 +205,17 @@ class LocalKind(Kind, Protocol):
     """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
 
     `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs her;
-    None takes no part, and costs nothing. `level` is what a report costs at most. `row` is what she hands in: a row of
-    the operator's file; `rows` are those of everybody in a collection that was played. `rehearse` plays
-    everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
+    None takes no part, and costs nothing. `identity` is the one spelling of an id that is on the list, `question` what
+    is asked, `level` what a report costs at most. `row` is what she hands in: a row of the operator's file, but for what
+    the operator knows; `rows` are those of everybody in a collection that was played. `rehearse` plays everybody's side
+    with true answers that are public already: a collection whose `data` is what the run takes.
     """
 
     def private(self, config: Any, plan: Plan, values: Mapping[str, str]) -> tuple[Any, float]: ...
+
+    def identity(self, config: Any, text: str) -> str: ...
+
+    def question(self, config: Any) -> str: ...
 
     def level(self, plan: Plan) -> float: ...
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
+from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfulness, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource
@@ -33,6 +33,7 @@ from confide.privacy.response import randomized_response
 __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
 _LARGEST = 2**62  # coins of one payment
+_DIGITS = 1e-12  # relative, within which processors compute the same amount
 
 
 class Pair(Protocol):
@@ -60,6 +61,9 @@ class BitMarket(Protocol):
     def level_of(self, worth: float | None) -> float: ...
 
     def pay(self, ones: int, zeros: int) -> Pair: ...
+
+    @property
+    def margin(self) -> float: ...
 
     def payment_range(self) -> tuple[float, float]: ...
 
@@ -152,6 +156,12 @@ class BitCollection(Mechanism):
         whole("groups", self.groups, at_least=1)
         if isinstance(getattr(self.market, "cost", None), CustomCost):
             raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
+        if not getattr(self.market, "average", True):
+            raise InvalidInput("average", "is false: public counts do not say what one peer each pays", "must be true")
+        most = max(map(abs, self.market.payment_range())) * self.minor_units
+        if not most <= _LARGEST:
+            raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
+                               "at most 2^62: larger coins, a smaller epsilon, or more people")
 
     # ---- promises
 
@@ -175,14 +185,16 @@ class BitCollection(Mechanism):
     def guarantees(self) -> Guarantees:
         """The market's own, in the currency, and with room for rounding up to whole coins.
 
-        Rounding raises each payment by less than a coin, and what a lie gains by less than one.
+        Rounding raises each payment by less than a coin, and what a lie gains by less than one. Where a coin is worth
+        more than the margin of truth over reports that ignore the bit, nothing is promised of truth.
         """
         found: list[Guarantee] = []
         attended = self.market.people * self.market.presence  # on average
         for each in self.market.guarantees():
             match each:
                 case Truthfulness():
-                    found.append(replace(each, gain=each.gain + self.coin, unit_of_gain=self.currency))
+                    found.append(replace(each, gain=each.gain + self.coin, trivial=self.market.margin,
+                                         unit_of_gain=self.currency))
                 case Budget():
                     found.append(replace(each, expected=each.expected + attended * self.coin,
                                          highest=each.highest + self.coin, currency=self.currency))
@@ -207,7 +219,10 @@ class BitCollection(Mechanism):
         Raises:
             InvalidInput: not a bit, or no noise.
         """
+        if isinstance(private, tuple) and len(private) != 2:
+            raise InvalidInput("private", "is no pair", "must be a bit, or (bit, what a nat of privacy is worth)")
         bit, worth = private if isinstance(private, tuple) else (private, None)
+        worth = None if worth is None else positive("worth", worth)
         level = math.nan if bit is None else self.market.level_of(worth)
         if math.isnan(level):
             return NONE
@@ -231,10 +246,15 @@ class BitCollection(Mechanism):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         people = self.market.people
         report, group = np.full(people, NONE, dtype=np.uint8), np.zeros(people, dtype=np.int32)
+        seen, handed_in = np.zeros(people, dtype=np.bool_), 0
         for batch in as_batches(data, people):
+            seen[batch.index] = True
+            handed_in += len(batch.index)
             if batch.group.size and not (batch.group.min() >= 0 and batch.group.max() < self.groups):
                 raise InvalidInput("group", "is out of range", f"must be in 0..{self.groups - 1}")
             report[batch.index], group[batch.index] = batch.report, batch.group
+        if np.count_nonzero(seen) < handed_in:
+            raise InvalidInput("data", "somebody's report stands twice")  # never says whose
         counts = np.zeros((3, self.groups), dtype=np.int64)
         np.add.at(counts, (report, group), 1)
         board = self.pay_counts(counts[1], counts[0])
@@ -249,7 +269,7 @@ class BitCollection(Mechanism):
                             for_zero=np.array(coins[1], dtype=np.int64))
 
     def _coins(self, amount: float) -> int:
-        return int(np.clip(np.ceil(amount * self.minor_units), -_LARGEST, _LARGEST))
+        return math.ceil(amount * self.minor_units)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share.
@@ -287,11 +307,13 @@ class BitCollection(Mechanism):
             raise InvalidInput("billboard", f"has {len(billboard.ones)} groups", f"must have {self.groups}")
         if billboard.present > self.market.people:
             raise InvalidInput("billboard", f"counts {billboard.present} reports", f"{self.market.people} were invited")
-        due = self.pay_counts(billboard.ones, billboard.zeros)
-        for name in ("for_one", "for_zero"):
-            # A rounding that another processor decides otherwise is one coin.
-            if np.abs(getattr(due, name) - getattr(billboard, name)).max() > 1:
-                raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
+        for k, (ones, zeros) in enumerate(zip(billboard.ones.tolist(), billboard.zeros.tolist(), strict=True)):
+            due = self.market.pay(ones, zeros)
+            for name, amount in (("for_one", due.one), ("for_zero", due.zero)):
+                # Another processor may round the other way where the amount is a whole coin to within its last digits.
+                exact, slack = amount * self.minor_units, abs(amount) * self.minor_units * _DIGITS
+                if not math.ceil(exact - slack) <= int(getattr(billboard, name)[k]) <= math.ceil(exact + slack):
+                    raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
 
 
 def as_batches(data: Any, people: int) -> Iterator[Reports]:
@@ -313,7 +335,7 @@ def as_batches(data: Any, people: int) -> Iterator[Reports]:
                 raise InvalidInput("data", "a batch has parts of different lengths")
             if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):
                 raise InvalidInput("data", "an index is out of range", f"must be in 0..{people - 1}")
-            if batch.report.size and batch.report.max() > NONE:
+            if batch.report.size and (batch.report.min() < 0 or batch.report.max() > NONE):
                 raise InvalidInput("data", "a report is none", "must be 0, 1, or 2 for taking no part")
             yield batch
         return

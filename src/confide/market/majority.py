@@ -27,7 +27,7 @@ from confide.market.binomials import (
 )
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_weights
-from confide.market.decision import error_probability
+from confide.market.decision import error_probability, errors_at
 from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
 from confide.market.nature import Nature, Reporting, as_level
 from confide.market.paid import Paid, PaidByCounts
@@ -133,6 +133,11 @@ class MajorityMarket(PaidByCounts):
     def level_of(self, worth: float | None = None) -> float:
         """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
         return self.epsilon
+
+    @property
+    def margin(self) -> float:
+        """By how much the epsilon-strategy beats every report that ignores the bit."""
+        return float(self.cost.margin(self.epsilon))
 
     def payment_range(self) -> tuple[float, float]:
         """Between what any single payment lies, whoever takes part."""
@@ -286,8 +291,12 @@ class MajorityMarket(PaidByCounts):
         return TotalPayment(n, self.nature, self.reporting, payment.for_one, payment.for_zero)
 
     def error_probability(self) -> float:
-        """The least probability of a wrong guess of the state from all reports; exact."""
-        return error_probability(self.people, self.nature, self.reporting)
+        """The least probability of a wrong guess of the state from all reports, over who takes part; exact."""
+        if self.presence == 1:
+            return error_probability(self.people, self.nature, self.reporting)
+        n, weights = binomial_weights(self.people, self.presence)
+        nobody = min(self.nature.prior_one, self.nature.prior_zero)
+        return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.nature, self.reporting), nobody))
 
     def interim_matrix(self, others: Any = None, nature: Nature | None = None) -> NDArray[np.float64]:
         """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""

@@ -14,7 +14,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,9 +23,17 @@ from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, make_folder, read_json, reading, sync
 
-__all__ = ["Answer", "ReportBook"]
+__all__ = ["EVERYBODY", "Answer", "ReportBook"]
+
+EVERYBODY = "everybody"
+"""The person of an entry that is about all people, as in a rehearsal."""
 
 _FORMAT = 1
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts say the same, but for capitals and spaces."""
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +45,7 @@ class Answer:
         bit: its public name.
         campaign: which campaign asked.
         level: what a report about it may give away, in nats.
+        question: what was asked, in words.
         report: what was reported; None where it broke off between the agreement and the report.
     """
 
@@ -44,6 +53,7 @@ class Answer:
     bit: str
     campaign: str
     level: float
+    question: str = ""
     report: int | None = None
 
 
@@ -81,26 +91,37 @@ class ReportBook:
                 raise InvalidInput("format", f"{document['format']!r} is not known", f"must be {_FORMAT}")
             return tuple(Answer(**each) for each in document["answers"])
 
-    def spent(self, person: str, bit: str) -> float:
-        """The sum of the levels at which she agreed to be asked for a bit."""
-        return math.fsum(each.level for each in self._about(person, bit))
+    def spent(self, person: str, bit: str, question: str = "") -> float:
+        """The sum of the levels at which she agreed to be asked for a bit, by its name or in these words.
 
-    def _about(self, person: str, bit: str) -> list[Answer]:
-        return [each for each in self.answers() if (each.person, each.bit) == (person, bit)]
+        Of everybody: the largest of any one person.
+        """
+        return _total(self._about(person, bit, question))
+
+    def stored(self, person: str, campaign: str) -> int | None:
+        """What she reported to a campaign; None where nothing was."""
+        return next((each.report for each in reversed(self.answers())
+                     if (each.person, each.campaign) == (person, campaign)), None)
+
+    def _about(self, person: str, bit: str, question: str) -> list[Answer]:
+        return [each for each in self.answers()
+                if (person == EVERYBODY or each.person in (person, EVERYBODY))
+                and (_same(each.bit, bit) or (question and _same(each.question, question)))]
 
     def report(
         self, *, person: str, bit: str, campaign: str, level: float, draw: Callable[[], int],
-        total: float | None = None,
+        total: float | None = None, question: str = "",
     ) -> int:
         """Her report to a campaign: the stored one, or a fresh one.
 
         Args:
             person: whose bit.
-            bit: its public name: campaigns that ask for the same bit give the same.
+            bit: its public name: campaigns that ask for the same bit give the same; capitals and spaces do not count.
             campaign: which one asks.
             level: what the report may give away, in nats.
             draw: makes the report; called once, after the level was written down.
             total: the sum of the levels about this bit that she agrees to, where it was asked for before.
+            question: what is asked; the same words are the same bit, whatever its name.
 
         Raises:
             Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and no total, or
@@ -109,11 +130,11 @@ class ReportBook:
         """
         positive("level", level)
         with self._locked():
-            before = self._about(person, bit)
-            stored = [each.report for each in before if each.campaign == campaign and each.report is not None]
-            if stored:
-                return stored[-1]
-            after = math.fsum([*(each.level for each in before), level])
+            stored = self.stored(person, campaign)
+            if stored is not None:
+                return stored
+            before = self._about(person, bit, question)
+            after = math.fsum([_total(before), level])
             if before and (total is None or not math.isclose(total, after, rel_tol=1e-9)):
                 broke = any(each.campaign == campaign for each in before)
                 raise Refused(
@@ -121,7 +142,7 @@ class ReportBook:
                     + (": an attempt broke off, and its level is spent" if broke else ""),
                     f"levels of reports on one bit add up: agree to {after:.6g} in all (total), or take no part")
             kept = self.answers()
-            agreed = Answer(person=person, bit=bit, campaign=campaign, level=level)
+            agreed = Answer(person=person, bit=bit, campaign=campaign, level=level, question=question)
             self._write((*kept, agreed))
             report = draw()
             self._write((*kept, Answer(**{**asdict(agreed), "report": report})))
@@ -150,3 +171,12 @@ class ReportBook:
             os.fsync(descriptor)
         os.replace(draft, self.path)
         sync(self.path.parent)
+
+
+def _total(answers: Iterable[Answer]) -> float:
+    """The largest sum of levels of any one person: her own, and those of everybody."""
+    sums: dict[str, list[float]] = {}
+    for each in answers:
+        sums.setdefault(each.person, []).append(each.level)
+    of_all = sums.pop(EVERYBODY, [])
+    return max((math.fsum([*of_all, *own]) for own in [*sums.values(), []]), default=0.0)

@@ -19,9 +19,14 @@ from confide.market.equilibrium import EquilibriumReport, check_equilibrium
 from confide.market.majority import MajorityMarket
 from confide.market.totals import TotalPayment
 
-__all__ = ["at_least", "audit_majority"]
+__all__ = ["TOO_COARSE", "VISIBLE", "at_least", "audit_majority"]
 
-_LARGEST = 200_000  # people up to whom all counts of reports are gone through
+_LARGEST = 2_000_000  # counts of reports that are gone through
+
+VISIBLE = 1e-3
+"""Share of a market's margin that a planted bug must be worth to count as found."""
+
+TOO_COARSE = "a coin is worth more than what truth earns over reports that ignore the bit"
 
 
 def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress | None = None) -> AuditReport:
@@ -51,34 +56,27 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         "truth: gain of the best other way of reporting", truth.gain, found.regret,
         f"the exact best reply over all channels, to payments in whole coins; its level is "
         f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
-        vacuous=truth.vacuous, note="rounding to coins can be worth more than what truth earns"
-        if truth.vacuous else "", scale=market.liability()[1]))
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[1]))
     rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
-                          found.rows[0].utility, "the exact expectation, in whole coins"))
+                         found.rows[0].utility, "the exact expectation, in whole coins"))
     step()
-    if market.people <= _LARGEST:
-        mean, largest, wrong = _money(collection)
-        evidence = "all counts of reports gone through, paid by the mechanism's own rule" if market.presence == 1 else (
-            "all numbers of participants gone through, paid by the mechanism's own rule")
-        rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                     scale=mean))
-        rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest,
-                                     evidence, scale=largest))
-        rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, f"{evidence}; the better guess of each",
-                                     vacuous=accuracy.vacuous, scale=accuracy.bound,
-                                     note="no better than guessing by the prior" if accuracy.vacuous else ""))
+    mean, largest, wrong, evidence = _money(collection)
+    rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
+                                 scale=mean))
+    rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
+                                 scale=largest))
+    rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, f"{evidence}; the better guess of each",
+                                 vacuous=accuracy.vacuous, scale=accuracy.bound,
+                                 note="no better than guessing by the prior" if accuracy.vacuous else ""))
     step()
     out = randomiser_controls(collection, seed)
     step()
-    for bug, broken in (("payments as if infinitely many took part", Asymptotic), ("payments for one person too few",
-                                                                                  OneTooFew)):
-        gain, where = _equilibrium(_planted(broken, market), collection.minor_units).regret, ""
-        # Bugs that vanish with the number of people are planted in a small market.
-        if not gain > truth.gain:
-            small = replace(market, people=5, presence=1.0, epsilon=1.0)
-            gain = _equilibrium(_planted(broken, small), 10**6).regret
-            where = " (planted at 5 people)"
-        out.append(Control("truth", bug + where, gain > 2e-6))
+    # Bugs that vanish with the number of people are planted in a small market, before rounding.
+    small = replace(market, people=5, presence=1.0, epsilon=1.0)
+    for bug, broken in (("payments as if infinitely many took part", Asymptotic),
+                        ("payments for one person too few", OneTooFew)):
+        gain = check_equilibrium(_planted(broken, small), tolerance=0.0).regret
+        out.append(Control("truth", f"{bug} (planted at 5 people)", gain > VISIBLE * small.margin))
     step()
     return AuditReport(tuple(rows), tuple(out))
 
@@ -98,20 +96,31 @@ def _equilibrium(market: MajorityMarket, minor_units: int) -> EquilibriumReport:
     return check_equilibrium(InCoins(market, minor_units), tolerance=0.0)
 
 
-def _money(collection: BitCollection) -> tuple[float, float, float]:
-    """The expected total, the largest single payment, and the error of the best guess when all take part."""
+def _money(collection: BitCollection) -> tuple[float, float, float, str]:
+    """The expected total, the largest single payment, the error of the best guess, and how they were found."""
     market: MajorityMarket = collection.market
-    paid, laws, largest = _enumerated(collection)
-    wrong = float(np.minimum(*laws).sum())
-    if market.presence == 1:
-        return float((laws[0] + laws[1]) @ paid) / collection.minor_units, largest / collection.minor_units, wrong
-    mean = 0.0  # of each number of participants that can come, by the closed form of the mean
-    for n, weight in zip(*(each.tolist() for each in binomial_weights(market.people, market.presence)), strict=True):
-        if n >= 2:
-            one, zero = _coins(collection, n)
-            total = TotalPayment(n, market.nature, market.reporting, float(one), float(zero)).mean
-            mean, largest = mean + weight * total / collection.minor_units, max(largest, one, zero)
-    return mean, largest / collection.minor_units, wrong
+    n, weights = (np.array([market.people]), np.ones(1)) if market.presence == 1 else binomial_weights(
+        market.people, market.presence)
+    mean, largest, wrong = 0.0, 0.0, 0.0
+    enumerated = float(n.sum()) <= _LARGEST
+    for size, weight in zip(n.tolist(), weights.tolist(), strict=True):
+        laws = [prior * binom.pmf(np.arange(size + 1), size, float(p)) for prior, p in (
+            (market.nature.prior_zero, market.reporting.miss), (market.nature.prior_one, market.reporting.agree)
+        )] if enumerated else []
+        if enumerated:
+            wrong += weight * float(np.minimum(*laws).sum())
+        if size < 2:
+            continue
+        one, zero = _coins(collection, size)
+        largest = max(largest, one, zero)
+        if enumerated:
+            mean += weight * float((laws[0] + laws[1]) @ _totals(collection, size, one, zero))
+        else:
+            mean += weight * TotalPayment(size, market.nature, market.reporting, float(one), float(zero)).mean
+    evidence = "all counts of reports gone through, paid by the mechanism's own rule" if enumerated else (
+        "closed forms at each number of participants, with the mechanism's own coins: too many counts to go through")
+    return (mean / collection.minor_units, largest / collection.minor_units,
+            wrong if enumerated else market.error_probability(), evidence)
 
 
 def _coins(collection: BitCollection, n: int) -> tuple[int, int]:
@@ -120,20 +129,15 @@ def _coins(collection: BitCollection, n: int) -> tuple[int, int]:
     return int(boards[1].for_one[0]), int(boards[0].for_zero[0])
 
 
-def _enumerated(collection: BitCollection) -> tuple[NDArray[np.int64], list[NDArray[np.float64]], float]:
-    """The total at each count of ones when all take part, P(W, count) for both states, and the largest payment."""
-    market: MajorityMarket = collection.market
-    n, nature, reporting = market.people, market.nature, market.reporting
+def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[np.int64]:
+    """The total in coins at each count of ones."""
     ones = np.arange(n + 1)
-    laws = [prior * binom.pmf(ones, n, float(p)) for prior, p in (
-        (nature.prior_zero, reporting.miss), (nature.prior_one, reporting.agree))]
-    one, zero = _coins(collection, n)
     # Where payments change sides the rule itself says what is paid; elsewhere it is the same for all counts.
     total = np.where(2 * ones > n, one * ones, zero * (n - ones))
     near = ones[max(0, n // 2 - 2) : n // 2 + 4]
     board = collection.pay_counts(near, n - near)
     total[near] = board.for_one * near + board.for_zero * (n - near)
-    return total, laws, float(max(one, zero))
+    return total
 
 
 @dataclass(frozen=True)

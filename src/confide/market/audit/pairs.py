@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
 
 from confide.audit import AuditReport, AuditRow, Control, Verdict
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.majority import at_least
+from confide.market.audit.majority import TOO_COARSE, VISIBLE, at_least
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.matching import MatchingPayment, PeerStatistic
@@ -22,8 +24,8 @@ from confide.market.replies import best_response, utility
 
 __all__ = ["audit_pairs"]
 
+_LARGEST_COUNTS = 300  # people up to whom all counts of reports are gone through
 _LARGEST_EXACT = 20_000  # people up to whom the failure of the estimate is computed for every number of ones
-_FINE = 10**6
 
 
 def audit_pairs(
@@ -45,14 +47,13 @@ def audit_pairs(
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
     rows = randomiser_rows(collection, seed)
     _tell(progress, 1)
-    a = market.interim_matrix()
+    a, rounding = _in_coins(collection)
     best, earned = best_response(a, market.cost), utility(a, market.strategy, market.cost)
     rows.append(AuditRow.at_most(
-        "truth: gain of the best other way of reporting", truth.gain, best.utility - earned,
-        f"the exact best reply over all channels, at level {best.level:.6g}, to payments before they are rounded up, "
-        "which is worth a coin at most",
-        vacuous=truth.vacuous, note="a coin is worth more than what truth earns" if truth.vacuous else "",
-        scale=market.liability()[0]))
+        "truth: gain of the best other way of reporting", truth.gain, best.utility - earned + rounding,
+        f"the exact best reply over all channels, at level {best.level:.6g}, " + (
+            "and a coin for rounding" if rounding else "to payments in whole coins, count by count"),
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[0]))
     rows.append(at_least("participation: expected payment less the cost of the level", part.utility, earned,
                          "the exact expectation, before payments are rounded up"))
     mean, largest = _money(collection)
@@ -76,7 +77,7 @@ def audit_pairs(
         bent = broken(market.prior, market.cost, market.epsilon)
         table = bent.interim_matrix()
         gain = best_response(table, market.cost).utility - utility(table, market.strategy, market.cost)
-        out.append(Control("truth", bug, gain > 1.0 / _FINE))
+        out.append(Control("truth", bug, gain > VISIBLE * market.margin))
     _tell(progress, 4)
     return AuditReport(tuple(rows), tuple(out))
 
@@ -90,6 +91,25 @@ def _insiders(market: PairMarket, groups: Sequence[tuple[str, int, int]]) -> lis
         row.gain, "the exact best reply to peers of her group alone", Verdict.VACUOUS,
         f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"))
         for row in audit_groups(market, sizes, ones, list(names))]
+
+
+def _in_coins(collection: BitCollection) -> tuple[NDArray[np.float64], float]:
+    """The interim matrix of rounded payments, and 0; where counts are too many, of unrounded ones, and a coin."""
+    market: PairMarket = collection.market
+    logs, n = market.prior.log_counts, market.people
+    if logs is None or n > _LARGEST_COUNTS or collection.groups > 1:
+        return market.interim_matrix(), collection.coin
+    keep = float(market.strategy.channel[1, 1])
+    ones, law, found = np.arange(n), np.exp(logs), np.zeros((3, 2))
+    paid = np.ceil(market.peer_payments(ones, n - 1 - ones) * collection.minor_units) / collection.minor_units
+    for bit in (0, 1):
+        for k in range(n):  # ones among the other bits: P(S = bit, k) by exchangeability
+            mass = law[k + bit] * ((k + 1) if bit else (n - k)) / n
+            if mass > 0:
+                reports = np.convolve(binom.pmf(np.arange(k + 1), k, keep),
+                                      binom.pmf(np.arange(n - k), n - 1 - k, 1.0 - keep))
+                found[:, bit] += mass * (paid @ reports)
+    return found, 0.0
 
 
 def _tell(progress: Progress | None, done: int) -> None:

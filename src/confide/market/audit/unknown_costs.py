@@ -12,7 +12,7 @@ from scipy.stats import binom
 from confide.audit import AuditReport, AuditRow, Control
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.majority import at_least
+from confide.market.audit.majority import TOO_COARSE, VISIBLE, at_least
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.binomials import table_of_errors
 from confide.market.collection import BitCollection
@@ -41,15 +41,15 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     worths = [share * market.cost_threshold for share in _TYPES]
     rows = randomiser_rows(collection, seed, worths)
     _tell(progress, 1)
-    types = check_types(market)
+    types = check_types(_planted(InWholeCoins, market, minor_units=collection.minor_units))
     rows.append(AuditRow.at_most(
         "truth: gain of the best other way of reporting", truth.gain, types.regret,
-        f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments before "
-        "they are rounded, which is worth a coin at most", vacuous=truth.vacuous,
-        note="a coin is worth more than what truth earns" if truth.vacuous else "", scale=market.terms.stake))
+        f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments in whole "
+        "coins",
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.terms.stake))
     utility = min(row.utility for row in types.rows)
     rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
-                         utility, "the exact expectation of each type, before payments are rounded up"))
+                         utility, "the exact expectation of each type, in whole coins"))
     _tell(progress, 2)
     if market.people <= _LARGEST:
         mean, wrong = _enumerated(market)
@@ -72,10 +72,8 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),
                         ("payments as if somebody were always there", NeverAlone)):
         small = replace(market, people=3, participation=0.5, threshold=None)
-        bent = broken(small.people, small.signal_accuracy, small.prior_one, small.cost_law, small.epsilon,
-                      participation=0.5, ceiling=small.ceiling)
-        gain = check_types(bent).regret
-        out.append(Control("truth", f"{bug} (planted at 3 people)", gain > 1e-6 * small.terms.stake))
+        gain = check_types(_planted(broken, small)).regret
+        out.append(Control("truth", f"{bug} (planted at 3 people)", gain > VISIBLE * small.margin))
     _tell(progress, 4)
     return AuditReport(tuple(rows), tuple(out))
 
@@ -83,6 +81,12 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
 def _tell(progress: Progress | None, done: int) -> None:
     if progress is not None:
         progress(done, 4)
+
+
+def _planted(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
+    """Another market with the parameters of a sound one."""
+    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost_law, sound.epsilon,
+                participation=sound.participation, ceiling=sound.ceiling, **more)
 
 
 def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
@@ -108,6 +112,21 @@ def _extremes(collection: BitCollection) -> tuple[float, float]:
     board = collection.pay_counts(*(np.array(each) for each in zip(*counts, strict=True)))
     paid = np.concatenate([board.for_one[board.ones > 0], board.for_zero[board.zeros > 0]])
     return float(paid.min()) / collection.minor_units, float(paid.max()) / collection.minor_units
+
+
+@dataclass(frozen=True)
+class InWholeCoins(ThresholdMarket):
+    """The market as it really pays.
+
+    Args:
+        minor_units: smallest coins per unit.
+    """
+
+    minor_units: int = 100
+
+    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.ceil(super().payment_tables(least, largest) * self.minor_units)
+        return found / self.minor_units
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ class BitsPages:
             ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
             ("when all take part: a report that meets the majority is paid", f"{plan.money(one)} for {bit.one}, "
              f"{plan.money(zero)} for {bit.zero}; any other nothing"),
-            ("expected total, when all take part", plan.money(total.mean)),
+            ("expected total", plan.money(it.people * it.presence * quote.expected_payment)),
+            ("  when all take part: mean", plan.money(total.mean)),
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
              f"{plan.money(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
@@ -56,12 +57,7 @@ class BitsPages:
         return rows
 
     def warnings(self, plan: BitPlan) -> list[str]:
-        it, found = plan.market, []
-        margin = it.quote().margin
-        if plan.collection.coin > margin:
-            found.append(f"rounding to whole coins can be worth more than the {margin:.3g} by which truth pays: "
-                         "choose smaller coins (minor_units), or a larger epsilon")
-        return found
+        return []
 
     def more(self, plan: BitPlan) -> list[Section]:
         return [_cheaper(plan), equilibria_table(plan, _robust(plan.market))]
@@ -92,9 +88,10 @@ def _cheaper(found: BitPlan) -> Section:
     it: MajorityMarket = found.market
     error, blind = it.error_probability(), min(it.nature.prior_one, it.nature.prior_zero)
     rows: list[tuple[str | float | None, ...]] = [
-        ("this campaign", it.people, it.epsilon, it.people * it.quote().expected_payment, error)]
-    note = ("Expected total when all take part. Plans are by the exact error, by Chernoff's bound on it, and by the "
-            "thesis.")
+        ("this campaign", it.people, it.epsilon,
+         it.people * it.presence * it.quote().expected_payment, error)]
+    note = ("Plans take it that all take part who are asked. They are by the exact error, by Chernoff's bound on it, "
+            "and by the thesis.")
     if _SMALLEST_TARGET <= error < blind:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.nature.signal_accuracy, it.nature.prior_one, it.cost)

@@ -95,8 +95,8 @@ class Payment(_Table):
 
     currency: str = Field(min_length=1)
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
-    most: Positive | None = Field(default=None, description="largest single payment that the buyer will owe; a plan "
-                                  "that could owe more is warned of")
+    most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
+                                  "plan that could come to more is warned of")
 
     @model_validator(mode="after")
     def _power_of_ten(self) -> Payment:

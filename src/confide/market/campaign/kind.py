@@ -165,6 +165,15 @@ class BitKind(ABC):
         level = float(plan.market.level_of(worth))
         return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
 
+    def identity(self, config: BitConfig, text: str) -> str:
+        """The id as it stands on the public list."""
+        roster = Roster(config.people.count)
+        return roster.identity(roster.rank(text))
+
+    def question(self, config: BitConfig) -> str:
+        """What is asked."""
+        return config.bit.question
+
     def level(self, plan: BitPlan) -> float:
         """What one report costs at most."""
         return float(plan.market.largest_level)
@@ -178,8 +187,7 @@ class BitKind(ABC):
         return None
 
     def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
-        """What she hands in: a row of the operator's file, column -> text."""
-        Roster(config.people.count).rank(identity)
+        """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
         bit = config.bit
         return {config.people.id if config.people.id != "row" else "id": str(identity),
                 bit.column: "" if report == NONE else (bit.one if report else bit.zero)}

@@ -77,10 +77,6 @@ class PairPages:
 
     def warnings(self, plan: BitPlan) -> list[str]:
         it, found = plan.market, []
-        margin = it.quote().margin
-        if plan.collection.coin > margin:
-            found.append(f"rounding to whole coins can be worth more than the {margin:.3g} by which truth pays: "
-                         "choose smaller coins (minor_units), or a larger epsilon")
         groups = self.belief.groups
         if groups is not None:
             rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups])

@@ -84,10 +84,15 @@ class BitPlan:
             rows.append(("deposit that each participant leaves", self.coins(self.deposit)))
         blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows), note=_NOTE)]
         warnings = self.pages.warnings(self)
-        most = self.config.payment.most
-        if most is not None and self._largest > most:
-            warnings.append(f"a single payment can come to {self.money(self._largest)}, above the {self.money(most)} "
-                            "that the buyer will owe: more people, or a smaller epsilon, make it smaller")
+        most, lowest = self.config.payment.most, float(self.market.payment_range()[0])
+        for words, amount in (("payment", self._largest), ("debt", -lowest)):
+            if most is not None and amount > most:
+                warnings.append(f"a single {words} can come to {self.money(amount)}, above the {self.money(most)} of "
+                                "[payment] most: more people, or a smaller epsilon, make it smaller")
+        if self.collection.coin >= self.market.margin:
+            warnings.append(f"rounding to whole coins can be worth more than the {self.market.margin:.3g} by which "
+                            "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
+                            "larger epsilon")
         if warnings:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return [
@@ -114,8 +119,9 @@ class BitPlan:
             "changed your answer at random; or nothing, if you take no part.",
             "Who sees what: the operator sees your report, never your answer. The public sees how many reported "
             f"{bit.one} and {bit.zero}, and what each of them was paid.",
-            f"How much it hides you: {hides} Levels of several reports on the same question add up: "
-            "your device keeps a book, and refuses to answer it again without asking you.",
+            f"How much it hides you: {hides} Levels of several reports on the same question add up: your device keeps "
+            "a book, and refuses to answer the same words, or the same name, again without asking you. Somebody who "
+            "asks in other words is not noticed by it: look at what you answered before.",
             f"What you get: at most {self.money(self._largest)}, by whether your report agrees with those of others."
             + deposit,
             *self.pages.why(self),

@@ -94,6 +94,11 @@ class PairMarket(PaidByCounts):
         """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
         return self.epsilon
 
+    @property
+    def margin(self) -> float:
+        """By how much the epsilon-strategy beats every report that ignores the bit."""
+        return float(self.cost.margin(self.epsilon))
+
     def payment_range(self) -> tuple[float, float]:
         """Between what any single payment lies, whoever takes part."""
         return 0.0, max(self.liability())

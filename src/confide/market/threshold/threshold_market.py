@@ -21,6 +21,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.market.binomials import majority_errors, majority_threshold, table_of_errors
+from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
 from confide.market.nature import LARGEST_LEVEL, Nature, Reporting, as_level
 from confide.market.paid import Paid, PaidByCounts
@@ -383,6 +384,11 @@ class ThresholdMarket(PaidByCounts):
         """The largest debt of a participant over all numbers of participants, as a payment below 0."""
         tables = self.payment_tables(2, min(self.people, _FEW)).reshape(-1, 4).min(axis=1)
         return SinglePayment(float(tables.min()), int(tables.argmin()) + 2)
+
+    @property
+    def margin(self) -> float:
+        """What every report that ignores the bit loses, whoever gives it: c_th (sinh epsilon - epsilon)."""
+        return self.cost_threshold * float(sinh_excess(self.epsilon))
 
     def payment_range(self) -> tuple[float, float]:
         """Between what any single payment lies, whoever takes part: as `liability`."""
