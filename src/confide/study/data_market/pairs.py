@@ -25,7 +25,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     levels = np.geomspace(0.2, 8.0, 16 if quick else 120)
     prices, floors = pair_prices(_PRIOR, _COST, levels), pair_floor(_COST, levels)
     least = np.array([least_pair_payment(_PRIOR, _COST, float(level)).payment for level in levels])
-    points = [(float(level), float(np.log10(each)), name)
+    points = [(float(level), float(each), name)
               for name, column in (("mechanism", prices), ("least at N = 10", least), ("Proposition 1", floors))
               for level, each in zip(levels, column, strict=True)]
     limit = (1.0 + 1.0 / abs(_PRIOR.correlation)) / 2.0
@@ -49,7 +49,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
          float(pair_floor(_COST, level)), float(pair_prices(_PRIOR, _COST, level) / pair_floor(_COST, level)))
         for level in shown))
     picture = curves(
-        points, title="What one report costs, general prior", x="epsilon", y="log10 of the expected payment",
+        points, title="What one report costs, general prior", x="epsilon", y="expected payment", log_y=True,
         alt="Expected payment of one person against epsilon: the mechanism's curve has a minimum near 1.27 and stays "
             "above its lower bound by a factor that tends to 3.5; the least at 10 people lies between.")
     return Findings(compared=compared, blocks=(*picture, table))
