@@ -38,6 +38,12 @@ SHARES: dict[str, float] = {
     "channels.response": 2e-9,
     "channels.kernel": 1e-9,
     "channels.counts": 1e-9,
+    # market
+    "market.simulation.counts": 1e-8,
+    "market.simulation.acceptance": 1e-8,
+    "market.simulation.means": 1e-8,
+    "market.simulation.types": 1e-8,
+    "market.simulation.parts": 1e-8,
     # regression
     "regression.printed": 1e-9,
     "regression.audit.sampler": 1e-7,

@@ -8,22 +8,12 @@ import math
 from pathlib import Path
 
 import pytest
+from quick_runs import quick_run
 
 from confide.contract import InvalidInput
-from confide.contract.presentation import Picture
 from confide.study import studies, study, study_names, write_section
 from confide.study.findings import crossing
 from confide.study.privacy_notions.ratings import rating_levels
-
-
-def _found(name):
-    """Quantity -> (published, ours, agreement) of a quick run."""
-    seen = []
-    findings = study(name).run(True, lambda done, total: seen.append((done, total)))
-    assert seen[-1][0] == seen[-1][1], "the progress bar ends full"
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert any(isinstance(block, Picture) and block.spec and block.alt for block in findings.blocks)
-    return {c.quantity: (c.published, c.ours, c.agreement) for c in findings.compared}
 
 
 def test_every_study_says_what_it_is():
@@ -38,7 +28,7 @@ def test_every_study_says_what_it_is():
 
 
 def test_least_squares():
-    found = _found("regression-least-squares")
+    found = quick_run("regression-least-squares")
     for d in (1, 3, 10):
         published, ours, agreement = found[f"squared error, n = 4,000, d = {d}"]
         assert ours == pytest.approx(0.25 / 3 * d * (d + 2) / 4000, rel=0.3)  # sigma^2 d (d + 2)/n
@@ -48,7 +38,7 @@ def test_least_squares():
 
 
 def test_sensitivity():
-    found = _found("regression-sensitivity")
+    found = quick_run("regression-sensitivity")
     # spec truthful_regression 4.3: 32.04 where 6 is claimed; 4.2: valid up to n/gamma = 8.38
     at_size = found["gamma x sensitivity, n = 10,000, gamma = 10, B = M = 1"]
     assert at_size == (6.0, pytest.approx(32.04, abs=0.005), "differs")
@@ -56,7 +46,7 @@ def test_sensitivity():
 
 
 def test_noise_length():
-    found = _found("regression-noise")
+    found = quick_run("regression-noise")
     for d in (1, 10, 50):
         published, ours, agreement = found[f"E||v||^2 / s^2 at d = {d}, mean of 400 draws"]
         assert published == 2.0
@@ -65,7 +55,7 @@ def test_noise_length():
 
 
 def test_threshold():
-    found = _found("regression-threshold")
+    found = quick_run("regression-threshold")
     # spec truthful_regression 5: 4.52 against 4472
     assert found["tau, n = 1,000,000, alpha = .05, beta = 1e-06, Pareto exponent 2"][:2] == (
         pytest.approx(4472, abs=1), pytest.approx(4.52, abs=0.005))
@@ -74,7 +64,7 @@ def test_threshold():
 
 
 def test_lies():
-    found = _found("regression-lies")
+    found = quick_run("regression-lies")
     # spec truthful_regression, acceptance 9
     assert found["what the peers predict of her, on average"][1] == pytest.approx(0.4351, abs=5e-4)
     assert found["best gain of a lie, in b"][1] == pytest.approx(0.01196, abs=1e-4)
@@ -82,7 +72,7 @@ def test_lies():
 
 
 def test_corollary():
-    found = _found("regression-corollary")
+    found = quick_run("regression-corollary")
     # spec truthful_regression, acceptance 12 and 7.3
     for quantity, ours, agreement in (("budget, printed", -0.2, "agrees"), ("eta, printed", -1.2, "agrees"),
                                       ("squared error, printed", -0.15, "differs"),
@@ -93,7 +83,7 @@ def test_corollary():
 
 
 def test_accuracy():
-    found = _found("regression-accuracy")
+    found = quick_run("regression-accuracy")
     errors = [ours for _, ours, _ in found.values()]
     assert len(errors) == 3
     assert errors == sorted(errors, reverse=True)
@@ -137,7 +127,7 @@ def test_where_a_curve_crosses():
 
 
 def test_examples():
-    found = _found("channels-examples")
+    found = quick_run("channels-examples")
     printed = [each for each in found.values() if each[0] is not None]
     assert len(printed) == 8
     assert {each[2] for each in printed} == {"agrees"}
@@ -147,22 +137,22 @@ def test_examples():
 
 
 def test_relations_and_relaxation():
-    found = _found("channels-relations")
+    found = quick_run("channels-relations")
     assert found["relations that hold, of 5"][1:] == (5.0, "agrees")
     assert found["dp of the kernel mechanism above the least, nats"][:2] == (
         pytest.approx(2 * 2.197225, abs=1e-5), pytest.approx(2.197225, abs=1e-5))
-    assert {each[2] for each in _found("channels-relaxation").values()} == {"agrees"}
+    assert {each[2] for each in quick_run("channels-relaxation").values()} == {"agrees"}
 
 
 def test_pair():
-    found = _found("channels-pair")
+    found = quick_run("channels-pair")
     assert found["eps_i* - eps_d*, largest for D <= h(eps~_X)"][1] == pytest.approx(0.0, abs=1e-12)
     assert found["eps_i* - eps_d*, largest for any D"][1] == pytest.approx(2.197225, abs=1e-5)
     assert found["eps~_X"][1] == pytest.approx(2.887270950, abs=1e-9)
 
 
 def test_stars():
-    found = _found("channels-stars")
+    found = quick_run("channels-stars")
     # spec privacy_notions 11
     assert found["eps_X"][1:] == (pytest.approx(0.3300, abs=5e-5), "agrees")
     assert found["eps~_X"][1:] == (pytest.approx(0.4001, abs=5e-5), "differs")
@@ -177,7 +167,7 @@ def test_stars():
 
 
 def test_ratings():
-    found = {name: each[1] for name, each in _found("channels-ratings").items()}
+    found = {name: each[1] for name, each in quick_run("channels-ratings").items()}
     # spec privacy_notions 11: the stand-in
     assert list(found.values()) == pytest.approx([0.3119, 0.3694, 0.4922, 0.0831, 1.3408], abs=5e-5)
     mine = {"item": [1, 1, 2], "user": ["a", "b", "a"], "score": [5.0, 4.5, 1.0]}
@@ -188,5 +178,5 @@ def test_ratings():
 
 
 def test_three_notions():
-    found = {name: each[1] for name, each in _found("channels-three").items()}
+    found = {name: each[1] for name, each in quick_run("channels-three").items()}
     assert list(found.values()) == pytest.approx([math.log(12)] * 2, abs=1e-9)  # each is off by eps_X exactly

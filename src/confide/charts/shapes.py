@@ -15,6 +15,7 @@ from confide.contract.presentation import Picture
 __all__ = ["curves", "histogram", "intervals"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
+_WIDTH = 560
 
 
 def _data(values: list[dict[str, Any]]) -> Any:
@@ -23,6 +24,16 @@ def _data(values: list[dict[str, Any]]) -> Any:
 
     rows = [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in values]
     return alt_.Data(values=rows)  # type: ignore[no-untyped-call]
+
+
+def _legend(series: Sequence[str]) -> Any:
+    """Below the chart, in columns that do not run wider than it; none for one series."""
+    import altair as alt_
+
+    if len(series) < 2:
+        return None
+    entry = 30 + 7 * max(map(len, series))  # pixels, roughly
+    return alt_.Legend(orient="bottom", labelLimit=400, columns=max(1, _WIDTH // entry))
 
 
 def _finish(chart: Any, alt: str, title: str) -> Picture:
@@ -58,13 +69,13 @@ def intervals(
     data: Any = _data([{"label": a, "series": s, "value": v, "low": lo, "high": hi} for a, s, v, lo, hi in rows])
     series = list(dict.fromkeys(row[1] for row in rows))
     color = alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
-                       legend=alt_.Legend(orient="bottom", labelLimit=400) if len(series) > 1 else None)
+                       legend=_legend(series))
     base = alt_.Chart(data).encode(
         y=alt_.Y("label:N", title=None, sort=None), yOffset=alt_.YOffset("series:N", sort=series)
     )
     bars = base.mark_rule(strokeWidth=2).encode(x=alt_.X("low:Q", title=axis), x2="high:Q", color=color)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=color)
-    chart = (bars + dots).properties(width=560, height=alt_.Step(max(18, 42 // len(series))))
+    chart = (bars + dots).properties(width=_WIDTH, height=alt_.Step(max(18, 42 // len(series))))
     return [_finish(chart, alt, title)]
 
 
@@ -102,7 +113,7 @@ def curves(
     lines = alt_.Chart(data).mark_line(strokeWidth=2.5).encode(
         x=axis_x, y=axis_y,
         color=alt_.Color("series:N", title=None, scale=alt_.Scale(domain=series, range=_PALETTE[: len(series)]),
-                         legend=alt_.Legend(orient="bottom", labelLimit=400) if len(series) > 1 else None),
+                         legend=_legend(series)),
     )
     layers = [lines]
     if marks:
@@ -112,7 +123,7 @@ def curves(
             x="x:Q", y="y:Q", text="label:N"
         )
         layers += [dots, words]
-    return [_finish(alt_.layer(*layers).properties(width=560, height=280), alt, title)]
+    return [_finish(alt_.layer(*layers).properties(width=_WIDTH, height=280), alt, title)]
 
 
 def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:
@@ -139,4 +150,4 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
     bars = alt_.Chart(data).mark_bar(color=_PALETTE[0], stroke="white", strokeWidth=0.5).encode(
         x=alt_.X("low:Q", title=x, scale=alt_.Scale(zero=False, nice=True)), x2="high:Q", y=alt_.Y("count:Q", title=y),
         y2=alt_.datum(0))
-    return [_finish(bars.properties(width=560, height=280), alt, title)]
+    return [_finish(bars.properties(width=_WIDTH, height=280), alt, title)]

@@ -115,7 +115,8 @@ def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.
     least, largest = int(n[0]), int(n[-1])
     for_one, for_zero = tariff(least + 1, largest + 1)
     zeros, ones = majority_odds(least, largest, one / (zero + one))
-    return np.array([weights @ (for_zero * zeros), weights @ (for_one * ones), 0.0])
+    # Sums, not products of vectors: a BLAS that wakes its threads for them takes longer than everything else here.
+    return np.array([np.sum(weights * for_zero * zeros), np.sum(weights * for_one * ones), 0.0])
 
 
 def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float64]:

@@ -12,19 +12,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from scipy.stats import beta
 
 from confide.contract.checks import fraction, one_of, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.market.decision import decision_threshold
+from confide.market.majority import MajorityMarket
 from confide.market.nature import Nature
+from confide.market.pairs.market import PairMarket
+from confide.market.pairs.prior import PairPrior
 from confide.market.strategies import Strategy
+from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["Market", "Simulation", "simulate"]
 
-_CHUNK = 1_000_000
-_TYPES = 10
+Market = MajorityMarket | ThresholdMarket | PairMarket
+
+_CHUNK = 1 << 18  # people, of one round or of several, that are drawn at a time
+_TENTHS = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,15 +40,15 @@ class Simulation:
 
     Args:
         state: (R,) uint8, W; where the prior is of the bits themselves, 2.
-        truth: (R,) int64, number of people whose bit is 1; -1 where single bits were not drawn.
+        truth: (R,) int64, number of people whose bit is 1.
         ones: (R,) int64, reports 1.
         zeros: (R,) int64, reports 0.
         for_one: (R,) what each report 1 was paid.
         for_zero: (R,) what each report 0 was paid.
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
-        types: (10, 3) by tenths of the costs of those who can take part, from the cheapest: how many people there were,
-            what they were paid on average, and that less the cost of their level; empty where costs are known, or
-            people were not drawn one by one.
+        types: (10, 3) by tenths of the costs of those who take part in equilibrium, from the cheapest: how many people
+            there were, what they were paid on average, and that less the cost of their level; empty where costs are
+            known, people were not drawn one by one, or all were given one strategy.
     """
 
     state: NDArray[np.uint8]
@@ -99,16 +106,21 @@ class Simulation:
 
     @property
     def payments(self) -> NDArray[np.float64]:
-        """(2, 2) share of reports 0 and 1 (rows), and what they were paid on average (second column)."""
-        counts = np.array([self.zeros.sum(), self.ones.sum()], dtype=np.float64)
-        paid = np.array([self.zeros @ self.for_zero, self.ones @ self.for_one])
-        total = counts.sum()
-        return np.column_stack([counts / total if total else counts,
-                                np.divide(paid, counts, out=np.zeros(2), where=counts > 0)])
+        """(2, 2, 2) by report 0, 1 and by whether it was paid anything (last): its share of all reports, and what it
+        was paid on average. Where the majority of the others is what is to be met, those who met it were paid.
+        """
+        found = np.zeros((2, 2, 2))
+        for report, counts, each in ((0, self.zeros, self.for_zero), (1, self.ones, self.for_one)):
+            for paid in (0, 1):
+                some = (each > 0) == paid
+                number = float(counts[some].sum())
+                found[report, paid] = number, float(counts[some] @ each[some]) / number if number else 0.0
+        found[:, :, 0] /= max(float(found[:, :, 0].sum()), 1.0)
+        return found
 
 
-def simulate(market: Any, rounds: int, *, seed: int, level: str = "aggregate", strategy: Strategy | None = None,
-             nature: Nature | None = None) -> Simulation:
+def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate", strategy: Strategy | None = None,
+             nature: Nature | PairPrior | None = None) -> Simulation:
     """Play a market many times.
 
     Args:
@@ -116,12 +128,13 @@ def simulate(market: Any, rounds: int, *, seed: int, level: str = "aggregate", s
         rounds: R >= 1.
         seed: of everything; the same seed gives the same rounds.
         level: "aggregate" draws the counts, at a cost that does not grow with people; "individual" draws each person,
-            her bit, her cost where costs are unknown, and her report, a million at a time.
+            her bit, her cost where costs are unknown, and her report, some hundred thousand at a time.
         strategy: what everybody does, absence included; default the market's equilibrium.
-        nature: the law of the state and the bits; default the design's. Not for `PairMarket`.
+        nature: the law of the state and the bits; default the design's. For a pair market a `PairPrior`.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter out of range; a `PairPrior` without a law of the number of ones.
+        Refused: a pair market that pays by one peer each: counts do not say what it pays.
 
     Source: spec data_market section 5.
 
@@ -132,117 +145,180 @@ def simulate(market: Any, rounds: int, *, seed: int, level: str = "aggregate", s
         >>> abs(found.mean_total - market.total_payment().mean) < 4 * found.standard_error
         True
     """
+    if not isinstance(market, Market):
+        raise InvalidInput("market", f"{type(market).__name__} cannot be played",
+                           "must be MajorityMarket, ThresholdMarket or PairMarket")
+    if strategy is not None and not isinstance(strategy, Strategy):
+        raise InvalidInput("strategy", f"{type(strategy).__name__} is not a Strategy")
     count, how = whole("rounds", rounds, at_least=1), one_of("level", level, ("aggregate", "individual"))
     source = study_generator(seed, "market", how)
-    if hasattr(market, "prior"):
-        if nature is not None or strategy is not None:
-            raise InvalidInput("nature" if nature is not None else "strategy", "is not for a market of pairs",
-                               "its prior is the law of the bits, and people play its strategy")
-        state, truth, ones, zeros, types = _pairs(market, count, source, how)
+    bits = _Pairs(market, nature, count, source) if isinstance(market, PairMarket) else _State(
+        market, nature, count, source)
+    channel = (market.peers if strategy is None else strategy).channel
+    if how == "individual":
+        types = _Types(market) if isinstance(market, ThresholdMarket) and strategy is None else None
+        truth, ones, zeros = _one_by_one(market, bits, channel, types, source)
+        table = np.zeros((0, 3)) if types is None else types.table()
     else:
+        truth, table = bits.number(), np.zeros((0, 3))
+        ones, zeros = (_reports(truth, channel[:, 1], source)
+                       + _reports(market.people - truth, channel[:, 0], source))
+    for_one, for_zero = _paid(market, bits.state, ones, zeros)
+    return Simulation(state=bits.state, truth=truth, ones=ones, zeros=zeros, for_one=for_one, for_zero=for_zero,
+                      wrong=_wrong(market, bits.state, ones, zeros), types=table)
+
+
+class _State:
+    """Bits that agree because of a common state: W of each round, and bits that are independent given it."""
+
+    def __init__(self, market: MajorityMarket | ThresholdMarket, nature: object, rounds: int,
+                 source: Any) -> None:
         law = market.nature if nature is None else nature
-        drawn = _aggregate if how == "aggregate" else _individual
-        state, truth, ones, zeros, types = drawn(market, count, law, strategy, source)
-    for_one, for_zero = _paid(market, ones, zeros)
-    wrong = np.zeros(0, dtype=np.bool_)
-    if not hasattr(market, "prior"):
-        wrong = _guess(market, ones, zeros) != state
-    if len(types):
-        types = _settled(types, for_one, for_zero)
-    return Simulation(state=state, truth=truth, ones=ones, zeros=zeros, for_one=for_one, for_zero=for_zero, wrong=wrong,
-                      types=types)
+        if not isinstance(law, Nature):
+            raise InvalidInput("nature", f"{type(law).__name__} is not a law of a state and bits", "must be a Nature")
+        self.people, self.source = market.people, source
+        self.state = (source.random(rounds) < law.prior_one).astype(np.uint8)
+        self.chance = np.array([1.0 - law.signal_accuracy, law.signal_accuracy])[self.state]  # P(a bit is 1)
+
+    def number(self) -> NDArray[np.int64]:
+        """(R,) how many bits are 1."""
+        found: NDArray[np.int64] = self.source.binomial(self.people, self.chance)
+        return found
+
+    def drawn(self, some: slice, start: int, size: int) -> NDArray[np.bool_]:
+        """(r, size) the bits of some rounds' people from `start` on."""
+        del start
+        found: NDArray[np.bool_] = self.source.random((len(self.chance[some]), size)) < self.chance[some, None]
+        return found
 
 
-Drawn = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-_NOTHING = np.zeros((0, 3))
+class _Pairs:
+    """Bits of an exchangeable law: the number of ones of each round. Who holds them does not matter."""
+
+    def __init__(self, market: PairMarket, nature: object, rounds: int, source: Any) -> None:
+        law = market.prior if nature is None else nature
+        if not market.average:
+            raise Refused("counts do not say what one peer each pays", "use average=True")
+        if not isinstance(law, PairPrior) or law.people != market.people:
+            raise InvalidInput("nature", "is not a law of this market's bits", f"a PairPrior of {market.people} people")
+        if law.log_counts is None:
+            raise InvalidInput("prior", "says how two people agree, and not how all do",
+                               "give a law of the number of ones")
+        ends = np.cumsum(np.exp(law.log_counts))
+        self.state = np.full(rounds, 2, dtype=np.uint8)
+        self.ones: NDArray[np.int64] = np.searchsorted(ends, source.random(rounds) * ends[-1], side="right")
+
+    def number(self) -> NDArray[np.int64]:
+        """(R,) how many bits are 1."""
+        return self.ones
+
+    def drawn(self, some: slice, start: int, size: int) -> NDArray[np.bool_]:
+        """(r, size) the bits of some rounds' people from `start` on."""
+        found: NDArray[np.bool_] = np.arange(start, start + size) < self.ones[some, None]
+        return found
 
 
-def _aggregate(market: Any, rounds: int, law: Nature, strategy: Strategy | None, source: Any) -> Drawn:
-    state = (source.random(rounds) < law.prior_one).astype(np.uint8)
-    played = market.peers if strategy is None else strategy
-    given = played.given_state(law.signal_accuracy)[:, state]  # (3, R)
-    present = source.binomial(market.people, np.clip(1.0 - given[2], 0.0, 1.0))
-    share = np.divide(given[1], given[0] + given[1], out=np.zeros(rounds), where=given[0] + given[1] > 0)
-    ones = source.binomial(present, np.clip(share, 0.0, 1.0))
-    return state, np.full(rounds, -1), ones, present - ones, _NOTHING
+def _reports(people: NDArray[np.int64], law: NDArray[np.float64], source: Any) -> NDArray[np.int64]:
+    """(2, R) how many of so many people report 1, and 0, who report 0, 1 or none by that law."""
+    here = float(law[0] + law[1])
+    present = source.binomial(people, min(here, 1.0))
+    ones = source.binomial(present, min(float(law[1]) / here, 1.0) if here > 0 else 0.0)
+    return np.array([ones, present - ones])
 
 
-def _individual(market: Any, rounds: int, law: Nature, strategy: Strategy | None, source: Any) -> Drawn:
-    """Each person: her bit given the state, her cost where the market has a law of costs, her report."""
-    state = (source.random(rounds) < law.prior_one).astype(np.uint8)
+def _one_by_one(market: Market, bits: _State | _Pairs, channel: NDArray[np.float64], types: _Types | None,
+                source: Any) -> NDArray[np.int64]:
+    """(3, R) bits that are 1, reports 1, reports 0: of whole rounds together while people are few."""
+    rounds, people = len(bits.state), market.people
     counts = np.zeros((3, rounds), dtype=np.int64)
-    typed = strategy is None and hasattr(market, "cost_law")
-    played = market.peers if strategy is None else strategy
-    # Who can take part, by tenths; counted by (type, report), with the cost of their levels.
-    types = np.zeros((rounds, _TYPES, 3)) if typed else np.zeros((0, 0, 0))
-    edges = np.asarray(market.cost_law.quantile(market.presence * np.arange(1, _TYPES) / _TYPES)) if typed else _NOTHING
-    for k in range(rounds):
-        agree = law.signal_accuracy if state[k] else 1.0 - law.signal_accuracy
-        for start in range(0, market.people, _CHUNK):
-            size = min(_CHUNK, market.people - start)
-            bit = source.random(size, dtype=np.float32) < np.float32(agree)
-            counts[0, k] += np.count_nonzero(bit)
-            coin = source.random(size, dtype=np.float32)
-            if not typed:
-                present = played.channel[:2].sum(axis=0)
-                one = played.channel[1].astype(np.float32)
-                counts[1, k] += np.count_nonzero(coin < one[bit.view(np.uint8)])
-                within = present.astype(np.float32)[bit.view(np.uint8)]
-                counts[2, k] += np.count_nonzero(coin < within)
-                continue
-            cost = market.cost_law.sample(size, source)
-            inside = np.asarray(market.takes_part(cost))
-            cost, bit, coin = cost[inside], bit[inside], coin[inside]
-            chosen = np.asarray(market.level_of(cost))
-            report = bit ^ (coin < 1.0 / (1.0 + np.exp(np.minimum(chosen, 700.0))))
-            counts[1, k] += np.count_nonzero(report)
-            counts[2, k] += len(report)
-            place = np.atleast_1d(np.searchsorted(edges, cost))
-            types[k, :, 0] += np.bincount(place[~report], minlength=_TYPES)
-            types[k, :, 1] += np.bincount(place[report], minlength=_TYPES)
-            types[k, :, 2] += np.bincount(place, weights=cost * chosen, minlength=_TYPES)
-    return state, counts[0], counts[1], counts[2] - counts[1], types
+    at_a_time = max(1, _CHUNK // people)
+    for first in range(0, rounds, at_a_time):
+        some = slice(first, min(first + at_a_time, rounds))
+        for start in range(0, people, _CHUNK):
+            bit = bits.drawn(some, start, min(_CHUNK, people - start))
+            one, here = (types.report(bit, source) if types is not None else _report(bit, channel, source))
+            counts[:, some] += [np.count_nonzero(each, axis=1) for each in (bit, one, here)]
+        if types is not None:
+            ones, present = counts[1:, some]
+            types.settle(*_paid(market, bits.state[some], ones, present - ones))
+    counts[2] -= counts[1]
+    return counts
 
 
-def _pairs(market: Any, rounds: int, source: Any, how: str) -> Drawn:
-    """Counts of true ones from the prior, and their reports."""
-    logs = market.prior.log_counts
-    if logs is None:
-        raise InvalidInput("prior", "says how two people agree, and not how all do", "give a law of the number of ones")
-    law = np.exp(logs)
-    truth = source.choice(len(law), size=rounds, p=law / law.sum()).astype(np.int64)
-    keep = float(market.strategy.channel[1, 1])
-    n = market.people
-    if how == "aggregate":
-        ones = source.binomial(truth, keep) + source.binomial(n - truth, 1.0 - keep)
-    else:
-        ones = np.array([np.count_nonzero((np.arange(n) < k) ^ (source.random(n) >= keep)) for k in truth])
-    return np.full(rounds, 2, dtype=np.uint8), truth, ones, n - ones, _NOTHING
+def _report(bit: NDArray[np.bool_], channel: NDArray[np.float64],
+            source: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Who reports 1, and who reports at all."""
+    coin, held = source.random(bit.shape), bit.view(np.uint8)
+    return coin < channel[1][held], coin < (channel[0] + channel[1])[held]
 
 
-def _paid(market: Any, ones: NDArray[np.int64], zeros: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
-    """What each report 1, and each report 0, is paid in each round."""
-    enough = ones + zeros >= 2
-    heads, tails = np.where(enough, ones, 1), np.where(enough, zeros, 1)
-    for_one = market.peer_payments(np.maximum(heads - 1, 0), np.where(heads > 0, tails, np.maximum(tails - 1, 0)))[1]
-    for_zero = market.peer_payments(np.where(tails > 0, heads, np.maximum(heads - 1, 0)), np.maximum(tails - 1, 0))[0]
-    return np.where(enough & (ones > 0), for_one, 0.0), np.where(enough & (zeros > 0), for_zero, 0.0)
+class _Types:
+    """People whose costs are drawn, too: their reports in equilibrium, and what each tenth of the participants earns.
+
+    Args:
+        market: whose equilibrium.
+    """
+
+    def __init__(self, market: ThresholdMarket) -> None:
+        self.market = market
+        self.edges = np.asarray(market.cost_law.quantile(market.presence * np.arange(1, _TENTHS) / _TENTHS))
+        self.counts: NDArray[np.int64] | None = None  # of rounds that are not paid yet, by tenth and report
+        self.people, self.paid, self.spent = np.zeros((3, _TENTHS))
+
+    def report(self, bit: NDArray[np.bool_],
+               source: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Who reports 1, and who reports at all."""
+        cost = self.market.cost_law.sample(bit.size, source).reshape(bit.shape)
+        here = np.asarray(self.market.takes_part(cost))
+        cost = cost[here]
+        level = np.asarray(self.market.level_of(cost))
+        said = bit[here] ^ (source.random(cost.size) < expit(-level))
+        tenth = np.searchsorted(self.edges, cost)
+        self.spent += np.bincount(tenth, weights=cost * level, minlength=_TENTHS)
+        cell = (np.nonzero(here)[0] * _TENTHS + tenth) * 2 + said
+        found = np.bincount(cell, minlength=len(bit) * _TENTHS * 2).reshape(-1, _TENTHS, 2)
+        self.counts = found if self.counts is None else self.counts + found
+        one = np.zeros(bit.shape, dtype=np.bool_)
+        one[here] = said
+        return one, here
+
+    def settle(self, for_one: NDArray[np.float64], for_zero: NDArray[np.float64]) -> None:
+        """Pay the rounds whose reports are all in."""
+        if self.counts is not None:
+            self.people += self.counts.sum(axis=(0, 2))
+            self.paid += for_zero @ self.counts[:, :, 0] + for_one @ self.counts[:, :, 1]
+            self.counts = None
+
+    def table(self) -> NDArray[np.float64]:
+        """(10, 3) people, mean payment, mean utility."""
+        number = np.maximum(self.people, 1.0)
+        return np.column_stack([self.people, self.paid / number, (self.paid - self.spent) / number])
 
 
-def _guess(market: Any, ones: NDArray[np.int64], zeros: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The state as the market's rule takes it: the likelier one; where costs are unknown, what most report."""
-    if hasattr(market, "cost_law"):
-        return ones >= zeros
-    found: NDArray[np.bool_] = ones >= decision_threshold(ones + zeros, market.nature, market.reporting)
+def _paid(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
+          zeros: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What each report 1, and each report 0, is paid in each round; nothing where nobody gives it, or one person is
+    alone.
+    """
+    for_one, for_zero = np.zeros((2, len(ones)))
+    # State by state: payments are tabulated from the least to the largest attendance, which may depend on it.
+    for each in np.unique(state):
+        rounds = np.flatnonzero((state == each) & (ones + zeros >= 2))
+        for paid, report in ((for_one, 1), (for_zero, 0)):
+            some = rounds[(ones if report else zeros)[rounds] > 0]
+            if some.size:
+                paid[some] = market.peer_payments(ones[some] - report, zeros[some] - (1 - report))[report]
+    return for_one, for_zero
+
+
+def _wrong(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
+           zeros: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the market's rule misses the state: the likelier one; where costs are unknown, what most report, and 1 at
+    a tie.
+    """
+    if isinstance(market, PairMarket):
+        return np.zeros(0, dtype=np.bool_)
+    enough = zeros if isinstance(market, ThresholdMarket) else decision_threshold(
+        ones + zeros, market.nature, market.reporting)
+    found: NDArray[np.bool_] = (ones >= enough) != state
     return found
-
-
-def _settled(
-    types: NDArray[np.float64], for_one: NDArray[np.float64], for_zero: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """(10, 3) people, mean payment, mean utility of each tenth of the types."""
-    people = (types[:, :, 0] + types[:, :, 1]).sum(axis=0)
-    paid = (types[:, :, 0] * for_zero[:, None] + types[:, :, 1] * for_one[:, None]).sum(axis=0)
-    utility = paid - types[:, :, 2].sum(axis=0)
-    safe = np.maximum(people, 1.0)
-    return np.column_stack([people, paid / safe, utility / safe])

@@ -29,6 +29,7 @@ _MODULES = {
     "market-accuracy": "data_market.accuracy",
     "market-convergence": "data_market.convergence",
     "market-pairs": "data_market.pairs",
+    "market-unknown-costs": "data_market.unknown_costs",
 }
 
 

@@ -52,7 +52,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((tau, bounds.lower, bounds.tighter, bounds.total, chernoff.total, chernoff.people, exact.total,
                      exact.people, exact.error))
     return Findings(compared=tuple(compared), blocks=(
-        *curves(points, title="What accuracy costs", x="target tau", y="expected total payment",
+        *curves(points, title="What accuracy costs", x="target tau", y="expected total payment", log_x=True,
                 alt="Total payments against the target: the source's mechanism lies between its bounds and falls in "
                     "steps; a plan by Chernoff's bound is a little cheaper, one by the exact error far cheaper, below "
                     "the source's lower bound, because tau there bounds the error and is not the error."),
