@@ -207,8 +207,8 @@ class LocalKind(Kind, Protocol):
     `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs her;
     None takes no part, and costs nothing. `identity` is the one spelling of an id that is on the list, `question` what
     is asked, `level` what a report costs at most. `row` is what she hands in: a row of the operator's file, but for
-    what the operator knows; `rows` are those of everybody in a collection that was played. `rehearse` plays everybody's side
-    with true answers that are public already: a collection whose `data` is what the run takes.
+    what the operator knows; `rows` are those of everybody in a collection that was played. `rehearse` plays everybody's
+    side with true answers that are public already: a collection whose `data` is what the run takes.
     """
 
     def private(self, config: Any, plan: Plan, values: Mapping[str, str]) -> tuple[Any, float]: ...
