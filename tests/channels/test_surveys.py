@@ -10,10 +10,12 @@ import pytest
 from confide.channels import (
     Channel,
     Exchangeable,
+    FullPrior,
     IndependentRows,
     RandomizedResponse,
     RowProduct,
     analyse,
+    attack_risk,
     how_private,
     read_channel,
     survey_errors,
@@ -187,3 +189,33 @@ def test_priors_of_people_who_have_to_do_with_each_other() -> None:
     assert Exchangeable.of_counts([0.0, 1.0, 0.0]).vector().tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
     unlike = survey_errors(FORCED, IndependentRows([[0.9, 0.1], [0.2, 0.8]]), 2)
     assert unlike == pytest.approx(survey_errors(FORCED, [0.55, 0.45], 2))
+
+
+def test_a_page_of_a_thousand_people_who_can_change_places() -> None:
+    """Of whose databases nothing is listed; at three rows it is what the list says."""
+    mixture = {"weights": [0.1, 0.9], "laws": [[0.6, 0.4], [0.05, 0.95]]}
+    survey = read_channel({"format": 1, "rows": 1000, "prior": {"mixture": mixture}, "response": {
+        "design": "warner", "letters": ["yes", "no"], "statement": 0.7}})
+    answer = survey.answer()
+    assert len(answer.sections()) >= 5
+    assert answer.risk.guess_before == pytest.approx(0.95)
+    assert answer.to_dict()["prior"]["kernel_level"] is None
+    some = Exchangeable.mixture(rows=3, **mixture)
+    channel = RowProduct([survey.channel.tables[0]], [0, 0, 0])
+    for law in (some, Exchangeable.of_counts([0.5, 0.0, 0.0, 0.5])):
+        found, listed = attack_risk(channel, law), attack_risk(channel, FullPrior(law.vector(), 2, 3))
+        assert found.guess_before == pytest.approx(listed.guess_before)
+        assert found.guess_after == pytest.approx(listed.guess_after)
+
+
+def test_booleans_are_no_letters() -> None:
+    """True would be letter 1, which is "no" where letters are yes and no."""
+    for ask in (lambda: RandomizedResponse(epsilon=1.0, letters=2, rows=2).release([True, False], Noise.simulated(1)),
+                lambda: survey_shares(FORCED, [True, False])):
+        with pytest.raises(InvalidInput, match=r"bool; must be .* whole numbers in 0..1, positions in the list"):
+            ask()
+
+
+@pytest.mark.filterwarnings("error")
+def test_counts_that_cannot_be() -> None:
+    assert Exchangeable.of_counts([0.5, 0.0, 0.5]).entropy == pytest.approx(np.log(2.0))

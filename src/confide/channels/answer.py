@@ -15,7 +15,7 @@ from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.channel import Channel, FiniteChannel
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
-from confide.channels.distortion import PrivacyDistortion, privacy_distortion
+from confide.channels.distortion import PrivacyDistortion, known_constants, privacy_distortion
 from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
@@ -76,12 +76,18 @@ class ChannelAnswer:
         """
         return {
             "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
-            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
+            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": self._known_constants(),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
             "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
             "translation": [step.to_dict() for step in self.steps],
         }
+
+    def _known_constants(self) -> dict[str, float | None]:
+        found: dict[str, float | None] = dict(vars(self.constants))
+        if self.prior.positive and math.isinf(self.constants.kernel_level):
+            found["kernel_level"] = None  # takes minutes
+        return found
 
     @cached_property
     def least(self) -> dict[Notion, PrivacyDistortion | None]:
@@ -290,7 +296,7 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
            else as_prior(prior, it.letters, it.rows))
     report = analyse(it, law)
     return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
-                         constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
+                         constants=known_constants(law), steps=translate("dp", report.dp, law), prior=law,
                          prior_given=prior is not None, channel=it, names=tuple(names))
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from confide.channels.analyser import analyse
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
 from confide.channels.kernels import axes
-from confide.channels.priors import Prior, as_prior
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.checks import non_negative
 
 __all__ = ["AttackRisk", "attack_risk", "best_advantage", "best_hits"]
@@ -117,8 +118,6 @@ def attack_risk(
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     law = as_prior(prior, it.letters, it.rows)
     report = analyse(it, law)
-    nothing = RowProduct([np.ones((it.letters, 1))], np.zeros(it.rows, dtype=np.int64))
-    before = analyse(nothing, law).adversary_success
     alarms = np.union1d(_RATES, [non_negative("rates", rate, at_most=1.0) for rate in rates])
     advantage, hits, exact = 0.0, np.zeros(len(alarms)), _pairs(it) <= _CELLS
     if exact:
@@ -127,12 +126,29 @@ def attack_risk(
             hits = np.maximum(hits, _hits(p, q, alarms))
     else:
         advantage, hits = best_advantage(report.dp), best_hits(alarms, report.dp)
-    return AttackRisk(guess_before=before, guess_after=report.adversary_success, advantage=advantage,
+    return AttackRisk(guess_before=_guess_before(law), guess_after=report.adversary_success, advantage=advantage,
                       false_alarms=alarms, hits=hits, exact=exact, level=report.dp)
 
 
 def _level(epsilon: float) -> float:
     return math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
+
+
+def _guess_before(prior: Prior) -> float:
+    """The largest conditional probability of a letter given all other rows."""
+    match prior:
+        case IndependentRows():
+            return float(prior.laws.max())
+        case Exchangeable():
+            logs = prior.last_row_logs
+            possible = logs.max(axis=1) > -np.inf
+            return float(np.exp(logs[possible].max(axis=1) - logsumexp(logs[possible], axis=1)).max())
+        case _:
+            best = 0.0
+            for view in axes(prior.vector(), prior.letters, prior.rows):
+                total, top = view.sum(axis=1), view.max(axis=1)
+                best = max(best, float((top[total > 0] / total[total > 0]).max()))
+            return best
 
 
 def _pairs(channel: FiniteChannel) -> float:
