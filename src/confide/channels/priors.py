@@ -372,5 +372,5 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
         return IndependentRows([array], [n])
     if n < 64 and array.size == m**n:
         return FullPrior(array, m, n)
-    every = f", or {m**n:,} (of all {m}^{n} databases)" if 1 < n and n * math.log2(m) <= 24 else ""
+    every = f", or {m**n:,} (of all {m}^{n} databases)" if n > 1 and n * math.log2(m) <= 24 else ""
     raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (the law of each row){every}")
