@@ -131,7 +131,7 @@ def test_why_only_bounds_are_known() -> None:
 def test_a_page_says_why_only_bounds_are_known() -> None:
     large = FullPrior(np.random.default_rng(0).dirichlet(np.ones(512)), 2, 9)
     answer = how_private(every_row(9), large)
-    text = " ".join(answer.sections()[2].blocks[1].paragraphs)
+    text = " ".join(answer.sections()[3].blocks[1].paragraphs)
     assert "Of differential privacy, only bounds are known: the formula ends at" in text
     assert answer.least["mutual-information"].method == "slope"
 
@@ -149,7 +149,7 @@ def test_a_page_solves_rows_that_can_change_places() -> None:
 
 def test_a_prior_that_rules_values_out_is_named() -> None:
     answer = how_private([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]], [0.7, 0.3, 0.0])
-    part = answer.sections()[2]
+    part = answer.sections()[3]
     assert part.title == "How private it could be"
     rows = {row[0]: row[2] for row in part.blocks[0].rows}
     assert rows["identifiability"] == np.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 from confide.channels import (
     Channel,
     Exchangeable,
+    FullPrior,
     IndependentRows,
     RandomizedResponse,
     RowProduct,
     analyse,
+    attack_risk,
     how_private,
     read_channel,
     survey_errors,
@@ -132,13 +135,13 @@ def test_a_page_says_what_can_be_estimated() -> None:
         "letters": ["never", "sometimes", "often"], "truth": 0.7}})
     answer = survey.answer()
     (section,) = [each for each in answer.sections() if each.title == "How useful it is"]
-    (table,) = [block for block in section.blocks if isinstance(block, Table)]
+    table = next(block for block in section.blocks if isinstance(block, Table))
     assert [row[0] for row in table.rows] == ["never", "sometimes", "often"]
-    assert table.columns[4] == "TopK, least dp"
+    assert table.columns[5] == "TopK, least dp"
     assert table.rows[2][1:3] == (pytest.approx(0.1), pytest.approx(np.sqrt(0.09 / 1000)))
     errors = survey_errors(survey.channel, [0.6, 0.3, 0.1], 1000)
     assert [row[3] for row in table.rows] == pytest.approx(errors.tolist())
-    assert {row[4] for row in table.rows} == {"cannot be estimated"}
+    assert {row[5] for row in table.rows} == {"cannot be estimated"}
     assert answer.to_dict()["usefulness"]["least"]["dp"]["mechanism"] == "TopK"
     assert len(how_private(RowProduct([np.full((40, 40), 1 / 40)])).usefulness.section().blocks[1].rows) == 30
 
@@ -187,3 +190,133 @@ def test_priors_of_people_who_have_to_do_with_each_other() -> None:
     assert Exchangeable.of_counts([0.0, 1.0, 0.0]).vector().tolist() == pytest.approx([0.0, 0.5, 0.5, 0.0])
     unlike = survey_errors(FORCED, IndependentRows([[0.9, 0.1], [0.2, 0.8]]), 2)
     assert unlike == pytest.approx(survey_errors(FORCED, [0.55, 0.45], 2))
+
+
+def test_a_page_of_many_people_who_can_change_places() -> None:
+    """Of whose databases nothing is listed; at three rows it is what the list says."""
+    mixture = {"weights": [0.1, 0.9], "laws": [[0.6, 0.4], [0.05, 0.95]]}
+    survey = read_channel({"format": 1, "rows": 150, "prior": {"mixture": mixture}, "response": {
+        "design": "warner", "letters": ["yes", "no"], "statement": 0.7}})
+    answer = survey.answer()
+    assert len(answer.sections()) >= 5
+    assert answer.risk.guess_before == pytest.approx(0.95)
+    assert answer.to_dict()["prior"]["kernel_level"] is None
+    some = Exchangeable.mixture(rows=3, **mixture)
+    channel = RowProduct([survey.channel.tables[0]], [0, 0, 0])
+    for law in (some, Exchangeable.of_counts([0.5, 0.0, 0.0, 0.5])):
+        found, listed = attack_risk(channel, law), attack_risk(channel, FullPrior(law.vector(), 2, 3))
+        assert found.guess_before == pytest.approx(listed.guess_before)
+        assert found.guess_after == pytest.approx(listed.guess_after)
+
+
+def test_booleans_are_no_letters() -> None:
+    """True would be letter 1, which is "no" where letters are yes and no."""
+    for ask in (lambda: RandomizedResponse(epsilon=1.0, letters=2, rows=2).release([True, False], Noise.simulated(1)),
+                lambda: survey_shares(FORCED, [True, False])):
+        with pytest.raises(InvalidInput, match=r"bool; must be .* whole numbers in 0..1, positions in the list"):
+            ask()
+
+
+@pytest.mark.filterwarnings("error")
+def test_counts_that_cannot_be() -> None:
+    assert Exchangeable.of_counts([0.5, 0.0, 0.5]).entropy == pytest.approx(np.log(2.0))
+
+
+def test_what_a_report_says() -> None:
+    """By fractions: how likely a yes is true, where one in ten is."""
+    designs = {Fraction(7, 34): {"design": "warner", "statement": 0.7},
+               Fraction(1, 4): {"design": "forced", "forced": [0.25, 0.25]},
+               Fraction(7, 16): {"design": "unrelated", "sensitive": 0.6, "unrelated": [0.25, 0.75]}}
+    for exact, design in designs.items():
+        found = read_channel({"format": 1, "rows": 5, "prior": [0.1, 0.9], "response": {
+            "letters": ["yes", "no"], **design}}).answer()
+        assert found.reports.posteriors[0, 0] == pytest.approx(float(exact))
+        assert found.reports.factor == pytest.approx(np.exp(found.report.dp))
+        assert found.reports.words().startswith("The most telling report is yes: ")
+    more = read_channel({"format": 1, "channel": [[0.5, 0.3, 0.2], [0.0, 0.3, 0.7]], "outputs": ["a", "b", "c"]})
+    section = more.answer().sections()[1]
+    assert [row[0] for row in section.blocks[1].rows] == ["a", "b", "c"]
+    assert "report is a: it can come from 0, and never from 1" in section.blocks[0].paragraphs[1]
+    with pytest.raises(InvalidInput, match="outputs: 2 names; must be 3, one for each column"):
+        read_channel({"format": 1, "channel": [[0.5, 0.3, 0.2]] * 2, "outputs": ["a", "b"]})
+
+
+def test_randomised_response_stands_beside_a_design() -> None:
+    forced = read_channel({"format": 1, "rows": 1000, "prior": [0.1, 0.9], "response": {
+        "design": "forced", "letters": ["yes", "no"], "forced": [0.2, 0.1]}}).answer().usefulness
+    for epsilon, largest in ((forced.epsilon, forced.response.max()), (forced.as_useful, forced.errors.max())):
+        same = RandomizedResponse(epsilon=epsilon, letters=2).channel
+        assert survey_errors(same, [0.1, 0.9], 1000).max() == pytest.approx(largest)
+    assert "Randomised response is better" in str(forced.section().to_dict())
+    # Also where outputs are no letters, and there are no changed rows.
+    titles = {each.title: each for each in how_private(RowProduct([MORE]), LAWS[2]).sections()}
+    assert "changed rows mean nothing" in titles["How private it could be"].blocks[0].paragraphs[0]
+    assert "Is there a better design?" in str(titles["How useful it is"].to_dict())
+
+
+def test_households_are_drawn_together() -> None:
+    """Errors of shares, over all answers and reports of one group."""
+    law = Exchangeable.of_counts([0.04, 0.10, 0.86])
+    channel = RowProduct([FORCED, FORCED], [0, 0])
+    joint, decoder = law.vector() @ channel.table(), np.linalg.inv(FORCED)
+    estimates = np.array([(decoder[a] + decoder[b]) / 2 for a, b in product(range(2), repeat=2)])
+    exact = np.sqrt((joint @ estimates**2 - (joint @ estimates) ** 2) / 500)
+    for prior in (law, FullPrior(law.vector(), 2, 2)):
+        found = how_private(channel, prior, groups=500).usefulness
+        assert found.errors == pytest.approx(exact)
+        assert found.shares == pytest.approx([0.09, 0.91])
+        assert found.direct == pytest.approx([np.sqrt((0.04 + 0.10 / 4 - 0.09**2) / 500)] * 2)
+    assert "500 independent groups of 2 people" in str(found.section().to_dict())
+
+
+def test_who_does_not_know_the_others_has_more_hits() -> None:
+    warner = [[0.7, 0.3], [0.3, 0.7]]
+    found = attack_risk(RowProduct([warner], [0, 0]), Exchangeable.of_counts([0.04, 0.10, 0.86]))
+    odds = Fraction(7, 3) * (Fraction(4, 9) * Fraction(7, 10) + Fraction(5, 9) * Fraction(3, 10)) / (
+        Fraction(5, 91) * Fraction(7, 10) + Fraction(86, 91) * Fraction(3, 10))  # both report yes
+    assert np.exp(found.others_unknown.level) == pytest.approx(float(odds))
+    at = np.searchsorted(found.false_alarms, [0.01, 0.05, 0.1])
+    assert found.others_unknown.hits[at].round(4).tolist() == [0.0346, 0.1731, 0.3406]
+    assert found.hits[at].round(4).tolist() == [0.0233, 0.1167, 0.2333]
+    assert attack_risk(RowProduct([warner], [0, 0]), [0.1, 0.9]).others_unknown is None
+
+
+def test_counts_that_no_shares_explain() -> None:
+    found = survey_shares(FORCED, counts=[0, 1000])  # nobody says yes, where a fifth are forced to
+    assert found.shares[0] == pytest.approx(-2 / 7)
+    assert not found.possible
+    assert found.z == pytest.approx(2 / 7 / (np.sqrt(0.16 / 1000) / 0.7))
+    assert "15.81 standard errors" in found.note
+    likely = survey_shares(FORCED, counts=[300, 700])
+    assert (likely.possible, likely.z, likely.note, likely.misfit) == (True, 0.0, "", None)
+    # More reports than answers: also what stands between them.
+    expected = (10**4 * (LAWS[2] @ MORE)).round().astype(int)
+    assert survey_shares(MORE, counts=expected).misfit == pytest.approx(1.0, abs=0.01)
+    odd = survey_shares(MORE, counts=expected[[0, 1, 3, 2]])
+    assert odd.misfit < 1e-9
+    assert "No shares explain" in odd.note
+    draws = np.random.default_rng(1).multinomial(500, LAWS[2] @ MORE, size=300)
+    low = np.mean([survey_shares(MORE, counts=each).misfit < 0.1 for each in draws])
+    assert low == pytest.approx(0.1, abs=0.06)
+
+
+def test_a_design_that_tells_nothing_says_so_first() -> None:
+    for table, words in (([[0.4, 0.6], [0.4, 0.6]], "yes and no give every report alike: this design tells nothing"),
+                         ([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], "yes and no give every report alike: no number")):
+        names = ["yes", "no", "maybe"][: len(table)]
+        text = " ".join(how_private(table, names=names).sections()[0].blocks[0].paragraphs)
+        assert words in text
+
+
+def test_a_file_knows_its_prior_and_its_channel() -> None:
+    survey = read_channel({"format": 1, "rows": 3, "prior": [0.1, 0.9], "channel": FORCED.tolist()})
+    machine = survey.mechanism()
+    assert machine.levels() == machine.levels([0.1, 0.9])
+    for given in (survey, machine):
+        assert survey_shares(given, counts=[1, 2]).shares == pytest.approx(survey_shares(FORCED, counts=[1, 2]).shares)
+    bound = next(step for step in how_private(RowProduct([np.eye(2) * 0.98 + 0.01]), [0.1, 0.9]).steps
+                 if step.quantity == "mutual information")
+    assert bound.value == pytest.approx(survey.prior.entropy / 3)
+    for forced, message in (([0.2], "1 numbers; must be 2 numbers"), ([0.7, 0.7], "sums to 1.4; must sum to at most")):
+        with pytest.raises(InvalidInput, match=message):
+            read_channel({"format": 1, "response": {"design": "forced", "letters": 2, "forced": forced}})

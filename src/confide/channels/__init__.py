@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from confide.channels.mechanisms.table_mechanism import TableMechanism
     from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
-    from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
-    from confide.channels.surveys import ShareEstimate, survey_errors, survey_shares
+    from confide.channels.reports import ReportMeanings, report_meanings
+    from confide.channels.risk import AttackRisk, OthersUnknown, attack_risk, best_advantage, best_hits
+    from confide.channels.surveys import ShareEstimate, group_errors, survey_errors, survey_shares
     from confide.channels.translation import Step, composed_level, translate
 
 
@@ -52,11 +53,13 @@ __all__ = [
     "Infeasible",
     "JointTypeMechanism",
     "KernelMechanism",
+    "OthersUnknown",
     "PrintedBounds",
     "Prior",
     "PriorConstants",
     "PrivacyDistortion",
     "RandomizedResponse",
+    "ReportMeanings",
     "RowProduct",
     "ShareEstimate",
     "Step",
@@ -69,12 +72,14 @@ __all__ = [
     "best_hits",
     "closed_form",
     "composed_level",
+    "group_errors",
     "how_private",
     "least_distortion",
     "printed_bounds",
     "privacy_distortion",
     "read_channel",
     "read_channel_file",
+    "report_meanings",
     "survey_errors",
     "survey_shares",
     "translate",
@@ -96,9 +101,10 @@ __getattr__, __dir__ = doors(
         "printed": ("PrintedBounds", "printed_bounds"),
         "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
         "mechanisms.randomized_response": ("RandomizedResponse",),
-        "risk": ("AttackRisk", "attack_risk", "best_advantage", "best_hits"),
+        "reports": ("ReportMeanings", "report_meanings"),
+        "risk": ("AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
-        "surveys": ("ShareEstimate", "survey_errors", "survey_shares"),
+        "surveys": ("ShareEstimate", "group_errors", "survey_errors", "survey_shares"),
         "mechanisms.table_mechanism": ("TableMechanism",),
         "translation": ("Step", "composed_level", "translate"),
     },

@@ -15,16 +15,18 @@ from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.channel import Channel, FiniteChannel
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
-from confide.channels.distortion import PrivacyDistortion, privacy_distortion
+from confide.channels.distortion import PrivacyDistortion, known_constants, privacy_distortion
 from confide.channels.notions import NOTIONS, Notion
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
+from confide.channels.reports import ReportMeanings, report_meanings
 from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
 from confide.channels.solvers.programs import as_exchangeable, program_seconds
-from confide.channels.surveys import shared_table
+from confide.channels.surveys import row_table, shared_table, told_apart_by_nothing
 from confide.channels.translation import Step, translate
 from confide.channels.usefulness import Usefulness, usefulness
 from confide.charts import curves
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
@@ -37,6 +39,7 @@ _NAMES: dict[str, str] = {"dp": "differential privacy", "identifiability": "iden
 _POINTS = 60
 _MOMENT = 0.1  # seconds of a program that a page waits for
 _INFORMED = 4096  # databases whose least information takes a moment
+_NAMED = 10  # letters in a sentence
 _DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 
 
@@ -56,6 +59,8 @@ class ChannelAnswer:
         prior_given: whether somebody said so; otherwise it is uniform.
         channel: the randomisation.
         names: of the letters, where they have some.
+        outputs: names of the outputs of one row, where they have some.
+        groups: independent copies of these rows that a survey asks.
     """
 
     title: str
@@ -69,6 +74,8 @@ class ChannelAnswer:
     prior_given: bool
     channel: FiniteChannel
     names: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    groups: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary. Infinite levels stay floats, which JSON has not: the command line writes them as
@@ -76,12 +83,19 @@ class ChannelAnswer:
         """
         return {
             "title": self.title, "letters": self.letters, "rows": self.rows, "prior_given": self.prior_given,
-            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": vars(self.constants),
+            "levels": self.report.to_dict(), "risk": self.risk.to_dict(), "prior": self._known_constants(),
             "least": {notion.replace("-", "_"): None if found is None else found.to_dict()
                       for notion, found in self.least.items()},
+            "reports": None if self.reports is None else self.reports.to_dict(),
             "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
             "translation": [step.to_dict() for step in self.steps],
         }
+
+    def _known_constants(self) -> dict[str, float | None]:
+        found: dict[str, float | None] = dict(vars(self.constants))
+        if self.prior.positive and math.isinf(self.constants.kernel_level):
+            found["kernel_level"] = None  # takes minutes
+        return found
 
     @cached_property
     def least(self) -> dict[Notion, PrivacyDistortion | None]:
@@ -108,7 +122,14 @@ class ChannelAnswer:
             return None
         least = {notion: (_reached(found), found.channel) for notion, found in self.least.items()
                  if found is not None and _reached(found)}
-        return usefulness(self.channel, self.prior, self.names, least)
+        return usefulness(self.channel, self.prior, self.names, least, epsilon=self.report.dp, groups=self.groups)
+
+    @cached_property
+    def reports(self) -> ReportMeanings | None:
+        """What each report says of one person; None where not each row goes through one table by itself."""
+        if self.rows > 1 and shared_table(self.channel) is None:
+            return None
+        return report_meanings(self.channel, self.prior, names=self.names, outputs=self.outputs)
 
     @cached_property
     def _solved(self) -> bool:
@@ -118,12 +139,15 @@ class ChannelAnswer:
         """The page."""
         found = [
             Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
+            *([] if self.reports is None else [self.reports.section()]),
             Section(title="What an attacker can do", blocks=(
-                Text((_ATTACKER, _ALONE if isinstance(self.prior, IndependentRows) else _TOGETHER)), self._tests(),
+                Text((_ATTACKER, self._who_knows_less())), self._tests(),
                 *self._trade_off())),
         ]
         if self.report.distortion is not None:
             found.append(Section(title="How private it could be", blocks=tuple(self._frontier())))
+        elif self.usefulness is not None:
+            found.append(Section(title="How private it could be", blocks=(Text((_NO_DISTORTION,)),)))
         if self.usefulness is not None:
             found.append(self.usefulness.section())
         found.append(Section(title="From one notion to the others", blocks=(self._translation(),)))
@@ -137,15 +161,19 @@ class ChannelAnswer:
         if not self.prior_given:
             words.append("No prior was given, so every value is taken as equally likely beforehand. Identifiability, "
                          "information and guesses depend on it; differential privacy does not.")
+        words += self._alike()
         if math.isinf(it.dp):
             words.append("There is no differential privacy: some output rules a value out for certain.")
         else:
             words.append(f"For somebody who knows all other rows, whatever comes out changes the odds between any two "
                          f"values of one row by a factor of {_factor(it.dp)} at most.")
-        if not isinstance(self.prior, IndependentRows):
+        if self.rows > 1 and not isinstance(self.prior, IndependentRows):
             words.append("Under this prior rows depend on each other, so that what the others release tells about a "
-                         "row as well: for somebody who does not know the others, the odds may change by more, up to "
-                         "that factor for each row.")
+                         "row as well: " + (
+                             "for somebody who does not know the others, the odds may change by more, up to that "
+                             "factor for each row." if risk.others_unknown is None else
+                             f"for somebody who knows none of them, the odds change by a factor of "
+                             f"{_factor(risk.others_unknown.level)} at most."))
         words.append(f"Knowing all else, one row is guessed right with probability {number(risk.guess_after)} at most; "
                      f"without the release it is {number(risk.guess_before)}.")
         entropy = self.prior.entropy / math.log(2.0)
@@ -156,6 +184,19 @@ class ChannelAnswer:
             words.append(f"It changes {number(it.distortion)} of {number(self.rows)} "
                          f"{'row' if self.rows == 1 else 'rows'} on average.")
         return words
+
+    def _alike(self) -> list[str]:
+        """Values that give every report alike, by name."""
+        if self.reports is None:
+            return []
+        names, found = self.reports.names, []
+        for group in told_apart_by_nothing(row_table(self.channel)):
+            who = [names[x] for x in group[:_NAMED]]
+            more = f" and {len(group) - _NAMED} others" if len(group) > _NAMED else f" and {who.pop()}"
+            what = ("this design tells nothing." if len(group) == len(names) else
+                    "no number of reports tells them apart.")
+            found.append(f"{', '.join(who)}{more} give every report alike: {what}")
+        return found
 
     def _levels(self) -> Table:
         it = self.report
@@ -170,13 +211,23 @@ class ChannelAnswer:
         return Table(columns=("notion", "level", "unit", "what it says"), rows=tuple(rows))
 
     def _tests(self) -> Table:
-        risk, own = self.risk, self.report.dp
-        rows = [(f"hits at {100 * rate:g}% false alarms", risk.hits_at(rate), float(best_hits(rate, own)))
-                for rate in _RATES]
-        rows.append(("advantage: hits less false alarms, at best", risk.advantage, best_advantage(own)))
+        risk, own, unknown = self.risk, self.report.dp, self.risk.others_unknown
+        rows: list[tuple[str | float | None, ...]] = []
+        for rate in _RATES:
+            more = () if unknown is None else (float(unknown.hits[np.searchsorted(risk.false_alarms, rate)]),)
+            rows.append((f"hits at {100 * rate:g}% false alarms", risk.hits_at(rate), *more,
+                         float(best_hits(rate, own))))
+        rows.append(("advantage: hits less false alarms, at best", risk.advantage,
+                     *(() if unknown is None else (unknown.advantage,)), best_advantage(own)))
         note = "" if risk.exact else "Too many pairs of neighbours: these are the bounds from differential privacy."
-        columns = ("test between two values of a row", "this channel", "any channel of its differential privacy")
+        known = ("this channel",) if unknown is None else ("all others known", "no other known")
+        columns = ("test between two values of a row", *known, "any channel of its differential privacy")
         return Table(columns=columns, rows=tuple(rows), note=note)
+
+    def _who_knows_less(self) -> str:
+        if isinstance(self.prior, IndependentRows) or self.rows == 1:
+            return _ALONE
+        return _TOGETHER if self.risk.others_unknown is None else _UNKNOWN
 
     def _trade_off(self) -> list[Block]:
         risk, own = self.risk, self.report.dp
@@ -205,7 +256,8 @@ class ChannelAnswer:
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="Least of all releases that change as many rows on average. Bounds: Wang 2016, Theorem 1.")
+                      note="Least of all releases that change as many rows on average. "
+                           "The source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
         unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
@@ -253,17 +305,24 @@ class ChannelAnswer:
 
 _RULED_OUT = ("The prior gives some values no chance at all. No release makes them possible again, so that "
               "identifiability is unlimited whatever is done; differential privacy and information are not.")
-_TRUST = ("Randomised response, top-k and water-filling can run where each answer is. A kernel mechanism and tables of "
-          "all rows need somebody who sees all true rows.")
+_NO_DISTORTION = ("Outputs are not values of a row here, so that changed rows mean nothing, and no least level stands "
+                  "beside them: compare designs by their errors, below.")
+_TRUST = ("Top-k reports the k likeliest values only, and blurs each other value into one of these; water-filling "
+          "leaves out what is rarest, as far as the changed rows allow. They and randomised response can run where "
+          "each answer is. A kernel mechanism (an output is likelier the fewer rows it changes) and tables of all rows "
+          "need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
              "has.")
 _ALONE = "Where rows are independent, nobody who knows less does better."
+_UNKNOWN = ("Here rows depend on each other: somebody who knows no other row, but the prior, tests with the outputs of "
+            "all, and may have more hits. Both are exact. The last column is a bound for who knows all others.")
 _TOGETHER = ("Here rows depend on each other: somebody who does not know the others tests with their outputs, too, and "
              "may have more hits than these.")
 
 
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
-                title: str = "A channel", names: Sequence[str] = ()) -> ChannelAnswer:
+                title: str = "A channel", names: Sequence[str] = (), outputs: Sequence[str] = (),
+                groups: int = 1) -> ChannelAnswer:
     """Everything about one channel: levels, risk, how good it is, and what follows from what.
 
     Args:
@@ -271,6 +330,9 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
         prior: what is known beforehand; uniform if left out.
         title: what it is called.
         names: of the letters; their numbers if left out.
+        outputs: names of the outputs of one row; those of the letters if left out, where there are as many.
+        groups: how many independent copies of these rows, such as households, a survey asks. Its errors fall with it;
+            levels and risk are those of one.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
@@ -290,8 +352,9 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
            else as_prior(prior, it.letters, it.rows))
     report = analyse(it, law)
     return ChannelAnswer(title=title, rows=it.rows, letters=it.letters, report=report, risk=attack_risk(it, law),
-                         constants=PriorConstants.of(law), steps=translate("dp", report.dp, law), prior=law,
-                         prior_given=prior is not None, channel=it, names=tuple(names))
+                         constants=known_constants(law), steps=translate("dp", report.dp, law), prior=law,
+                         prior_given=prior is not None, channel=it, names=tuple(names), outputs=tuple(outputs),
+                         groups=whole("groups", groups, at_least=1))
 
 
 def _shown(found: PrivacyDistortion | None) -> str | float | None:

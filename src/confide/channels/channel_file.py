@@ -7,6 +7,7 @@
                   "truth": 0.7,                                  probability that the truth is told
                   "otherwise": "another"},                       another letter; or "any": the truth may come up again
      "rows": 1000,                                               people; 1 if left out
+     "groups": 1,                                                independent copies of these rows, such as households
      "prior": [0.6, 0.3, 0.1]}                                   law of one row; uniform if left out
 
 Other designs of a response have a name. Lists are in the order of the letters::
@@ -24,7 +25,8 @@ A prior under which people have to do with each other, but can change places::
     {"mixture": {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}}     of laws that all rows share
     {"counts": [0.5, 0.2, 0.3]}     two letters: that 0, 1, ... of the rows have the second letter
 
-In place of `response`, `channel` gives the probabilities of the outputs, one row for each letter. With `letters` m and
+In place of `response`, `channel` gives the probabilities of the outputs, one row for each letter, and `outputs` may
+name them. With `letters` m and
 m^rows table rows, it is the channel of the whole database, first row slowest; `prior` may then list all m^rows
 probabilities, or one law for each row.
 """
@@ -44,6 +46,7 @@ from confide.channels.answer import ChannelAnswer, how_private
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
 from confide.channels.mechanisms.table_mechanism import TableMechanism
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law, as_prior
+from confide.channels.surveys import shared_table
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_json
@@ -51,7 +54,7 @@ from confide.contract.words import did_you_mean
 
 __all__ = ["ChannelFile", "read_channel", "read_channel_file"]
 
-_KEYS = ("format", "title", "channel", "response", "letters", "rows", "prior")
+_KEYS = ("format", "title", "channel", "response", "letters", "outputs", "rows", "groups", "prior")
 _DESIGNS = {"truth": ("truth", "otherwise"), "warner": ("statement",), "forced": ("forced",),
             "unrelated": ("sensitive", "unrelated")}
 _MOST = 1024  # letters
@@ -68,6 +71,8 @@ class ChannelFile:
         prior: what is known beforehand.
         prior_given: whether the file has a prior; otherwise it is uniform.
         names: of the letters, where they have some.
+        outputs: names of what one row may report, where they have some.
+        groups: how many independent copies of these rows a survey asks.
     """
 
     title: str
@@ -75,14 +80,28 @@ class ChannelFile:
     prior: Prior
     prior_given: bool
     names: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    groups: int = 1
 
     def answer(self) -> ChannelAnswer:
         """How private it is, and how useful: see `how_private`."""
-        return how_private(self.channel, self.prior if self.prior_given else None, title=self.title, names=self.names)
+        return how_private(self.channel, self.prior if self.prior_given else None, title=self.title, names=self.names,
+                           outputs=self.outputs, groups=self.groups)
 
     def mechanism(self) -> TableMechanism:
-        """The channel in whole numbers, to release from."""
-        return TableMechanism(table=self.channel)
+        """The channel in whole numbers, to release from; its levels are stated under the file's prior."""
+        return _FileMechanism(table=self.channel, stated_under=self.prior)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _FileMechanism(TableMechanism):
+    """A table with a prior that it was not fitted to."""
+
+    stated_under: Prior
+
+    @property
+    def _usual(self) -> Prior:
+        return self.stated_under
 
 
 def read_channel_file(path: str | os.PathLike[str]) -> ChannelFile:
@@ -131,7 +150,21 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     else:
         law = (_alike(prior, channel.letters, rows) if isinstance(prior, dict)
                else as_prior(_numbers("prior", prior), channel.letters, rows))
-    return ChannelFile(title=name, channel=channel, prior=law, prior_given=prior is not None, names=names)
+    return ChannelFile(title=name, channel=channel, prior=law, prior_given=prior is not None, names=names,
+                       outputs=_outputs(document, channel),
+                       groups=whole("groups", document.get("groups", 1), at_least=1))
+
+
+def _outputs(document: Mapping[str, Any], channel: FiniteChannel) -> tuple[str, ...]:
+    if "outputs" not in document:
+        return ()
+    table = shared_table(channel)
+    if "channel" not in document or table is None:
+        raise InvalidInput("outputs", "is for a channel that each row goes through", "leave it out")
+    _, names = _letters("outputs", document["outputs"])
+    if len(names) != table.shape[1]:
+        raise InvalidInput("outputs", f"{len(names)} names", f"must be {table.shape[1]}, one for each column")
+    return names
 
 
 def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple[str, ...]]:
@@ -179,9 +212,12 @@ def _warner(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
 
 def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
     forced = _numbers("response.forced", response["forced"])
-    if forced.shape != (m,) or not (forced >= 0).all() or not forced.sum() <= 1.0 + 1e-9:
-        raise InvalidInput("response.forced", "is no probability for each letter",
-                           f"must be {m} numbers >= 0, one for each letter, with a sum of at most 1")
+    if forced.shape != (m,) or not (forced >= 0).all():
+        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else "is no list of "
+                           "probabilities", f"must be {m} numbers >= 0, one for each letter")
+    if not forced.sum() <= 1.0 + 1e-9:
+        raise InvalidInput("response.forced", f"sums to {forced.sum():.10g}",
+                           "must sum to at most 1: the truth is told otherwise")
     return forced + max(0.0, 1.0 - float(forced.sum())) * np.eye(m)
 
 

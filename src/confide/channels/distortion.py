@@ -152,9 +152,16 @@ def privacy_distortion(
 
 
 def _constants(notion: str, prior: Prior) -> PriorConstants:
-    """The constants; without eps~_X (infinite: no closed form from it) where it takes minutes and is not needed."""
-    if isinstance(prior, IndependentRows) or (notion != "dp" and not _many(prior)):
-        return PriorConstants.of(prior)
+    """Without eps~_X where it is not needed."""
+    return known_constants(prior) if notion != "dp" or isinstance(prior, IndependentRows) else _without_kernel(prior)
+
+
+def known_constants(prior: Prior) -> PriorConstants:
+    """The constants; eps~_X is infinite (no closed form from it) where it takes minutes."""
+    return _without_kernel(prior) if _many(prior) else PriorConstants.of(prior)
+
+
+def _without_kernel(prior: Prior) -> PriorConstants:
     laws, counts = prior.marginals()
     return PriorConstants(prior_level=prior_level(prior), row_level=row_level(prior), kernel_level=math.inf,
                           constant_distortion=float(counts @ (1.0 - laws.max(axis=1))))

@@ -1,7 +1,8 @@
 """The kernel's inverse on exchangeable priors over two letters, where doubles lose all digits.
 
-The mass of an output with w ones is the sum of g(i) times the coefficient of z^i in (z - r)^w (1 - r z)^(n-w), over
-(1-r)^n: an alternating sum. It is taken with so many bits that its sign is certain.
+With Q(z) = sum C(n,k) g(k) z^k, the mass of an output with w ones is the coefficient of t^w in the sum of
+C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), over C(n,w) (1-r)^n: an alternating sum. It is taken with so many bits that its
+sign is certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """
@@ -54,19 +55,14 @@ def _sums(log_sequence: NDArray[np.float64], epsilon: float, bits: int) -> list[
         r = (-arb(epsilon)).exp()
         # The numbers that the prior was given by are taken as exact: doubles of ln g.
         g = [arb(float(value)).exp() if value > -math.inf else arb(0) for value in log_sequence]
-        one, zero = arb_poly([-r, 1]), arb_poly([1, -r])
+        # P(t) = (1 - r t)^n Q((t - r)/(1 - r t)) = (1 - r t)^n Q(-1/r + (1/r - r)/(1 - r t)): two linear substitutions.
+        ways = [arb.bin_uiui(n, k) for k in range(n + 1)]
+        sums = arb_poly([value * count for value, count in zip(g, ways, strict=True)])
+        inner = [*sums(arb_poly([-1 / r, 1 / r - r])).coeffs()]
+        inner += [arb(0)] * (n + 1 - len(inner))
+        outer = [*arb_poly(inner[::-1])(arb_poly([1, -r])).coeffs()]
+        outer += [arb(0)] * (n + 1 - len(outer))
         scale = (1 - r) ** n
-        rising = [arb_poly([1])]
-        for _ in range(n):
-            rising.append(rising[-1] * zero)
-        falling, out = arb_poly([1]), []
-        for w in range(n + 1):
-            coefficients = (falling * rising[n - w]).coeffs()
-            total = arb(0)
-            for value, coefficient in zip(g, coefficients, strict=False):
-                total += value * coefficient
-            out.append(total / scale)
-            falling *= one
-        return out
+        return [value / count / scale for value, count in zip(outer, ways, strict=True)]
     finally:
         ctx.prec = before

@@ -98,10 +98,12 @@ class Prior(ABC):
             Unsupported: more than 2^24 cells.
         """
 
+    _smaller = f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows"
+
     def _check_size(self) -> None:
         if self.rows > 24 or self.cells > LARGEST_FULL:  # two letters and 25 rows are too many already
             raise Unsupported("prior", f"a list of {self.letters}^{self.rows} cells",
-                              f"at most {LARGEST_FULL:,}; use independent rows, an exchangeable law, or fewer rows")
+                              self._smaller)
 
 
 class IndependentRows(Prior):
@@ -217,6 +219,9 @@ class Exchangeable(Prior):
         [0.26, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.26]
     """
 
+    _smaller = (f"at most {LARGEST_FULL:,}; more exchangeable rows need two letters, and a channel that takes each row "
+                "through one table of two outputs")
+
     def __init__(self, log_sequence: ArrayLike, letters: int, rows: int) -> None:
         self.letters, self.rows = whole("letters", letters, at_least=2), whole("rows", rows, at_least=1)
         self.log_sequence = np.array(log_sequence, dtype=np.float64)
@@ -311,7 +316,8 @@ class Exchangeable(Prior):
 
     @property
     def entropy(self) -> float:
-        return float(-np.sum(np.where(self.log_types > -np.inf, np.exp(self.log_types) * self.log_sequence, 0.0)))
+        some = self.log_types > -np.inf
+        return float(-np.sum(np.exp(self.log_types[some]) * self.log_sequence[some]))
 
     def vector(self) -> NDArray[np.float64]:
         self._check_size()
@@ -366,4 +372,5 @@ def as_prior(prior: object, letters: int | None = None, rows: int | None = None)
         return IndependentRows([array], [n])
     if n < 64 and array.size == m**n:
         return FullPrior(array, m, n)
-    raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (each row's law) or {m}^{n}")
+    every = f", or {m**n:,} (of all {m}^{n} databases)" if n > 1 and n * math.log2(m) <= 24 else ""
+    raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (the law of each row){every}")

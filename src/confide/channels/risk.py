@@ -5,6 +5,9 @@ test between two values of that row has a rate of false alarms and a rate of hit
 alarms are the trade-off of the channel, exact for a finite one (Neyman and Pearson), bounded by its level otherwise.
 Hits less false alarms, at best, are her advantage: the total variation between neighbours.
 
+Where rows depend on each other, their outputs tell about the row as well. Somebody who knows none of them, but the
+prior, tests with the law of all outputs given that row's value: exact for few databases.
+
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 """
 
@@ -17,19 +20,41 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from confide.channels.analyser import analyse
 from confide.channels.channel import Channel, FiniteChannel, RowProduct
 from confide.channels.kernels import axes
-from confide.channels.priors import Prior, as_prior
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_prior
 from confide.contract.checks import non_negative
 
-__all__ = ["AttackRisk", "attack_risk", "best_advantage", "best_hits"]
+__all__ = ["AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"]
 
 _Vector = NDArray[np.float64]
 _CELLS = 2**24  # pairs of neighbours times outputs
 _BLOCK = 2**20  # of them at a time
+_LISTED = 256  # databases, for who does not know the others
+_MOST = 2**20  # of them times outputs
 _RATES = np.concatenate([[0.0, 0.001], np.linspace(0.01, 0.09, 9), np.linspace(0.1, 1.0, 19)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OthersUnknown:
+    """What somebody can do who knows the channel and the prior, and no row. Exact.
+
+    Args:
+        level: the largest ln of the factor by which an output changes the odds between two values of a row.
+        advantage: of the best test between two values of a row.
+        hits: the best rate of hits at each rate of false alarms of `AttackRisk`.
+    """
+
+    level: float
+    advantage: float
+    hits: _Vector
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        return {**vars(self), "hits": self.hits.tolist()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +69,8 @@ class AttackRisk:
         hits: the best rate of hits at each of them, over all pairs of neighbours.
         exact: whether advantage and hits are exact; otherwise they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
+        others_unknown: what somebody can do who knows no other row; None where rows are independent, which makes no
+            difference, and where there are more than 256 databases.
     """
 
     guess_before: float
@@ -53,6 +80,7 @@ class AttackRisk:
     hits: _Vector
     exact: bool
     level: float
+    others_unknown: OthersUnknown | None = None
 
     def hits_at(self, false_alarms: float) -> float:
         """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from above: that of the
@@ -64,7 +92,8 @@ class AttackRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
-        return {**vars(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist()}
+        return {**vars(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
+                "others_unknown": None if self.others_unknown is None else self.others_unknown.to_dict()}
 
 
 def best_advantage(epsilon: float, delta: float = 0.0) -> float:
@@ -117,8 +146,6 @@ def attack_risk(
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     law = as_prior(prior, it.letters, it.rows)
     report = analyse(it, law)
-    nothing = RowProduct([np.ones((it.letters, 1))], np.zeros(it.rows, dtype=np.int64))
-    before = analyse(nothing, law).adversary_success
     alarms = np.union1d(_RATES, [non_negative("rates", rate, at_most=1.0) for rate in rates])
     advantage, hits, exact = 0.0, np.zeros(len(alarms)), _pairs(it) <= _CELLS
     if exact:
@@ -127,12 +154,54 @@ def attack_risk(
             hits = np.maximum(hits, _hits(p, q, alarms))
     else:
         advantage, hits = best_advantage(report.dp), best_hits(alarms, report.dp)
-    return AttackRisk(guess_before=before, guess_after=report.adversary_success, advantage=advantage,
-                      false_alarms=alarms, hits=hits, exact=exact, level=report.dp)
+    return AttackRisk(guess_before=_guess_before(law), guess_after=report.adversary_success, advantage=advantage,
+                      false_alarms=alarms, hits=hits, exact=exact, level=report.dp,
+                      others_unknown=_others_unknown(it, law, alarms))
 
 
 def _level(epsilon: float) -> float:
     return math.inf if epsilon == math.inf else non_negative("epsilon", epsilon)
+
+
+def _others_unknown(channel: FiniteChannel, prior: Prior, alarms: _Vector) -> OthersUnknown | None:
+    """The law of the output given one row's value is a mixture over the other rows."""
+    if isinstance(prior, IndependentRows) or prior.rows == 1 or prior.rows > 8 or prior.cells > _LISTED:
+        return None
+    outputs = (math.prod(channel.tables[k].shape[1] for k in channel.which.tolist())
+               if isinstance(channel, RowProduct) else channel.table().shape[1])
+    if prior.cells * outputs > _MOST:
+        return None
+    joint, m = prior.vector()[:, None] * channel.table(), prior.letters
+    level, advantage, hits = 0.0, 0.0, np.zeros(len(alarms))
+    for i in range(prior.rows):
+        given = joint.reshape(m**i, m, -1, joint.shape[1]).sum(axis=(0, 2))
+        chances = given.sum(axis=1)
+        laws = given[chances > 0] / chances[chances > 0, None]
+        with np.errstate(divide="ignore"):
+            logs = np.log(laws[:, laws.any(axis=0)])
+        level = max(level, float((logs.max(axis=0) - logs.min(axis=0)).max()))
+        for shift in range(1, len(laws)):
+            p, q = laws, np.roll(laws, shift, axis=0)
+            advantage = max(advantage, float(np.maximum(p - q, 0.0).sum(axis=1).max()))
+            hits = np.maximum(hits, _hits(p, q, alarms))
+    return OthersUnknown(level=level, advantage=advantage, hits=hits)
+
+
+def _guess_before(prior: Prior) -> float:
+    """The largest conditional probability of a letter given all other rows."""
+    match prior:
+        case IndependentRows():
+            return float(prior.laws.max())
+        case Exchangeable():
+            logs = prior.last_row_logs
+            possible = logs.max(axis=1) > -np.inf
+            return float(np.exp(logs[possible].max(axis=1) - logsumexp(logs[possible], axis=1)).max())
+        case _:
+            best = 0.0
+            for view in axes(prior.vector(), prior.letters, prior.rows):
+                total, top = view.sum(axis=1), view.max(axis=1)
+                best = max(best, float((top[total > 0] / total[total > 0]).max()))
+            return best
 
 
 def _pairs(channel: FiniteChannel) -> float:

@@ -7,27 +7,40 @@ law that was fixed beforehand. The same formula says, before any data, how large
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
 
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
-from confide.channels.priors import Prior, as_law
+from confide.channels.kernels import axes
+from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.arguments import as_inputs
 from confide.privacy.shares import ShareEstimate, decoded, report_squares
 
-__all__ = ["ShareEstimate", "mean_law", "row_table", "shared_table", "survey_errors", "survey_shares"]
+__all__ = ["HasChannel", "ShareEstimate", "group_errors", "mean_law", "row_table", "share_variances", "shared_table",
+           "survey_errors", "survey_shares", "told_apart_by_nothing"]
 
 _Array = NDArray[np.float64]
 _EVEN = 1e-6  # of a uniform law in the one that the weights are best at: no report that can come has weight 0
 _SHOWN = 10  # names in a message
 
 
+class HasChannel(Protocol):
+    """A mechanism, or what a channel file says."""
+
+    @property
+    def channel(self) -> FiniteChannel:
+        """What rows go through."""
+        ...
+
+
 def survey_shares(
-    table: ArrayLike | FiniteChannel, reports: ArrayLike | None = None, *, counts: ArrayLike | None = None,
+    table: ArrayLike | FiniteChannel | HasChannel, reports: ArrayLike | None = None, *, counts: ArrayLike | None = None,
     prior: Prior | ArrayLike | None = None, names: Sequence[str] = ()
 ) -> ShareEstimate:
     """Shares of the true answers from randomised reports, without bias, with standard errors.
@@ -38,7 +51,7 @@ def survey_shares(
 
     Args:
         table: (m, k) probability of each report, one row for each true answer; or a channel that takes each row
-            through one table, such as `mechanism.channel`.
+            through one table, or has such a `.channel`: a mechanism, a channel file.
         reports: (n,) in 0..k-1. Give these or the counts.
         counts: (k,) how often each report came.
         prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
@@ -64,11 +77,25 @@ def survey_shares(
         groups = "; ".join(", ".join(_names(group, names)) for group in rule.apart)
         raise InvalidInput("table", f"these answers cannot be told apart by any number of reports: {groups}",
                            "each answer needs a row that is no mixture of the others'")
-    return decoded(observed, given, rule.decoder)
+    found = decoded(observed, given, rule.decoder)
+    return replace(found, misfit=_misfit(observed, given, found.shares))
+
+
+def _misfit(counts: NDArray[np.int64], table: _Array, shares: _Array) -> float | None:
+    """Chi-square of the counts against the shares that fit them best."""
+    used = table.any(axis=0)
+    spare = int(used.sum()) - len(table)
+    if spare <= 0:
+        return None
+    law = np.maximum(shares, 0.0)
+    law = (1.0 - _EVEN) * law / law.sum() + _EVEN / law.size
+    observed, expected = counts / counts.sum(), law @ table
+    rest = (observed - observed @ _rule(table, law).decoder @ table)[used]
+    return float(chi2.sf(counts.sum() * (rest**2 / expected[used]).sum(), spare))
 
 
 def survey_errors(
-    table: ArrayLike | FiniteChannel, prior: Prior | ArrayLike, people: int, *, sampling: bool = True
+    table: ArrayLike | FiniteChannel | HasChannel, prior: Prior | ArrayLike, people: int, *, sampling: bool = True
 ) -> _Array:
     """Standard errors of `survey_shares`, before any data: to compare designs by what they are good for.
 
@@ -100,14 +127,59 @@ def survey_errors(
     return errors
 
 
-def row_table(channel: ArrayLike | FiniteChannel) -> _Array:
+def group_errors(
+    table: ArrayLike | FiniteChannel | HasChannel, prior: Prior, groups: int = 1, *, sampling: bool = True
+) -> _Array:
+    """Standard errors of shares from groups of people who are drawn together, such as households.
+
+    Args:
+        table: as in `survey_shares`.
+        prior: of the rows of one group. Independent rows are people drawn one by one, from the average law.
+        groups: independent ones, >= 1.
+        sampling: False for shares among these people: the randomisation alone.
+
+    Returns:
+        (m,) standard errors; infinity where no number of reports tells the share.
+
+    Example:
+        >>> from confide.channels import Exchangeable
+        >>> alike = Exchangeable.of_counts([0.5, 0.0, 0.5])  # both or none: asked directly, two tell as much as one
+        >>> group_errors([[1, 0], [0, 1]], alike, 100).round(4).tolist()
+        [0.05, 0.05]
+    """
+    alone = survey_errors(table, prior, prior.rows * whole("groups", groups, at_least=1), sampling=False)
+    return np.sqrt(alone**2 + share_variances(prior) / groups) if sampling else alone
+
+
+def share_variances(prior: Prior) -> _Array:
+    """(m,) variances of the shares of the letters among the rows."""
+    m, n = prior.letters, prior.rows
+    if isinstance(prior, IndependentRows):
+        law = mean_law(prior, m)
+        return np.asarray(law * (1.0 - law) / n)
+    if isinstance(prior, Exchangeable):
+        shares, chances = prior.types / n, np.exp(prior.log_types)
+        return np.asarray(chances @ (shares - chances @ shares) ** 2)
+    chances, variances = prior.vector(), np.empty(m)
+    for x in range(m):
+        share = np.zeros(chances.size)
+        for view in axes(share, m, n):
+            view[:, x] += 1.0 / n
+        variances[x] = chances @ (share - chances @ share) ** 2
+    return variances
+
+
+def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
     """(m, k) the one table that each row goes through.
 
     Raises:
         InvalidInput: no table; rows go through different ones, or all rows together through one.
     """
+    within = getattr(channel, "channel", None)
+    if isinstance(within, FiniteChannel):  # a mechanism, or what a file says
+        channel = within
     if not isinstance(channel, FiniteChannel):
-        return as_table("table", channel)
+        return as_table("table", channel)  # type: ignore[arg-type]
     found = channel.table() if isinstance(channel, Channel) and channel.rows == 1 else shared_table(channel)
     if found is None:
         raise InvalidInput("table", "rows do not go through one table, each by itself",
@@ -120,6 +192,13 @@ def shared_table(channel: FiniteChannel | None) -> _Array | None:
     if isinstance(channel, RowProduct) and all(np.array_equal(each, channel.tables[0]) for each in channel.tables):
         return channel.tables[0]
     return None
+
+
+def told_apart_by_nothing(table: _Array) -> list[list[int]]:
+    """Groups of letters with the same row."""
+    _, place = np.unique(table, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(place.reshape(-1) == k).tolist() for k in range(int(place.max()) + 1)]
+    return sorted(group for group in groups if len(group) > 1)
 
 
 def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:

@@ -116,6 +116,14 @@ def _step(quantity: str, bound: Bound, value: float, unit: str, needs: str, sour
     return Step(quantity=quantity, bound=bound, value=value, unit=unit, needs=needs, source=source)
 
 
+def _information(bound: float, prior: Prior, needs: str) -> Step:
+    """At most what the rows hold."""
+    if prior.entropy < bound:
+        return _step("mutual information", "at most", prior.entropy, "nats",
+                     "the prior is this one: it is all that the rows hold", "section 1.3.2")
+    return _step("mutual information", "at most", bound, "nats", needs, "McGregor et al. 2010")
+
+
 def _success(level: float, letters: int) -> float:
     return 1.0 / (1.0 + (letters - 1) * math.exp(-level))
 
@@ -124,7 +132,7 @@ def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
     m, n = prior.letters, prior.rows
     advantage = _step("advantage between two values of a row", "at most", best_advantage(level),
                       "hits less false alarms", f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015")
-    information = _step("mutual information", "at most", n * level, "nats", _ANY, "McGregor et al. 2010")
+    information = _information(n * level, prior, _ANY)
     if math.isinf(own):
         return (_step("identifiability", "at most", math.inf, "nats",
                       "nothing follows: the prior rules some databases out, whatever is released", "spec 9"),
@@ -147,7 +155,7 @@ def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step,
         _step("guess of a row", "at most", _success(level, m), "probability", _BOTH, "Definition 2"),
         _step("advantage between two values of a row", "at most", best_advantage(level + own), "hits less false alarms",
               _BOTH, "Kairouz, Oh and Viswanath 2015"),
-        _step("mutual information", "at most", n * (level + own), "nats", _KNOWN, "McGregor et al. 2010"),
+        _information(n * (level + own), prior, _KNOWN),
         _step("changed rows", "at least", h(level, m, n), "rows", _KNOWN, "Lemma 7"),
     )
 

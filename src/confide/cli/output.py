@@ -270,11 +270,16 @@ class ChannelOutput(_Model):
     letters: int = Field(description="values of a row")
     rows: int
     prior_given: bool = Field(description="whether the file has a prior; otherwise it is uniform")
-    levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information, ...")
-    risk: dict[str, Any] = Field(description="what the strongest attacker can do")
-    prior: dict[str, Any] = Field(description="constants of the prior")
+    levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information; "
+                                   "information_privacy is the largest |ln| of how an output's probability given a "
+                                   "database differs from that without")
+    risk: dict[str, Any] = Field(description="what the strongest attacker can do, who knows all other rows; "
+                                 "others_unknown: one who knows none, null where that is the same or not computed")
+    prior: dict[str, Any] = Field(description="constants of the prior; null where it takes minutes")
     least: dict[str, Any] = Field(description="least levels at this distortion, with the class of the mechanism that "
                                   "reaches them; a note says why only bounds are known. Null where there is none")
+    reports: dict[str, Any] | None = Field(description="what each report says: how likely each value is after it, one "
+                                           "row for each output; null where rows go together")
     usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null where rows go together")
     translation: list[dict[str, Any]] = Field(description="what its differential privacy says in other notions")
     sections: list[SectionModel]

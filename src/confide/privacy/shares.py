@@ -16,6 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.words import number
+
+_ROUNDING = 1e-12
+_FAR = 4.0  # standard errors
+_RARE = 0.001
+_UNLIKELY = "People did not follow the design, or it is not the one that they were given."
+
 __all__ = ["ShareEstimate", "decoded", "report_squares"]
 
 _Array = NDArray[np.float64]
@@ -32,6 +39,8 @@ class ShareEstimate:
         randomization_errors: (m,) standard errors as shares among these n people: randomisation alone.
         covariance: (m, m) of the estimates as shares of the population; its diagonal is the square of `errors`.
         people: n.
+        misfit: where there are more kinds of reports than answers, the p-value of the hypothesis that some shares, also
+            negative ones, explain how often each came (chi-square, for many reports); else None.
     """
 
     shares: _Array
@@ -39,6 +48,36 @@ class ShareEstimate:
     randomization_errors: _Array
     covariance: _Array
     people: int
+    misfit: float | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether all shares are in [0, 1]. A share near 0 is below it half of the time, by chance."""
+        return bool(self.shares.min() >= -_ROUNDING)
+
+    @property
+    def z(self) -> float:
+        """How far outside of [0, 1] the shares are: the largest number of randomisation errors below 0; 0 if none is.
+
+        The errors are those at the nearest possible shares. Beyond 4, this is no chance: people did not follow the
+        design, or it is another one.
+        """
+        below = np.maximum(-self.shares, 0.0)
+        some = below > _ROUNDING
+        with np.errstate(divide="ignore"):
+            return float((below[some] / self.randomization_errors[some]).max(initial=0.0))
+
+    @property
+    def note(self) -> str:
+        """What to think of before these shares are used; empty where there is nothing."""
+        found = []
+        if not self.possible:
+            found.append(f"A share is below 0, by {number(self.z)} standard errors. "
+                         + (_UNLIKELY if self.z > _FAR else "That happens by chance where a share is near 0."))
+        if self.misfit is not None and self.misfit < _RARE:
+            found.append(f"No shares explain how often each report came: only {number(100 * self.misfit)}% of surveys "
+                         f"that follow the design fit worse. {_UNLIKELY}")
+        return " ".join(found)
 
 
 def report_squares(table: _Array, decoder: _Array, law: _Array) -> _Array:

@@ -176,9 +176,10 @@ def as_inputs(
 ) -> NDArray[np.int64]:
     """Private whole numbers below `rows`, (n,) int64; no message says what they hold."""
     array = np.asarray(inputs)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):  # booleans: is True the first, or 1?
         raise InvalidInput(field, f"an array of shape {array.shape} and type {array.dtype}",
-                           "must be one-dimensional whole numbers")
+                           f"must be one-dimensional whole numbers in 0..{rows - 1}, positions in the list of letters"
+                           if array.dtype.kind == "b" else "must be one-dimensional whole numbers")
     if array.size and not (array.min() >= 0 and array.max() < rows):
         raise InvalidInput(field, f"an entry is no {kind}", f"must be in 0..{rows - 1}")
     return array.astype(np.int64)
