@@ -60,7 +60,7 @@ def test_a_cap_on_single_payments_and_coarse_coins_are_warned_of(tmp_path: Path)
 
 def test_the_whole_life(tmp_path: Path) -> None:
     it = campaign(tmp_path)
-    assert it.submit(18, {"report": ""}) == {"id": "18", "report": ""}
+    assert it.submit(18, {"answer": ""}) == {"id": "18", "report": ""}
     reports = tmp_path / "reports.csv"
     assert it.rehearse(reports) == 190
     settled = it.settle()
@@ -85,15 +85,15 @@ def test_the_whole_life(tmp_path: Path) -> None:
 def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) -> None:
     first, second = campaign(tmp_path), campaign(tmp_path, "again", ('title = "Does', 'title = "Again: does'))
     renamed = campaign(tmp_path, "renamed", ('data_set = "ill since may"', 'data_set = "may"'))
-    first.submit(17, {"report": "yes"})
+    first.submit(17, {"answer": "yes"})
     for spelled in (" 17", "17 ", "\t17\n", 17):  # one person, however she writes her id
-        assert first.submit(spelled, {"report": "yes"})["id"] == "17"
+        assert first.submit(spelled, {"answer": "yes"})["id"] == "17"
         for other in (second, renamed):
             with pytest.raises(Refused, match="agree to 2 in all"):
-                other.submit(spelled, {"report": "yes"})
+                other.submit(spelled, {"answer": "yes"})
     assert len(first.book().answers()) == 1
-    hers = second.submit(17, {"report": "yes"}, total=2.0)
-    assert second.submit(17, {"report": ""}) == hers  # a retry is no way to take it back
+    hers = second.submit(17, {"answer": "yes"}, total=2.0)
+    assert second.submit(17, {"answer": ""}) == hers  # a retry is no way to take it back
     with pytest.raises(InvalidInput, match="cannot be written"):
         first.rehearse(tmp_path / "no" / "folder.csv", total=3.0)
     with pytest.raises(Refused, match="agree to 3 in all"):  # nothing was spent
@@ -105,7 +105,7 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
             it.rehearse(tmp_path / name)
         assert not (tmp_path / name).exists()
     with pytest.raises(Refused):
-        first.submit(18, {"report": "yes"})  # everybody was played
+        first.submit(18, {"answer": "yes"})  # everybody was played
     first.settle()
     with pytest.raises(BudgetExceeded):  # the operator's ledger, too
         second.settle()
@@ -113,11 +113,11 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
 
 def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     it = campaign(tmp_path)
-    for record, match in (({"report": "maybe"}, "not on the list"), ({"answer": "yes"}, "'answer' is not asked for")):
+    for record, match in (({"answer": "maybe"}, "not on the list"), ({"report": "yes"}, "'report' is not asked for")):
         with pytest.raises(InvalidInput, match=match):
             it.submit(1, record)
     with pytest.raises(InvalidInput, match="not on the public list"):
-        it.submit(201, {"report": "yes"})
+        it.submit(201, {"answer": "yes"})
     assert not it.book().answers()
     (tmp_path / "reports.csv").write_text("id,report\n1,yes\n2,maybe\n2,no\n999,yes\n3,\n")
     found = it.check()

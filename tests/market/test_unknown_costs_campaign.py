@@ -62,17 +62,17 @@ def test_it_runs_from_its_reports_and_pays_both_signs_with_deposits(rule: Campai
 def test_a_participant_s_device_chooses_her_level_and_tells_nobody(tmp_path: Path) -> None:
     it = template(tmp_path)
     market = it.plan.mechanism.market
-    assert set(it.submit(3, {"report": "yes", "worth": "0.1"})) == {"id", "report"}
+    assert set(it.submit(3, {"answer": "yes", "worth": "0.1"})) == {"id", "report"}
     (answer,) = it.book().answers()
     assert answer.level == market.level_of(0.1)
     assert market.epsilon < answer.level < market.largest_level
-    assert it.submit(4, {"report": "yes", "worth": "50"})["report"] == ""  # too dear: she stays away, at no cost
+    assert it.submit(4, {"answer": "yes", "worth": "50"})["report"] == ""  # too dear: she stays away, at no cost
     assert len(it.book().answers()) == 1
-    it.submit(5, {"report": "no", "worth": "1e-9"})
+    it.submit(5, {"answer": "no", "worth": "1e-9"})
     assert it.book().answers()[-1].level == market.largest_level == 3.0
     for worth in ({}, {"worth": "0"}, {"worth": "-1"}, {"worth": "nan"}, {"worth": "much"}):
         with pytest.raises(InvalidInput, match="worth: is missing or no amount above 0"):
-            it.submit(6, {"report": "yes", **worth})
+            it.submit(6, {"answer": "yes", **worth})
 
 
 def test_the_plan_promises_the_ceiling_and_says_what_epsilon_is(tmp_path: Path) -> None:

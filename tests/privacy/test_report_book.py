@@ -31,8 +31,11 @@ def test_a_second_campaign_on_the_bit_needs_her_word(book: ReportBook) -> None:
     ask(book)
     with pytest.raises(Refused, match=r"asked for before, at 1 in all .*agree to 2 in all"):
         ask(book, "summer")
-    for total in (1.0, 1.9, 2.1):
+    for total in (1.0, 1.9):
         with pytest.raises(Refused, match="agree to 2 in all"):
+            ask(book, "summer", total=total)
+    for total in (float("nan"), float("inf"), -2.0):
+        with pytest.raises(InvalidInput, match="total"):
             ask(book, "summer", total=total)
     assert book.spent("17", "smokes") == 1.0
     assert ask(book, "summer", report=0, total=2.0) == 0
@@ -98,3 +101,13 @@ def test_who_plays_everybody_asks_each(book: ReportBook) -> None:
     assert (book.spent("17", "smokes"), book.spent("18", "smokes"), book.spent(EVERYBODY, "smokes")) == (2.0, 1.0, 2.0)
     with pytest.raises(Refused, match="agree to 2 in all"):
         book.report(person="18", bit="smokes", campaign="summer", level=1.0, draw=lambda: 1)
+
+
+def test_what_is_printed_is_enough_to_agree_to(book: ReportBook) -> None:
+    ask(book)
+    level = 2.6036545771996686
+    with pytest.raises(Refused) as refused:
+        book.report(person="17", bit="smokes", campaign="summer", level=level, draw=lambda: 1)
+    printed = float(str(refused.value).split("agree to ")[1].split()[0])
+    assert printed == pytest.approx(1.0 + level, rel=1e-4)
+    assert book.report(person="17", bit="smokes", campaign="summer", level=level, draw=lambda: 0, total=printed) == 0

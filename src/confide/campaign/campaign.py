@@ -137,7 +137,7 @@ class Campaign:
         Args:
             identity: her id.
             record: her answer, column -> value; an empty one takes no part, and costs nothing.
-            total: the sum of the levels about the same bit that she agrees to, where it was asked for before.
+            total: the most that the levels about the same bit may sum to, where it was asked for before.
             home: the installation that keeps her book; default `Home.default()`.
 
         Returns:
@@ -157,6 +157,12 @@ class Campaign:
                 person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
                 level=level, total=total, draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
         return kind.row(file.config, person, report)
+
+    def spent(self, identity: str | int, *, home: Home | None = None) -> float:
+        """What her own book says that reports on the campaign's bit have cost her, in nats."""
+        kind, config = self._local(), self.file.config
+        return self.book(home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
+                                     kind.question(config))
 
     @staticmethod
     def book(home: Home | None = None) -> ReportBook:

@@ -234,7 +234,7 @@ class _Problem:
                 annotation = next((t.model_fields[part].annotation for t in tables if part in t.model_fields), None)
                 path, here = (*path, part), here.get(part)
             elif isinstance(here, list) and isinstance(part, int):
-                path, here = (*path, part), here[part]
+                path, here = (*path, part), here[part] if part < len(here) else None
             else:
                 choice, alternative = (choice, alternative) if choice else (path, str(part))
                 annotation = next((table for table in _models(annotation) if table.__name__ == part), annotation)

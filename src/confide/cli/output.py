@@ -114,6 +114,7 @@ class SubmitOutput(_Campaign):
     command: Literal["submit"] = "submit"
     id: str
     report: dict[str, str]
+    spent: float = Field(description="nats in all about this bit, by her book")
 
 
 class RehearseOutput(_Campaign):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,15 @@ from confide.cli.options import AsJson, CampaignPath, emit, head, load
 __all__ = ["rehearse", "submit"]
 
 Total = Annotated[float | None, typer.Option(
-    "--total", metavar="EPSILON", help="Agree to this sum of levels, where the same bit was asked for before.")]
+    "--total", metavar="EPSILON", help="Agree to levels of this sum at most, where the same bit was asked for before.")]
 
 
 def submit(
     campaign: CampaignPath,
     identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
     record: Annotated[list[str], typer.Option(
-        metavar="COLUMN=VALUE", help="Her true answer; it does not leave this computer. - reads it from the input.")],
+        metavar="answer=VALUE,...", help="Her true answer, and worth=AMOUNT where the campaign needs what a nat of "
+        "privacy is worth to her; neither leaves this computer. - reads them from the input.")],
     total: Total = None,
     as_json: AsJson = False,
 ) -> None:
@@ -29,11 +31,14 @@ def submit(
 
     it = load(campaign)
     row = it.submit(identity, values(record), total=total)
+    spent = it.spent(identity)
     if as_json:
-        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row)))
+        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent))
         return
     print(",".join(row))
     print(",".join(row.values()))
+    note = f"in her book: {spent:.6g} nats in all about this bit; the second line above is what she hands in"
+    print(note, file=sys.stderr)
 
 
 def rehearse(

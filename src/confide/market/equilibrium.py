@@ -216,6 +216,17 @@ class EquilibriumReport:
         return self.regret <= self.tolerance
 
 
+def _by_counts(market: Any, *, state: bool = False) -> None:
+    """Refuse a market that these functions cannot look at, and say what can."""
+    if hasattr(market, "cost_law"):
+        raise InvalidInput("market", "has costs that nobody knows", "use check_types and common_equilibria")
+    if not hasattr(market, "presence") or not hasattr(market, "cost"):
+        raise InvalidInput("market", f"{type(market).__name__} does not pay by counts of reports",
+                           "must be a MajorityMarket or a PairMarket")
+    if state and not hasattr(market, "nature"):
+        raise InvalidInput("market", "has no state: its prior is the law of the bits", "must be a MajorityMarket")
+
+
 def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None = None,
                       nature: Nature | PairPrior | None = None, *, tolerance: float = 1e-9) -> EquilibriumReport:
     """Everybody's regret over all channels.
@@ -236,6 +247,7 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
         >>> check_equilibrium(market).holds, check_equilibrium(market, Strategy.randomised(0.9)).holds
         (True, False)
     """
+    _by_counts(market)
     delta = non_negative("tolerance", tolerance)
     rows = []
     if profile is None:
@@ -302,6 +314,7 @@ def symmetric_equilibria(market: Any, nature: Nature | PairPrior | None = None, 
         level 1 8.85
         nobody takes part 0.0
     """
+    _by_counts(market)
     reach = min(LARGEST_LEVEL, 3.0 * market.epsilon + 3.0) if largest is None else positive("largest", largest)
 
     def reply(eta: float) -> float:
@@ -379,6 +392,7 @@ def robustness(market: Any) -> Robustness:
         >>> round(found.prior, 4), round(found.accuracy, 4)
         (0.0729, 0.1457)
     """
+    _by_counts(market, state=True)
     design = market.nature
 
     def informative(prior: float, accuracy: float) -> bool:

@@ -44,8 +44,8 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
                       "negative"),
         Accuracy(bound=market.error_probability(), trivial=min(nature.prior_one, nature.prior_zero), source=Source(
             document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
-            measure="the probability of guessing the state wrongly", note="exact, when all play the equilibrium and "
-            "take part as expected"),
+            measure="the probability, before anybody reports, of guessing the state wrongly",
+            note="exact, when all play the equilibrium and take part as expected"),
         Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=market.worst_payment()[0],
                source=theorem, note="in this equilibrium; largest payment over all numbers of participants"),
     ))

@@ -120,7 +120,7 @@ class ReportBook:
             campaign: which one asks.
             level: what the report may give away, in nats.
             draw: makes the report; called once, after the level was written down.
-            total: the sum of the levels about this bit that she agrees to, where it was asked for before.
+            total: the most that the levels about this bit may sum to, where it was asked for before.
             question: what is asked; the same words are the same bit, whatever its name.
 
         Raises:
@@ -129,18 +129,21 @@ class ReportBook:
             InvalidInput: the book cannot be read or written.
         """
         positive("level", level)
+        if total is not None:
+            positive("total", total)
         with self._locked():
             stored = self.stored(person, campaign)
             if stored is not None:
                 return stored
             before = self._about(person, bit, question)
             after = math.fsum([_total(before), level])
-            if before and (total is None or not math.isclose(total, after, rel_tol=1e-9)):
+            if before and (total is None or total < after * (1.0 - 1e-6)):  # as it is printed below
                 broke = any(each.campaign == campaign for each in before)
                 raise Refused(
                     f"this bit was asked for before, at {after - level:.6g} in all"
                     + (": an attempt broke off, and its level is spent" if broke else ""),
-                    f"levels of reports on one bit add up: agree to {after:.6g} in all (total), or take no part")
+                    f"levels of reports on one bit add up: agree to {_printed(after)} in all, or more (total), or take "
+                    "no part")
             kept = self.answers()
             agreed = Answer(person=person, bit=bit, campaign=campaign, level=level, question=question)
             self._write((*kept, agreed))
@@ -180,3 +183,9 @@ def _total(answers: Iterable[Answer]) -> float:
         sums.setdefault(each.person, []).append(each.level)
     of_all = sums.pop(EVERYBODY, [])
     return max((math.fsum([*of_all, *own]) for own in [*sums.values(), []]), default=0.0)
+
+
+def _printed(level: float) -> str:
+    """Six digits, none of them rounded down: what is printed is enough to agree to."""
+    text = f"{level:.6g}"
+    return text if float(text) >= level else f"{level * (1.0 + 1e-5):.6g}"

@@ -16,7 +16,7 @@ from confide.contract.words import number
 from confide.market.audit import audit_majority
 from confide.market.campaign.config import BitsConfig
 from confide.market.campaign.kind import BitKind
-from confide.market.campaign.plan import BitPlan, equilibria_table
+from confide.market.campaign.plan import BitPlan, equilibria_table, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
 from confide.market.equilibrium import robustness
@@ -134,9 +134,9 @@ def _plan(config: BitsConfig) -> BitPlan:
     config.role()
     if math.isinf(found.payment_range()[1]):
         raise Refused("payments are beyond all numbers at this level", "choose a larger epsilon, or more people")
-    return BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
+    return worth_asking(BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
                                             minor_units=config.payment.minor_units), config=config, pages=BitsPages())
-
+)
 
 
 KIND = BitsKind()

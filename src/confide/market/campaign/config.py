@@ -23,6 +23,14 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _belongs(name: str, value: float | None, law: str, chosen: str) -> None:
+    """Whether a parameter is there where its law is chosen, and only there."""
+    if law == chosen and value is None:
+        raise ValueError(f"{name} is missing, which law = {law!r} needs")
+    if law != chosen and value is not None:
+        raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
+
+
 class People(_Table):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
@@ -79,8 +87,7 @@ class Costs(_Table):
     @model_validator(mode="after")
     def _parameters(self) -> Costs:
         for name, law in (("exponent", "power"), ("growth", "exponential")):
-            if (self.law == law) != (getattr(self, name) is not None):
-                raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
+            _belongs(name, getattr(self, name), law, self.law)
         return self
 
     def build(self) -> Cost:
@@ -164,6 +171,8 @@ class Belief(_Table):
             raise ValueError("give exactly one of groups, beta and pairs")
         if self.column is not None and self.groups is None:
             raise ValueError("column belongs to groups")
+        if self.groups is not None and len({each.name for each in self.groups}) < len(self.groups):
+            raise ValueError("two groups have one name")
         return self
 
     def prior(self, people: int) -> PairPrior:
@@ -209,8 +218,7 @@ class CostLawTable(_Table):
     def _parameters(self) -> CostLawTable:
         for law, names in self._NEEDS.items():
             for name in names:
-                if (self.law == law) != (getattr(self, name) is not None):
-                    raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
+                _belongs(name, getattr(self, name), law, self.law)
         return self
 
     def build(self) -> CostLaw:

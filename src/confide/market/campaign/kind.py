@@ -27,7 +27,10 @@ from confide.market.strategies import NONE
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, open_table
 
-__all__ = ["BitKind", "Rehearsed"]
+__all__ = ["ANSWER", "BitKind", "Rehearsed"]
+
+ANSWER = "answer"
+"""What a participant tells her own device; her report stands in the campaign's column."""
 
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
@@ -141,6 +144,9 @@ class BitKind(ABC):
                                f"columns: {', '.join(role.column for role in roles)}")
         found = []
         for role in roles:
+            if role is roles[0] and values.get(role.column) == "":
+                found.append(NONE)  # she took no part
+                continue
             rank, problem = role.encode_one(values.get(role.column))
             if problem:
                 raise InvalidInput("record", problem)
@@ -151,14 +157,13 @@ class BitKind(ABC):
 
     def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
         """What her device draws from: her bit (None: she takes no part), and the level that a report costs her."""
-        column = config.bit.column
-        unknown = sorted(values.keys() - {column, *self._own(config)})
+        unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
             raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
-                               f"give {', '.join([column, *self._own(config)])}")
-        if not str(values.get(column, "")).strip():
+                               f"give {', '.join([ANSWER, *self._own(config)])}: what is true, not what is reported")
+        if not str(values.get(ANSWER, "")).strip():
             return None, 0.0
-        bit, problem = config.role().encode_one(values[column])
+        bit, problem = Category(column=ANSWER, levels=config.role().levels).encode_one(values[ANSWER])
         if problem:
             raise InvalidInput("record", problem)
         worth = self._worth(values)

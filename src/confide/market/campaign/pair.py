@@ -11,15 +11,14 @@ import numpy as np
 
 from confide.audit import AuditReport
 from confide.charts import intervals
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy
+from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.words import number
 from confide.market.audit import audit_pairs
 from confide.market.campaign.config import Belief, BitsPairConfig
 from confide.market.campaign.kind import BitKind
-from confide.market.campaign.plan import BitPlan, equilibria_table
+from confide.market.campaign.plan import BitPlan, equilibria_table, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.insiders import audit_groups
@@ -119,7 +118,7 @@ class PairPages:
             [(row[0], "95%", row[2], row[4], row[5]) for row in rows], title=f"Share of {plan.config.bit.one}",
             axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
         return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
-                               f"{1 - _DELTA:.0%} from", "to"), rows=tuple(rows),
+                               f"at least {1 - _DELTA:.0%} from", "to"), rows=tuple(rows),
                       note="Unbiased for the share among those who took part. Errors are of the randomisation alone: "
                            "they say nothing of who was asked, or of who stayed away."), *picture]
 
@@ -129,14 +128,22 @@ def _cheaper(found: BitPlan) -> Section:
     it: PairMarket = found.market
     alpha = it.half_width(_DELTA)
     rows: list[tuple[str | float | None, ...]] = [
-        ("this campaign", it.epsilon, it.people * it.quote().expected_payment, alpha)]
+        ("this campaign", it.epsilon, it.people * it.quote().expected_payment, _failure(it, alpha))]
     with suppress(InvalidInput, Refused):
         best = plan_mean(it.prior, it.cost, alpha, _DELTA, "hoeffding")
-        rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.market.half_width(_DELTA))
+        rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.failure)
                  for name, each in best.compared.items() if isinstance(each, MeanPlan)]
     return Section(title="What the same accuracy could cost", blocks=(Table(
-        columns=("plan", "epsilon", f"expected total ({found.collection.currency})", "half-width"), rows=tuple(rows),
-        note="A smaller epsilon can cost more: reports that say little have to be paid for their rare agreement."),))
+        columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
+                 f"chance to be further off than {number(alpha)}"), rows=tuple(rows),
+        note="Chances are exact, and the worst over all numbers of ones. A smaller epsilon can cost more: reports that "
+             "say little have to be paid for their rare agreement."),))
+
+
+def _failure(it: PairMarket, alpha: float) -> float | None:
+    with suppress(Unsupported):
+        return it.failure_probability(alpha)
+    return None
 
 
 class BitsPairKind(BitKind):
@@ -167,15 +174,13 @@ def _plan(config: BitsPairConfig) -> BitPlan:
     try:
         prior = config.belief.prior(config.people.count)
     except InvalidInput as error:
-        raise InvalidInput(f"belief.{error.field}", error.problem, error.limit) from None
+        raise InvalidInput("belief", f"{error.field}: {error.problem}", error.limit) from None
     config.role()
     found = PairMarket(prior=prior, cost=config.cost.build(), epsilon=config.privacy.epsilon)
     role = config.belief.role()
     collection = BitCollection(market=found, currency=config.payment.currency, minor_units=config.payment.minor_units,
                                groups=1 if role is None else len(role.levels))
-    plan = BitPlan(collection=collection, config=config, pages=PairPages(config.belief))
-    _ = plan.guarantees.of(Accuracy)  # refuses sizes of which nothing can be said
-    return plan
+    return worth_asking(BitPlan(collection=collection, config=config, pages=PairPages(config.belief)))
 
 
 KIND = BitsPairKind()

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from confide.contract.guarantees import Guarantees
+from confide.contract.errors import Refused
+from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
 
-__all__ = ["BitPlan", "Pages", "equilibria_table"]
+__all__ = ["BitPlan", "Pages", "equilibria_table", "worth_asking"]
 
 
 class Pages(Protocol):
@@ -131,9 +132,11 @@ class BitPlan:
 
     def to_dict(self) -> dict[str, Any]:
         market = self.market
-        return {"people": market.people, "largest_level": market.largest_level,
+        return {"people": market.people, "largest_level": market.largest_level, "margin": market.margin,
                 "payments": list(market.payment_range()), "deposit_coins": self.deposit,
-                **dict(self.pages.planned(self))}
+                "expected_total": self.guarantees.of(Budget)[0].expected,
+                "accuracy": self.guarantees.of(Accuracy)[0].bound,
+                "planned": {name.strip(): value for name, value in self.pages.planned(self)}}
 
 
 _NOTE = ("Everything here follows from public parameters. Money rests on the beliefs in the campaign file, and on "
@@ -149,3 +152,17 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
                        "says anything"), rows=rows,
               note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
                    "agree to give one and the same report."), *more))
+
+
+def worth_asking(plan: BitPlan) -> BitPlan:
+    """The plan, unless reports at its settings would teach nothing.
+
+    Raises:
+        Refused: what would be known is no better than what is known without asking.
+    """
+    accuracy = plan.guarantees.of(Accuracy)[0]
+    if accuracy.vacuous:
+        raise Refused(f"nobody would learn anything: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
+                      f"{accuracy.trivial:.4g} without asking anybody",
+                      "a larger epsilon or more people; `confide.market.plan` says how many")
+    return plan

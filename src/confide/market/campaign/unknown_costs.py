@@ -16,7 +16,7 @@ from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
 from confide.market.campaign.config import BitsUnknownCostsConfig
 from confide.market.campaign.kind import BitKind
-from confide.market.campaign.plan import BitPlan
+from confide.market.campaign.plan import BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
 from confide.market.strategies import NONE
@@ -163,9 +163,9 @@ def _plan(config: BitsUnknownCostsConfig) -> BitPlan:
         cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,
         threshold=config.participation.threshold, ceiling=config.privacy.ceiling)
     config.role()
-    return BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
+    return worth_asking(BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
                                             minor_units=config.payment.minor_units), config=config,
-                   pages=UnknownCostPages())
+                   pages=UnknownCostPages()))
 
 
 KIND = BitsUnknownCostsKind()

@@ -42,7 +42,7 @@ def pair_guarantees(market: PairMarket, delta: float) -> Guarantees:
         Participation(utility=quote.participation, who=who, source=theorem,
                       note="in expectation; no payment is negative"),
         Accuracy(bound=market.half_width(delta), trivial=0.5, failure_probability=delta,
-                 measure="the distance between the estimate and the share of ones among all people",
+                 measure="the distance between the estimate and the share of ones among all people, if all take part,",
                  source=Source(document="confide", statement="Chebyshev's and Hoeffding's inequalities, inverted",
                                spec="data_market 4"),
                  note="over the coins, whatever the bits, when all take part and play it; of fewer participants it is "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import gammaln
 
 from confide.contract.checks import finite, fraction, positive, whole
 from confide.contract.errors import InvalidInput
@@ -177,7 +177,12 @@ class PairPrior:
         """
         a, b, n = positive("a", a), positive("b", b), whole("people", people, at_least=2)
         k = np.arange(n + 1.0) if n <= LARGEST_WRITTEN else None
-        logs = None if k is None else _log_choose(n, k) + betaln(a + k, b + n - k) - betaln(a, b)
+        logs = None
+        if k is not None:  # by the ratios of neighbours: differences of log-gamma functions lose large a and b
+            k = k[:-1]
+            steps = np.log((n - k) / (k + 1.0)) + np.log((a + k) / (b + n - 1.0 - k))
+            logs = np.concatenate([[0.0], np.cumsum(steps)])
+            logs -= np.logaddexp.reduce(logs)
         return cls(n, a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0)), logs)
 
     @classmethod

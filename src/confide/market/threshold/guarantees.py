@@ -52,7 +52,8 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
                       f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
         Accuracy(bound=market.error_probability(), trivial=min(nature.prior_one, nature.prior_zero), source=Source(
             document="confide", statement="exact error of the majority rule", spec="data_market 3"),
-            measure="the probability of guessing the state wrongly", note="in this equilibrium"),
+            measure="the probability, before anybody reports, of guessing the state wrongly",
+            note="in this equilibrium"),
         Budget(expected=market.expected_total, lowest=lowest, highest=highest, source=Source(
             document="confide", statement="N p (Q - T (1 - mu))", spec="data_market 3"),
             note="exact, in this equilibrium; extreme payments over all numbers of participants"),
