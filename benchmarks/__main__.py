@@ -10,7 +10,8 @@ from pathlib import Path
 
 from benchmarks import page
 
-SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "choices", "streams", "accounting", "store", "channels")
+SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "choices", "streams", "accounting", "store", "channels",
+            "market")
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "results"
 PAGE = ROOT.parent / "docs" / "benchmarks.md"
