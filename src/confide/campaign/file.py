@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes
-from confide.contract.kinds import Kind, kind, kind_names
+from confide.contract.kinds import Kind, kind
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 
@@ -121,7 +121,7 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
         raise InvalidInput("campaign", f"{there} is a folder", "name the campaign file in it")
     if not there.exists():
         raise InvalidInput("campaign", f"{there} does not exist",
-                           f"`confide init {kind_names()[0]}` writes a file to start from")
+                           "`confide kinds` lists what there is, `confide init KIND` writes a file to start from")
     return parse(read_bytes("campaign", there), path)
 
 
