@@ -60,8 +60,8 @@ def test_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for path in ("nowhere.toml", tmp_path / "nowhere.toml"):
         with pytest.raises(InvalidInput) as caught:
             load(path)
-        assert str(caught.value) == (f"campaign: {tmp_path}/nowhere.toml does not exist; `confide init "
-                                     f"{kind_names()[0]}` writes a file to start from")
+        assert str(caught.value) == (f"campaign: {tmp_path}/nowhere.toml does not exist; `confide kinds` "
+                                     "lists what there is, `confide init KIND` writes a file to start from")
     with pytest.raises(InvalidInput, match="is a folder; name the campaign file in it"):
         load(tmp_path)
 
