@@ -401,7 +401,7 @@ def test_exit_codes(edit: tuple[str, str], code: int, says: str, run: Run, tmp_p
 def test_no_campaign(run: Run, tmp_path: Path) -> None:
     found = run("plan", tmp_path / "nowhere.toml")
     assert (found.code, found.out) == (2, "")
-    assert f"{tmp_path / 'nowhere.toml'} does not exist; `confide kinds` lists what there is, `confide init" in found.err
+    assert f"{tmp_path / 'nowhere.toml'} does not exist; `confide kinds` lists what there is, `confide" in found.err
     assert "is a folder; name the campaign file in it" in run("plan", tmp_path).err
 
 

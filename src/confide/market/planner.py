@@ -295,7 +295,7 @@ class _Search:
         keep = floors <= known
         people, low, high = people[keep], low[keep], high[keep]
         if self.criterion == "exact":
-            low, high = _exact_levels(people, self.error, self.nature, low, high, 40)
+            low, high = _exact_levels(people, self.error, self.nature, low, high, 32)  # to 1e-14
         levels = np.exp(np.log(high)[:, None] + np.linspace(0.0, 1.0, _POINTS)
                         * np.log(np.maximum(_HIGHEST / high, 2.0))[:, None])
         levels[:, 0], levels[:, 1] = high, high * (1 + 1e-6)  # the second says whether totals rise from the first on
