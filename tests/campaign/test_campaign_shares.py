@@ -20,8 +20,8 @@ from confide.campaign.settlement import charge_of
 from confide.campaign.signatures import signed_by
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import column_bytes
+from confide.contract.kinds import by_slots
 from confide.privacy import PureDP
-from confide.regression.campaign import kind as regression_kind
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_progress_tells_of_slots_alone(people: int, tmp_path: Path) -> None:
 
 def test_progress_is_one_batch_late() -> None:
     told: list[tuple[int, int | None]] = []
-    tell = regression_kind._by_slots(lambda done, total: told.append((done, total)), 100)
+    tell = by_slots(lambda done, total: told.append((done, total)), 100)
     for rows_read in (40, 80, 117, 40, 80, 117, 117):
         tell(rows_read, 117)
     assert told == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
