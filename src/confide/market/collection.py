@@ -24,6 +24,7 @@ from confide.contract.guarantees import Budget, Guarantee, Guarantees, Truthfuln
 from confide.contract.mechanism import Mechanism, NoiseSource
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.market.costs import CustomCost
+from confide.market.paid import Paid
 from confide.market.strategies import NONE, as_reports
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise
@@ -34,16 +35,6 @@ __all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"
 
 _LARGEST = 2**62  # coins of one payment
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
-
-
-class Pair(Protocol):
-    """What a 1 and a 0 are paid."""
-
-    @property
-    def one(self) -> float: ...
-
-    @property
-    def zero(self) -> float: ...
 
 
 class BitMarket(Protocol):
@@ -60,7 +51,7 @@ class BitMarket(Protocol):
 
     def level_of(self, worth: float | None) -> float: ...
 
-    def pay(self, ones: int, zeros: int) -> Pair: ...
+    def pay(self, ones: int, zeros: int) -> Paid: ...
 
     @property
     def margin(self) -> float: ...

@@ -28,11 +28,11 @@ from confide.market.binomials import (
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_weights
 from confide.market.decision import error_probability, errors_at
+from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, price_floor
 from confide.market.nature import Nature, Reporting, as_level
-from confide.market.paid import Paid, PaidByCounts
+from confide.market.paid import Paid
 from confide.market.quotes import Quote, quote_of
-from confide.market.strategies import Strategy
 from confide.market.totals import TotalPayment
 
 __all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
@@ -62,7 +62,7 @@ def proof_function(nature: Nature, beta: Any, gamma: float) -> Any:
 
 
 @dataclass(frozen=True)
-class MajorityMarket(PaidByCounts):
+class MajorityMarket(KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
 
     All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
@@ -115,40 +115,9 @@ class MajorityMarket(PaidByCounts):
         """How a report by the epsilon-strategy depends on the state."""
         return Reporting.of(self.signal_accuracy, self.epsilon)
 
-    @property
-    def strategy(self) -> Strategy:
-        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
-        return Strategy.randomised(self.epsilon)
-
-    @property
-    def peers(self) -> Strategy:
-        """What each of the others is expected to do: the same, if she takes part."""
-        return self.strategy.thinned(self.presence)
-
-    @property
-    def largest_level(self) -> float:
-        """The largest level at which anybody's client reports: epsilon."""
-        return self.epsilon
-
-    def level_of(self, worth: float | None = None) -> float:
-        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
-        return self.epsilon
-
-    @property
-    def margin(self) -> float:
-        """By how much the epsilon-strategy beats every report that ignores the bit."""
-        return float(self.cost.margin(self.epsilon))
-
     def payment_range(self) -> tuple[float, float]:
         """Between what any single payment lies, whoever takes part."""
         return 0.0, self.worst_payment()[0]
-
-    @property
-    def _company(self) -> float:
-        """P(at least one of the others takes part)."""
-        if self.presence == 1:
-            return 1.0
-        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
 
     def payment_at(self, present: int | None = None) -> MatchingPayment:
         """The payments when that many take part, at least 2; default all."""
@@ -156,7 +125,7 @@ class MajorityMarket(PaidByCounts):
         errors = majority_errors(n - 1, self.reporting)
         m = majority_statistic(self.nature, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
         # A larger table is that of a smaller covariance.
-        return MatchingPayment(self.cost, self.epsilon, PeerStatistic(m.one, m.zero, m.covariance * self._company),
+        return MatchingPayment(self.cost, self.epsilon, PeerStatistic(m.one, m.zero, m.covariance * self.company),
                                self.nature.signal_one)
 
     def _present(self, present: int) -> int:
@@ -174,7 +143,7 @@ class MajorityMarket(PaidByCounts):
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
         each = excess(self.nature, majority_errors(others, self.reporting))
-        return unit * float(weights @ each) / self._company
+        return unit * float(weights @ each) / self.company
 
     @property
     def log_gap(self) -> float:
@@ -218,7 +187,7 @@ class MajorityMarket(PaidByCounts):
             found = quote_of(payment, floor, gap=self.gap)
             return found if self.presence == 1 else Quote(**{**vars(found), "participation": self._utility})
         if self.presence < 1:  # given n the table is 1/P(company) times the right one
-            expected = payment.unit / self._company * math.tanh(self.epsilon / 2.0) + payment.outside
+            expected = payment.unit / self.company * math.tanh(self.epsilon / 2.0) + payment.outside
             return quote_of(payment, floor, gap=expected - floor, expected=expected)
         return quote_of(payment, floor, gap=payment.unit * float(
             excess(self.nature, majority_errors(self._present(present) - 1, self.reporting))))
@@ -240,7 +209,7 @@ class MajorityMarket(PaidByCounts):
             return alone, alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
         m, unit = majority_statistic(self.nature, errors), self.payment_at().unit
-        each = unit / (m.covariance * self._company)
+        each = unit / (m.covariance * self.company)
         return np.append(alone, each * m.zero), np.append(alone, each * m.one)
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:

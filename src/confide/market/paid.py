@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,7 +31,17 @@ class PaidByCounts:
         @property
         def people(self) -> int: ...
 
+        @property
+        def presence(self) -> float: ...
+
         def pay(self, ones: int, zeros: int) -> Paid: ...
+
+    @property
+    def company(self) -> float:
+        """P(at least one of the others takes part)."""
+        if self.presence == 1:
+            return 1.0
+        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
 
     def participants(self, ones: int, zeros: int) -> int:
         """How many took part.

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.market.audit.coins import InCoins
     from confide.market.audit.majority import audit_majority
     from confide.market.audit.pairs import audit_pairs
     from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
     from confide.market.audit.unknown_costs import audit_unknown_costs
 
-__all__ = ["InCoins", "audit_majority", "audit_pairs", "audit_unknown_costs", "randomiser_controls",
-           "randomiser_rows"]
+__all__ = ["audit_majority", "audit_pairs", "audit_unknown_costs", "randomiser_controls", "randomiser_rows"]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "coins": ("InCoins",),
         "majority": ("audit_majority",),
         "pairs": ("audit_pairs",),
         "randomiser": ("randomiser_controls", "randomiser_rows"),

@@ -11,7 +11,6 @@ from scipy.stats import binom
 from confide.audit import AuditReport, AuditRow, Control
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.coins import InCoins
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.counts import binomial_weights
@@ -81,9 +80,9 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
     return AuditReport(tuple(rows), tuple(out))
 
 
-def _planted(kind: type[MajorityMarket], sound: MajorityMarket) -> MajorityMarket:
-    """A broken market with the parameters of a sound one."""
-    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence)
+def _planted(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
+    """Another market with the parameters of a sound one."""
+    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
 
 
 def at_least(promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
@@ -93,7 +92,7 @@ def at_least(promise: str, bound: float, measured: float, evidence: str) -> Audi
 
 
 def _equilibrium(market: MajorityMarket, minor_units: int) -> EquilibriumReport:
-    return check_equilibrium(InCoins(market, minor_units), tolerance=0.0)
+    return check_equilibrium(_planted(InWholeCoins, market, minor_units=minor_units), tolerance=0.0)
 
 
 def _money(collection: BitCollection) -> tuple[float, float, float, str]:
@@ -138,6 +137,28 @@ def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[n
     board = collection.pay_counts(near, n - near)
     total[near] = board.for_one * near + board.for_zero * (n - near)
     return total
+
+
+@dataclass(frozen=True)
+class InWholeCoins(MajorityMarket):
+    """The market as it really pays.
+
+    Args:
+        minor_units: smallest coins per unit.
+
+    Example:
+        >>> from confide.market import LinearCost
+        >>> market = (10, 0.8, 0.7, LinearCost(1.0), 1.0)
+        >>> [round(check_equilibrium(InWholeCoins(*market, minor_units=coins)).regret, 6) for coins in (1, 100)]
+        [0.002423, 0.0]
+    """
+
+    minor_units: int = 100
+
+    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        for_one, for_zero = (np.ceil(each * self.minor_units) / self.minor_units
+                             for each in super().tariff(least, largest))
+        return for_one, for_zero
 
 
 @dataclass(frozen=True)

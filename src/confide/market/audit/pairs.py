@@ -154,5 +154,3 @@ class Alike(PairMarket):
 def replace_sides(bits: PeerStatistic) -> PeerStatistic:
     """M = 1 and M = 0 exchanged."""
     return PeerStatistic(bits.zero, bits.one, bits.covariance)
-
-

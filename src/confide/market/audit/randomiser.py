@@ -9,6 +9,7 @@ from confide.audit import AuditRow, Control, DampedNoise, Neighbours, door_audit
 from confide.market.collection import BitCollection
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.response import randomized_response
 
 __all__ = ["FALSE_ALARM", "randomiser_controls", "randomiser_rows"]
 
@@ -51,8 +52,6 @@ class Louder(BitCollection):
     """Its clients report at a level that is larger by a tenth."""
 
     def submit(self, private: Any, offer: Any = None, noise: Any = None) -> int:
-        from confide.privacy.response import randomized_response
-
         bit, worth = private
         return int(randomized_response([bit], 1.1 * self.market.level_of(worth), noise, stream="report")[0])
 

@@ -138,7 +138,7 @@ class AsIfAllAtEpsilon(ThresholdMarket):
         first, most = max(least, 2), self.people if largest is None else largest
         errors = table_of_errors(most - 1, bent, first - 1)
         return np.concatenate([np.zeros((first - least, 2, 2)),
-                               signed_tables(self.terms, self.nature, errors, self._company)])
+                               signed_tables(self.terms, self.nature, errors, self.company)])
 
 
 @dataclass(frozen=True)
@@ -146,5 +146,5 @@ class NeverAlone(ThresholdMarket):
     """Its payments leave out that a participant can be alone."""
 
     @property
-    def _company(self) -> float:
+    def company(self) -> float:
         return 1.0

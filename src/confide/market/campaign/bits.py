@@ -134,9 +134,9 @@ def _plan(config: BitsConfig) -> BitPlan:
     config.role()
     if math.isinf(found.payment_range()[1]):
         raise Refused("payments are beyond all numbers at this level", "choose a larger epsilon, or more people")
-    return worth_asking(BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
-                                            minor_units=config.payment.minor_units), config=config, pages=BitsPages())
-)
+    collection = BitCollection(market=found, currency=config.payment.currency,
+                               minor_units=config.payment.minor_units)
+    return worth_asking(BitPlan(collection=collection, config=config, pages=BitsPages()))
 
 
 KIND = BitsKind()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import money
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
@@ -66,7 +67,7 @@ class BitPlan:
 
     def coins(self, coins: int) -> str:
         """Whole coins in the currency."""
-        return self.money(coins / self.collection.minor_units)
+        return money(coins, self.collection.minor_units, self.collection.currency)
 
     @property
     def deposit(self) -> int:

@@ -163,9 +163,9 @@ def _plan(config: BitsUnknownCostsConfig) -> BitPlan:
         cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,
         threshold=config.participation.threshold, ceiling=config.privacy.ceiling)
     config.role()
-    return worth_asking(BitPlan(collection=BitCollection(market=found, currency=config.payment.currency,
-                                            minor_units=config.payment.minor_units), config=config,
-                   pages=UnknownCostPages()))
+    collection = BitCollection(market=found, currency=config.payment.currency,
+                               minor_units=config.payment.minor_units)
+    return worth_asking(BitPlan(collection=collection, config=config, pages=UnknownCostPages()))
 
 
 KIND = BitsUnknownCostsKind()

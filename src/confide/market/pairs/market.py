@@ -19,9 +19,10 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.market.costs import Cost, as_cost
 from confide.market.equilibrium import Others, interim_matrix
+from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic
 from confide.market.nature import Nature, as_level
-from confide.market.paid import Paid, PaidByCounts
+from confide.market.paid import Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
 from confide.market.pairs.prior import PairPrior
@@ -34,7 +35,7 @@ __all__ = ["PairMarket"]
 
 
 @dataclass(frozen=True)
-class PairMarket(PaidByCounts):
+class PairMarket(KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
@@ -85,20 +86,6 @@ class PairMarket(PaidByCounts):
         """N, invited."""
         return self.prior.people
 
-    @property
-    def largest_level(self) -> float:
-        """The largest level at which anybody's client reports: epsilon."""
-        return self.epsilon
-
-    def level_of(self, worth: float | None = None) -> float:
-        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
-        return self.epsilon
-
-    @property
-    def margin(self) -> float:
-        """By how much the epsilon-strategy beats every report that ignores the bit."""
-        return float(self.cost.margin(self.epsilon))
-
     def payment_range(self) -> tuple[float, float]:
         """Between what any single payment lies, whoever takes part."""
         return 0.0, max(self.liability())
@@ -107,23 +94,6 @@ class PairMarket(PaidByCounts):
     def agreement(self) -> bool:
         """Whether agreement with a peer is paid (D > 0), or disagreement (D < 0)."""
         return self.prior.covariance > 0
-
-    @property
-    def strategy(self) -> Strategy:
-        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
-        return Strategy.randomised(self.epsilon)
-
-    @property
-    def peers(self) -> Strategy:
-        """What each of the others is expected to do: the same, if she takes part."""
-        return self.strategy.thinned(self.presence)
-
-    @property
-    def company(self) -> float:
-        """P(at least one of the others takes part)."""
-        if self.presence == 1:
-            return 1.0
-        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
 
     @cached_property
     def payment(self) -> MatchingPayment:

@@ -273,15 +273,10 @@ class ThresholdMarket(PaidByCounts):
 
     # ---- money
 
-    @property
-    def _company(self) -> float:
-        """P(at least one of the others takes part)."""
-        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
-
     def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
         """(2, 2) money for report x (row) when the majority of the others is m, if that many take part; default all."""
         n = self.people if present is None else self._present(present)
-        return signed_tables(self.terms, self.nature, majority_errors(n - 1, self.reporting), self._company)
+        return signed_tables(self.terms, self.nature, majority_errors(n - 1, self.reporting), self.company)
 
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
@@ -301,7 +296,7 @@ class ThresholdMarket(PaidByCounts):
         if most < first:
             return alone
         errors = table_of_errors(most - 1, self.reporting, first - 1)
-        return np.concatenate([alone, signed_tables(self.terms, self.nature, errors, self._company)])
+        return np.concatenate([alone, signed_tables(self.terms, self.nature, errors, self.company)])
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
         """What is offered.
