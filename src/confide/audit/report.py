@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -123,6 +123,17 @@ class AuditRow:
         else:
             verdict = Verdict.BROKEN if exceeds(measured, bound, scale=scale) else Verdict.KEPT
         return cls(promise, bound, measured, evidence, verdict, note, false_alarm)
+
+    @classmethod
+    def at_least(cls, promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
+        """The row of a promised lower bound, judged as the upper bound on its negative, on the measured scale.
+
+        Example:
+            >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation").verdict
+            <Verdict.BROKEN: 'broken'>
+        """
+        judged = cls.at_most(promise, -bound, -measured, evidence, scale=abs(measured))
+        return replace(judged, promised=bound, measured=measured)
 
     @classmethod
     def of_loss(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from confide.contract.kinds import Progress
 
-__all__ = ["progress_bar"]
+__all__ = ["advance", "progress_bar"]
 
 
 @contextmanager
@@ -34,3 +34,9 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
                 bar.update(task, completed=min(100, 100 * done // total), total=100)
 
         yield advance
+
+
+def advance(progress: Progress | None, done: int, total: int) -> None:
+    """Tell a progress bar, if there is one."""
+    if progress is not None:
+        progress(done, total)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
+from confide.contract.progress import advance
 
 __all__ = ["Compared", "Findings", "Study", "advance", "bound", "crossing", "printed_digits"]
 
@@ -74,12 +75,6 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "title": self.title, "source": self.source, "statement": self.statement}
-
-
-def advance(progress: Progress | None, done: int, total: int) -> None:
-    """Tell a progress bar, if there is one."""
-    if progress is not None:
-        progress(done, total)
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float:

@@ -18,7 +18,7 @@ from confide.market.equilibrium import EquilibriumReport, check_equilibrium
 from confide.market.majority import MajorityMarket
 from confide.market.totals import TotalPayment
 
-__all__ = ["TOO_COARSE", "VISIBLE", "at_least", "audit_majority"]
+__all__ = ["TOO_COARSE", "VISIBLE", "audit_majority"]
 
 _LARGEST = 2_000_000  # counts of reports that are gone through
 
@@ -56,8 +56,8 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         f"the exact best reply over all channels, to payments in whole coins; its level is "
         f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[1]))
-    rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
-                         found.rows[0].utility, "the exact expectation, in whole coins"))
+    rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
+                                  found.rows[0].utility, "the exact expectation, in whole coins"))
     step()
     mean, largest, wrong, evidence = _money(collection)
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
@@ -83,12 +83,6 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
 def _planted(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
     """Another market with the parameters of a sound one."""
     return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
-
-
-def at_least(promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
-    """A promised lower bound, as the row of the upper bound on its negative would judge it."""
-    judged = AuditRow.at_most(promise, -bound, -measured, evidence, scale=abs(measured))
-    return replace(judged, promised=bound, measured=measured)
 
 
 def _equilibrium(market: MajorityMarket, minor_units: int) -> EquilibriumReport:

@@ -13,7 +13,8 @@ from scipy.stats import binom
 from confide.audit import AuditReport, AuditRow, Control, Verdict
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.majority import TOO_COARSE, VISIBLE, at_least
+from confide.contract.progress import advance
+from confide.market.audit.majority import TOO_COARSE, VISIBLE
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.matching import MatchingPayment, PeerStatistic
@@ -46,7 +47,7 @@ def audit_pairs(
     truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
     rows = randomiser_rows(collection, seed)
-    _tell(progress, 1)
+    advance(progress, 1, 4)
     a, rounding = _in_coins(collection)
     best, earned = best_response(a, market.cost), utility(a, market.strategy, market.cost)
     rows.append(AuditRow.at_most(
@@ -54,15 +55,15 @@ def audit_pairs(
         f"the exact best reply over all channels, at level {best.level:.6g}, " + (
             "and a coin for rounding" if rounding else "to payments in whole coins, count by count"),
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[0]))
-    rows.append(at_least("participation: expected payment less the cost of the level", part.utility, earned,
-                         "the exact expectation, before payments are rounded up"))
+    rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility, earned,
+                                  "the exact expectation, before payments are rounded up"))
     mean, largest = _money(collection)
     evidence = "expected over the law of two reports, and all reports alike, paid by the mechanism's own rule"
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
                                  scale=mean))
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
                                  scale=largest))
-    _tell(progress, 2)
+    advance(progress, 2, 4)
     if market.people <= _LARGEST_EXACT:
         failure = failure_probability(market.people, market.epsilon, accuracy.bound)
         rows.append(AuditRow.at_most(
@@ -70,7 +71,7 @@ def audit_pairs(
             accuracy.failure_probability, failure, "exact, the worst over all numbers of ones",
             vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else ""))
     rows += _insiders(market, groups)
-    _tell(progress, 3)
+    advance(progress, 3, 4)
     out = randomiser_controls(collection, seed)
     for bug, broken in (("payments by true bits: the noise of the peers forgotten", Noiseless),
                         ("both reports paid alike", Alike)):
@@ -78,7 +79,7 @@ def audit_pairs(
         table = bent.interim_matrix()
         gain = best_response(table, market.cost).utility - utility(table, market.strategy, market.cost)
         out.append(Control("truth", bug, gain > VISIBLE * market.margin))
-    _tell(progress, 4)
+    advance(progress, 4, 4)
     return AuditReport(tuple(rows), tuple(out))
 
 
@@ -110,11 +111,6 @@ def _in_coins(collection: BitCollection) -> tuple[NDArray[np.float64], float]:
                                       binom.pmf(np.arange(n - k), n - 1 - k, 1.0 - keep))
                 found[:, bit] += mass * (paid @ reports)
     return found, 0.0
-
-
-def _tell(progress: Progress | None, done: int) -> None:
-    if progress is not None:
-        progress(done, 4)
 
 
 def _money(collection: BitCollection) -> tuple[float, float]:

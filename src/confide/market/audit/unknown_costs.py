@@ -12,7 +12,8 @@ from scipy.stats import binom
 from confide.audit import AuditReport, AuditRow, Control
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
-from confide.market.audit.majority import TOO_COARSE, VISIBLE, at_least
+from confide.contract.progress import advance
+from confide.market.audit.majority import TOO_COARSE, VISIBLE
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.binomials import table_of_errors
 from confide.market.collection import BitCollection
@@ -40,7 +41,7 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     budget, accuracy = promised.of(Budget)[0], promised.of(Accuracy)[0]
     worths = [share * market.cost_threshold for share in _TYPES]
     rows = randomiser_rows(collection, seed, worths)
-    _tell(progress, 1)
+    advance(progress, 1, 4)
     types = check_types(_planted(InWholeCoins, market, minor_units=collection.minor_units))
     rows.append(AuditRow.at_most(
         "truth: gain of the best other way of reporting", truth.gain, types.regret,
@@ -48,9 +49,9 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         "coins",
         vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.terms.stake))
     utility = min(row.utility for row in types.rows)
-    rows.append(at_least("participation: expected payment less the cost of the level", part.utility,
-                         utility, "the exact expectation of each type, in whole coins"))
-    _tell(progress, 2)
+    rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
+                                  utility, "the exact expectation of each type, in whole coins"))
+    advance(progress, 2, 4)
     if market.people <= _LARGEST:
         mean, wrong = _enumerated(market)
         evidence = "all counts of reports gone through, paid by the market's own rule"
@@ -62,25 +63,20 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
     low, high = _extremes(collection)
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, high,
                                  "all counts of up to 40 reports, in whole coins", scale=high))
-    rows.append(at_least(f"money: a single payment, at least ({collection.currency})", budget.lowest, low,
-                         "all counts of up to 40 reports, in whole coins"))
+    rows.append(AuditRow.at_least(f"money: a single payment, at least ({collection.currency})", budget.lowest, low,
+                                  "all counts of up to 40 reports, in whole coins"))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, evidence, vacuous=accuracy.vacuous,
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
                                  scale=accuracy.bound))
-    _tell(progress, 3)
+    advance(progress, 3, 4)
     out = randomiser_controls(collection, seed, worths)
     for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),
                         ("payments as if somebody were always there", NeverAlone)):
         small = replace(market, people=3, participation=0.5, threshold=None)
         gain = check_types(_planted(broken, small)).regret
         out.append(Control("truth", f"{bug} (planted at 3 people)", gain > VISIBLE * small.margin))
-    _tell(progress, 4)
+    advance(progress, 4, 4)
     return AuditReport(tuple(rows), tuple(out))
-
-
-def _tell(progress: Progress | None, done: int) -> None:
-    if progress is not None:
-        progress(done, 4)
 
 
 def _planted(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
