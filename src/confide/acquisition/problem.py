@@ -84,8 +84,8 @@ def objective(weights: ArrayLike, virtual_costs: ArrayLike, *, variance_price: f
         noise_price: kappa > 0.
 
     Example:
-        >>> objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0)
-        1.672484370351121
+        >>> round(objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0), 12)
+        1.672484370351
     """
     w, _ = _active(weights, virtual_costs)
     return variance_price * float(np.sum(w * w)) + 2.0 * math.sqrt(noise_price * quadratic(weights, virtual_costs))

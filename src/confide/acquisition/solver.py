@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.inner import Inner, inner, reach, weights_of
-from confide.acquisition.problem import Levels, checked_costs, checked_prices, levels, objective, quadratic, spread_bounds
+from confide.acquisition.problem import (
+    Levels,
+    checked_costs,
+    checked_prices,
+    levels,
+    objective,
+    quadratic,
+    spread_bounds,
+)
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, SolverFailed
 
