@@ -1,0 +1,199 @@
+"""The best weights at a fixed r = 1/S, exactly, in one pass over the users who matter.
+
+V(r) = min over weights of g sum w^2 + r Q(w), users sorted by psi. With a_i = g + r (1 - psi_i), those with a_i > 0
+come first and make a convex problem whose optimum is a threshold theta on b = sqrt(psi): w_i ~ (theta - b_i)+/a_i. At
+most one user with a_i <= 0 has weight, the next one, and only beside all those before her. Both cases are one formula
+in the last user k who has weight,
+
+    u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
+    T_k = sum b_i (b_k - b_i)/a_i,   A_k = sum b_i/a_i   (over i < k),
+
+without cancellation where a_k is near 0. Everything is multiplied by b_k, so that nothing overflows at tiny psi. Long
+sums carry their rounding errors along.
+
+Every value comes with a lower bound of V(r) from the gradient (f >= 2 min gradient/2 - f on a simplex where f is
+convex), less an allowance for rounding of the single operations.
+
+Source: spec two_part_acquisition sections 5 (facts 2 and 4) and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Inner", "Reach", "compiled", "inner", "reach", "weights_of"]
+
+_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+Floats = NDArray[np.float64]
+
+ALLOWANCE = 64 * 2.0**-53
+"""Relative, for the rounding of a user's own terms; sums are compensated."""
+
+
+def compiled(function: _Compiled) -> _Compiled:
+    """A function in machine code, kept on disk between runs."""
+    return cast("_Compiled", njit(cache=True, error_model="numpy")(function))
+
+
+class Reach(NamedTuple):
+    """How far the convex part of the problem gives weight.
+
+    Args:
+        active: users with weight; 0 if nobody has a > 0.
+        before: A of the last of them.
+        whole: A of the user after them.
+        gap: T of the last of them.
+        negative: the user after them has a <= 0.
+    """
+
+    active: int
+    before: float
+    whole: float
+    gap: float
+    negative: bool
+
+
+class Inner(NamedTuple):
+    """The optimum at r.
+
+    Args:
+        value: V(r), recomputed from the weights.
+        lower: a lower bound of V(r).
+        squares: sum w^2.
+        quadratic: Q(w), the slope of V at r.
+        active: how many users have weight: the first ones.
+        lead: theta - anchor.
+        anchor: a b from which all other users' b are subtracted.
+        own: u of the last user, times her b.
+        total: sum of u times the last user's b.
+    """
+
+    value: float
+    lower: float
+    squares: float
+    quadratic: float
+    active: int
+    lead: float
+    anchor: float
+    own: float
+    total: float
+
+
+@compiled
+def _add(total: float, error: float, term: float) -> tuple[float, float]:
+    """A sum and what its rounding lost."""
+    found = total + term
+    taken = found - total
+    return found, error + ((total - (found - taken)) + (term - taken))
+
+
+@compiled
+def reach(psi: Floats, b: Floats, g: float, r: float) -> Reach:
+    """The users with weight in the convex part.
+
+    Args:
+        psi: (n,) sorted, finite.
+        b: their square roots.
+        g: >= 0.
+        r: > 0.
+    """
+    slope, slope_error, gap, gap_error, before = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(psi.size):
+        a = g + r * (1.0 - psi[i])
+        if not a > 0.0:
+            return Reach(i, before, slope + slope_error, gap + gap_error, True)
+        if i > 0:
+            further, further_error = _add(gap, gap_error, (b[i] - b[i - 1]) * (slope + slope_error))
+            if r * (further + further_error) >= 1.0:
+                return Reach(i, before, slope + slope_error, gap + gap_error, False)
+            gap, gap_error = further, further_error
+        before = slope + slope_error
+        slope, slope_error = _add(slope, slope_error, b[i] / a)
+    return Reach(psi.size, before, slope + slope_error, gap + gap_error, False)
+
+
+@compiled
+def _candidate(psi: Floats, b: Floats, g: float, r: float, last: int, slope: float, gap: float) -> Inner:
+    """The stationary point with weight on the users 0..last; an infinite value if there is none."""
+    a, top = g + r * (1.0 - psi[last]), b[last]
+    rest = b[last - 1] if last > 0 else 0.0
+    if top == 0.0:  # everybody with weight has psi = 0
+        scale, own, anchor, lead = 1.0, 1.0 / a, 0.0, 1.0
+    elif a >= -(g + r):
+        scale, anchor = top, top
+        own = (1.0 / r - gap) / (1.0 + a * slope / top)
+        lead = a * own / top
+    else:  # b_k is so large that a_k u_k + b_k would cancel
+        scale, anchor = top, rest
+        own = (1.0 / r - gap) / (1.0 + a * slope / top)
+        second = 0.0
+        for i in range(last):
+            second += psi[i] / (g + r * (1.0 - psi[i]))
+        lead = ((g + r) / r + a * second) / (top + a * slope) - rest
+    if not (own >= 0.0 and (last == 0 or lead + (anchor - rest) >= 0.0)):
+        return Inner(np.inf, np.inf, 0.0, 0.0, 0, 0.0, 0.0, 0.0, 0.0)
+    total, total_error, squares, squares_error = 0.0, 0.0, 0.0, 0.0
+    moment, moment_error, cross, cross_error = 0.0, 0.0, 0.0, 0.0
+    for i in range(last):
+        u = scale * (lead + (anchor - b[i])) / (g + r * (1.0 - psi[i]))
+        cross, cross_error = _add(cross, cross_error, b[i] * u * (moment + moment_error))
+        moment, moment_error = _add(moment, moment_error, b[i] * u)
+        total, total_error = _add(total, total_error, u)
+        squares, squares_error = _add(squares, squares_error, u * u)
+    others = moment + moment_error
+    total = total + total_error + own
+    squares = (squares + squares_error + own * own) / (total * total)
+    quadratic = squares + 2.0 * (cross + cross_error + top * own * others) / (total * total)
+    value = g * squares + r * quadratic
+    theta = scale * (lead + anchor)
+    least = theta
+    if top > 0.0:
+        off = abs(r * (others + top * own) / top - 1.0)
+        least = theta - top * (top if a > 0.0 else rest) * off
+        if not a > 0.0:
+            least = min(least, (g + r) * own + r * top * others)
+    lower = 2.0 * least / total - value - ALLOWANCE * value
+    return Inner(value, lower, squares, quadratic, last + 1, lead, anchor, own, total)
+
+
+@compiled
+def inner(psi: Floats, b: Floats, g: float, r: float) -> Inner:
+    """The best weights at r, as what makes them; `weights_of` gives them.
+
+    Args:
+        psi: (n,) sorted, finite; users who cannot have weight may be left out at the end, but for one.
+        b: their square roots.
+        g: >= 0.
+        r: > 0.
+    """
+    found = reach(psi, b, g, r)
+    if found.active == 0:  # at most one user has weight, and it does not matter who: the first
+        return Inner(g + r, g + r, 1.0, 1.0, 1, 1.0, 0.0, 1.0, 1.0)
+    last = found.active - 1
+    best = _candidate(psi, b, g, r, last, found.before, found.gap)
+    if found.negative:
+        gap = found.gap + (b[last + 1] - b[last]) * found.whole
+        other = _candidate(psi, b, g, r, last + 1, found.whole, gap)
+        lower = min(best.lower, other.lower)
+        if other.value < best.value:
+            best = other
+        return Inner(best.value, lower, best.squares, best.quadratic, best.active, best.lead, best.anchor, best.own,
+                     best.total)
+    return best
+
+
+@compiled
+def weights_of(psi: Floats, b: Floats, g: float, r: float, found: Inner) -> Floats:
+    """(k,) the weights of the users who have weight."""
+    last = found.active - 1
+    scale = b[last] if b[last] > 0.0 else 1.0
+    weights = np.empty(found.active)
+    for i in range(last):
+        weights[i] = scale * (found.lead + (found.anchor - b[i])) / (g + r * (1.0 - psi[i])) / found.total
+    weights[last] = found.own / found.total
+    return weights

@@ -1,0 +1,205 @@
+"""What the platform minimises: error and payments of a weighted mean of noisy records, and its reduction to weights.
+
+The problem: over weights w >= 0 that sum to 1 and local levels y,
+
+    g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
+
+For given weights the best levels have a closed form, which leaves G(w) = g sum w^2 + 2 sqrt(kappa Q(w)) with
+Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j, b = sqrt(psi). All sums here have no negative terms.
+
+Source: Fallah, Makhdoumi, Malekian and Ozdaglar, problem (7); spec two_part_acquisition section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import non_negative, positive
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "Levels", "checked_costs", "checked_prices", "equal_costs_value", "levels", "objective", "problem7", "quadratic",
+    "single_seller_value", "spread_bounds",
+]
+
+Floats = NDArray[np.float64]
+
+
+def checked_costs(virtual_costs: ArrayLike) -> Floats:
+    """Virtual costs as an array (n,); inf is an absentee.
+
+    Raises:
+        InvalidInput: there are none, they are no list of numbers, one is NaN or negative, or none is finite.
+    """
+    try:
+        costs = np.asarray(virtual_costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("virtual_costs", "they are not numbers") from None
+    if costs.ndim != 1 or not costs.size:
+        raise InvalidInput("virtual_costs", f"shape {costs.shape}", "one number for each of at least one user")
+    if not np.all(costs >= 0):
+        found = int(np.argmin(costs >= 0))
+        raise InvalidInput("virtual_costs", f"{float(costs[found])!r} at position {found}", "must be in [0, inf]")
+    if not np.isfinite(costs).any():
+        raise InvalidInput("virtual_costs", "all are infinite", "at least one user must take part")
+    return costs
+
+
+def checked_prices(variance_price: float, noise_price: float) -> tuple[float, float]:
+    """(g, kappa).
+
+    Raises:
+        InvalidInput: not finite, g < 0, or kappa <= 0.
+    """
+    return non_negative("variance_price", variance_price), positive("noise_price", noise_price)
+
+
+def quadratic(weights: ArrayLike, virtual_costs: ArrayLike) -> float:
+    """Q(w), in [1/n, ...] for weights that sum to 1.
+
+    Args:
+        weights: (n,) >= 0.
+        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
+
+    Example:
+        >>> quadratic([0.5, 0.5], [0.0, 1.9])
+        0.5
+    """
+    w, psi = _active(weights, virtual_costs)
+    shares = np.sqrt(psi) * w
+    return float(np.sum(w * w) + 2.0 * np.sum(shares[1:] * np.cumsum(shares[:-1])))
+
+
+def objective(weights: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float) -> float:
+    """G(w): the cost of given weights at their best local levels.
+
+    Args:
+        weights: (n,) >= 0 that sum to 1.
+        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
+        variance_price: g >= 0.
+        noise_price: kappa > 0.
+
+    Example:
+        >>> objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0)
+        1.672484370351121
+    """
+    w, _ = _active(weights, virtual_costs)
+    return variance_price * float(np.sum(w * w)) + 2.0 * math.sqrt(noise_price * quadratic(weights, virtual_costs))
+
+
+def problem7(
+    weights: ArrayLike, epsilon_local: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float,
+    noise_price: float,
+) -> float:
+    """The cost of given weights and local levels, as the problem is stated.
+
+    Args:
+        weights: (n,) w >= 0 that sum to 1.
+        epsilon_local: (n,) y in [0, inf]; an infinite level costs nothing where psi = 0 (the limit).
+        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
+        variance_price: g >= 0.
+        noise_price: kappa > 0.
+
+    Returns:
+        inf where somebody has weight and sends nothing.
+
+    Example:
+        >>> problem7([1.0], [2.0], [0.7], variance_price=1.0, noise_price=4.0)
+        5.0
+    """
+    w, psi = _active(weights, virtual_costs)
+    y = np.asarray(epsilon_local, dtype=np.float64)[np.asarray(weights) > 0]
+    if not np.all(y > 0):
+        return math.inf
+    spread = float(np.sum(w * w / y))
+    local = float(np.sum(psi[psi > 0] * y[psi > 0]))
+    central = float(np.sum((1.0 - psi) * w * w))
+    return variance_price * float(np.sum(w * w)) + noise_price * spread + central / spread + local
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What given weights mean for everybody.
+
+    Args:
+        spread: S.
+        local: (n,) y, 0 without weight, inf where psi = 0 beside others with psi > 0.
+        central: (n,) w^2/S.
+        difference: (n,) local - central >= 0, without cancellation.
+    """
+
+    spread: float
+    local: Floats
+    central: Floats
+    difference: Floats
+
+
+def levels(weights: Floats, virtual_costs: Floats, noise_price: float) -> Levels:
+    """The best local levels for given weights: y = w B/(S b) with B = sum b w, S = sqrt(Q/kappa).
+
+    Args:
+        weights: (n,) that sum to 1.
+        virtual_costs: (n,) psi.
+        noise_price: kappa.
+    """
+    chosen = np.flatnonzero(weights > 0)
+    w, psi = weights[chosen], virtual_costs[chosen]
+    spread = math.sqrt(quadratic(w, psi) / noise_price)
+    shares = np.sqrt(psi) * w
+    together = float(np.sum(shares))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        local = w * together / (spread * np.sqrt(psi))
+        difference = w * np.maximum(together - shares, 0.0) / (spread * np.sqrt(psi))
+    central = w * w / spread
+    if together == 0.0:  # all who have weight have psi = 0
+        local = np.full(w.size, float(np.sum(w * w)) / spread)
+        difference = np.maximum(local - central, 0.0)
+    if w.size == 1:
+        local, difference = central, np.zeros(1)
+    found = []
+    for values in (local, central, difference):
+        everybody = np.zeros(weights.size)
+        everybody[chosen] = values
+        found.append(everybody)
+    return Levels(spread, *found)
+
+
+def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> tuple[float, float]:
+    """An interval that holds the optimal S for all virtual costs of that many users.
+
+    Args:
+        people: n >= 1; more than there are only widens it.
+        variance_price: g.
+        noise_price: kappa.
+    """
+    root = math.sqrt(noise_price)
+    return 1.0 / (math.sqrt(people) * root), 1.0 / root + variance_price * (1.0 - 1.0 / people) / (2.0 * noise_price)
+
+
+def single_seller_value(*, variance_price: float, noise_price: float) -> float:
+    """V of one user, g + 2 sqrt(kappa): she gives sqrt(kappa) to the platform and to the public alike."""
+    return variance_price + 2.0 * math.sqrt(noise_price)
+
+
+def equal_costs_value(virtual_cost: float, people: int, *, variance_price: float, noise_price: float) -> float:
+    """V where all users have one virtual cost: all alike, or one alone.
+
+    Args:
+        virtual_cost: psi >= 0 of everybody.
+        people: n >= 1.
+        variance_price: g.
+        noise_price: kappa.
+    """
+    all_alike = (1.0 + virtual_cost * (people - 1)) / people
+    return min(single_seller_value(variance_price=variance_price, noise_price=noise_price),
+               variance_price / people + 2.0 * math.sqrt(noise_price * all_alike))
+
+
+def _active(weights: ArrayLike, virtual_costs: ArrayLike) -> tuple[Floats, Floats]:
+    w = np.asarray(weights, dtype=np.float64)
+    chosen = w > 0
+    return w[chosen], np.asarray(virtual_costs, dtype=np.float64)[chosen]
