@@ -48,6 +48,8 @@ SHARES: dict[str, float] = {
     "regression.printed": 1e-9,
     "regression.audit.sampler": 1e-7,
     "regression.audit.means": 4e-7,
+    # acquisition
+    "acquisition.release.error": 1e-8,
 }
 
 

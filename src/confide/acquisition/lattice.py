@@ -1,0 +1,555 @@
+"""The integer release: noisy records on one common lattice, so that the published sum hides its summands.
+
+Weights and levels become integers that stand in each contract: a record is measured in `steps` a_i of one lattice, and
+a participant's own client adds discrete Gaussian noise of whole standard deviation `sigma` s_i. All that is published
+is Y, the sum of the messages, and A', the sum of the steps: the estimate is low + (high - low) Y/A'. (Lattice noise
+under real weights would be another thing: such a sum has one way of coming about, and shows every summand.)
+
+Contracts that exist keep their levels: both are computed anew from the integers, in exact arithmetic, and for every
+Renyi order at once. With rho_i = epsilon_i/alpha, towards the platform a_i^2/(2 s_i^2) <= rho_i, because an integer
+shift of discrete Gaussian noise costs no more than that (and for every order b, b times it). Towards the public, the
+sum of the noises is within e^(+-t) of one discrete Gaussian of variance T = sum s_j^2, pointwise, where
+t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260: merging two of them leaves a theta function of the hidden split, and
+that is nearly constant. So order b costs at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1), which is below b rho_i from
+b = 1 + 2^-400 on as soon as (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i; and so it is below that order, since the
+divergence increases with the order. That inequality is what is checked.
+
+What stays with whom: a message is 64 bits long whatever it says, and is sent once; two of them compose. Time and size
+of what a client does depend on the contract and on its noise, and on a record by the nanoseconds of integers of other
+lengths.
+
+Source: spec two_part_acquisition section 2 (release code).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral, Rational, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import finite, non_negative, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.noise.discrete import LARGEST_SCALE
+
+__all__ = [
+    "COARSE",
+    "FINE",
+    "LatticeContract",
+    "LatticeContracts",
+    "Perturbed",
+    "Release",
+    "aggregate",
+    "integer_contracts",
+    "lattice_for",
+    "perturb",
+]
+
+COARSE, FINE = 1 << 40, 1 << 50
+"""Steps of a whole record: the lattice, and the one for so many people that rounding weights down would tell."""
+
+_ROOM = 2.0**19
+_SMALLEST = 8  # of the sigmas: e^(-pi^2 8^2) < 2^-896
+_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
+_MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
+_NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
+_REACH = 64  # sigmas: an honest message is further out with probability below e^-2000
+_UP = 1.0 + 2.0**-48  # more than the rounding of a level's formula in doubles
+_WHOLE = 1e-9  # how far weights may be from summing to 1
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LatticeContract:
+    """What one participant is asked for, and what she is promised; her client needs nothing else.
+
+    Args:
+        steps: a_i >= 0, in how many lattice steps her record is measured; 0 sends nothing.
+        sigma: s_i, standard deviation of her noise in steps: >= 8, or 0 where nothing is sent.
+        epsilon_local: promised Renyi divergence of this order towards the platform, in nats.
+        epsilon_central: promised towards the public.
+        order: alpha > 1 of both.
+        low: public lower end of a record.
+        high: public upper end.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        NotGuaranteed: noise of this sigma does not keep the local level. (The public one rests on the others' noise.)
+    """
+
+    steps: int
+    sigma: int
+    epsilon_local: float
+    epsilon_central: float
+    order: float
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        whole("steps", self.steps)
+        whole("sigma", self.sigma, at_least=_SMALLEST if self.steps else 0)
+        if self.steps > FINE or self.sigma > LARGEST_SCALE:
+            raise InvalidInput("sigma", "is beyond the lattice", "must be at most 2^55, and steps at most 2^50")
+        non_negative("epsilon_local", self.epsilon_local)
+        non_negative("epsilon_central", self.epsilon_central)
+        _check_public(self.order, self.low, self.high)
+        if self.steps and not _local_kept([self.steps], [self.sigma], [self.epsilon_local], self.order):
+            raise NotGuaranteed("the contract's local level", "its noise is too small", "accept no such contract")
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is to be sent."""
+        return self.steps > 0
+
+    def admits(self, message: object) -> bool:
+        """Whether an honest client can have sent this: a whole number within 64 sigma of 0..steps.
+
+        An honest one is outside with probability below e^-2000, whatever the record.
+        """
+        if isinstance(message, bool) or not isinstance(message, Integral):
+            return False
+        return -_REACH * self.sigma <= int(message) <= self.steps + _REACH * self.sigma
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What a participant's client made of her record.
+
+    Args:
+        message: all that leaves her side, a whole number of 64 bits; None where her contract asks for nothing.
+        clamped: whether her record was outside the range and counts as its nearer end. For her alone: how often this
+            happens would be a function of private data.
+    """
+
+    message: int | None
+    clamped: bool = field(repr=False)
+
+
+def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: str = "record") -> Perturbed:
+    """A participant's side: her record clamped, measured in the lattice's steps, and noise added, all exactly.
+
+    Each call draws anew, and two messages of one record compose: send one, and keep it for a retry.
+
+    Args:
+        value: her record, in the unit of the range.
+        contract: her own.
+        noise: `Noise.secure()`.
+        stream: name of the draw.
+
+    Raises:
+        InvalidInput: no record, or one that is not a number. It says so to her; then she is absent.
+
+    Example:
+        >>> contract = LatticeContract(steps=1000, sigma=500, epsilon_local=4.0, epsilon_central=1.0, order=2.0)
+        >>> sent = perturb(1.7, contract, Noise.replayed({"record": [-31]}))
+        >>> sent.message, sent.clamped
+        (969, True)
+    """
+    if not contract.active:
+        return Perturbed(None, clamped=False)
+    record, clamped = _clamped(value, contract.low, contract.high)
+    low, high = Fraction(contract.low), Fraction(contract.high)
+    center = round(contract.steps * (record - low) / (high - low))
+    sent = as_noise(noise).discrete_gaussian(contract.sigma, 1, stream=stream, center=[center])
+    return Perturbed(int(sent[0]), clamped)
+
+
+def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
+    """A record within the range, exactly, and whether it was outside."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or math.isnan(value):
+        raise InvalidInput("value", "is not a number", "who has no record takes no part, and says so before contracts")
+    if value < low:
+        return Fraction(low), True
+    if value > high:
+        return Fraction(high), True
+    if isinstance(value, Integral):
+        return Fraction(int(value)), False
+    return Fraction(value if isinstance(value, Rational) else float(value)), False
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeContracts:
+    """Everybody's integers. Only those with steps are listed; the others send nothing.
+
+    Args:
+        people: n, registered.
+        index: (k,) ranks of those who send something, increasing.
+        steps: (k,) a_i >= 1.
+        sigma: (k,) s_i in 8..2^55.
+        epsilon_local: (k,) promised towards the platform, of this order.
+        epsilon_central: (k,) promised towards the public.
+        order: alpha > 1.
+        lattice: A, steps of a weight of 1.
+        low: public lower end of a record.
+        high: public upper end.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+        NotGuaranteed: the integers do not keep a level.
+    """
+
+    people: int
+    index: Integers
+    steps: Integers
+    sigma: Integers
+    epsilon_local: Floats
+    epsilon_central: Floats
+    order: float
+    lattice: int
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        _check_public(self.order, self.low, self.high)
+        if not 1 <= whole("lattice", self.lattice) <= FINE:
+            raise InvalidInput("lattice", f"{self.lattice} is out of range", "must be in 1..2^50")
+        size = len(self.index)
+        for name in ("index", "steps", "sigma"):
+            _check_integers(name, getattr(self, name), size)
+        for name in ("epsilon_local", "epsilon_central"):
+            _check_levels(name, getattr(self, name), size)
+        if not size or self.index[0] < 0 or self.index[-1] >= self.people or (np.diff(self.index) <= 0).any():
+            raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
+        if self.steps.min() < 1 or self.steps.max() > 2 * self.lattice:
+            raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
+        if self.sigma.min() < _SMALLEST or self.sigma.max() > LARGEST_SCALE:
+            raise InvalidInput("sigma", "is out of range", f"must be in {_SMALLEST}..2^55")
+        steps, sigma = self.steps.tolist(), self.sigma.tolist()
+        if not _local_kept(steps, sigma, self.epsilon_local.tolist(), self.order):
+            raise NotGuaranteed("the contracts' local level", "the integers exceed it", "use a finer lattice")
+        if not self._central_kept(steps):
+            raise NotGuaranteed("the contracts' central level", "the integers exceed it", "use a finer lattice")
+
+    @property
+    def active(self) -> int:
+        """How many send something."""
+        return len(self.index)
+
+    @cached_property
+    def total_steps(self) -> int:
+        """A', published where nobody is absent."""
+        return int(self.steps.sum())
+
+    @cached_property
+    def noise_variance(self) -> int:
+        """sum s_j^2, the variance of the sum's noise in steps, exactly."""
+        return sum(s * s for s in self.sigma.tolist())
+
+    @property
+    def merging(self) -> Fraction:
+        """A bound of t: log-probabilities of the sum are within it of those of one discrete Gaussian."""
+        return _MERGED * (self.active - 1)
+
+    @property
+    def delivered_local(self) -> Floats:
+        """(k,) alpha a_i^2/(2 s_i^2): what the integers cost towards the platform, rounded up by at most 2^-48."""
+        return self.order / 2 * (self.steps / self.sigma) ** 2 * _UP
+
+    @property
+    def delivered_central(self) -> Floats:
+        """(k,) alpha a_i^2/(2 sum s_j^2), and room for t: what they cost towards the public, rounded up likewise."""
+        return self.order / 2 * (self.steps / math.sqrt(self.noise_variance)) ** 2 * _UP
+
+    def of(self, person: int) -> LatticeContract:
+        """One participant's contract, by her rank among the registered."""
+        if whole("person", person) >= self.people:
+            raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
+        k = int(np.searchsorted(self.index, person))
+        if k == self.active or self.index[k] != person:
+            return LatticeContract(0, 0, 0.0, 0.0, self.order, self.low, self.high)
+        return LatticeContract(int(self.steps[k]), int(self.sigma[k]), float(self.epsilon_local[k]),
+                               float(self.epsilon_central[k]), self.order, self.low, self.high)
+
+    def mse(self, variance: float, present: ArrayLike | None = None) -> float:
+        """Mean squared error of the estimate for records of this variance, in squared widths of the range.
+
+        Args:
+            variance: of a record in widths, [0, 1/4].
+            present: (k,) who of the active sent her message; all of them if left out. The platform's noise in the
+                place of the others counts.
+
+        Returns:
+            variance sum a_i^2/A'^2 + sum s_i^2/A'^2. The records' rounding is left out: `rounding_bias`.
+        """
+        here = _as_present(present, self.active)
+        total = float(self.steps[here].sum())
+        if not total:
+            return math.inf
+        spread = float(((self.steps[here] / total) ** 2).sum())
+        return non_negative("variance", variance, at_most=0.25) * spread + self._variance_with(here) / total**2
+
+    def rounding_bias(self, present: ArrayLike | None = None) -> float:
+        """How far rounding records to steps can move the estimate, at most, in widths of the range: active/(2A')."""
+        here = _as_present(present, self.active)
+        return float(np.count_nonzero(here) / (2 * self.steps[here].sum())) if here.any() else 0.0
+
+    def _variance_with(self, here: NDArray[np.bool_]) -> int:
+        sigma = [*self.sigma[here].tolist(), absentee_sigma(self.sigma[~here])]
+        return sum(s * s for s in sigma)
+
+    def _central_kept(self, steps: list[int]) -> bool:
+        """(1 + 2^-400) alpha (a^2/(2T) + 2^401 t) <= epsilon_central, of everybody, in whole numbers."""
+        alpha = Fraction(self.order)
+        each = (1 + _NEAR) * alpha / (2 * self.noise_variance)
+        rest = (1 + _NEAR) * alpha * 2 * self.merging / _NEAR
+        common = each.denominator * rest.denominator
+        unit, extra = int(each * common), int(rest * common)
+        for a, level in zip(steps, self.epsilon_central.tolist(), strict=True):
+            above, below = level.as_integer_ratio()
+            if (a * a * unit + extra) * below > above * common:
+                return False
+        return True
+
+
+def _local_kept(steps: list[int], sigma: list[int], levels: list[float], order: float) -> bool:
+    """alpha a^2/(2 s^2) <= epsilon_local, of everybody, in whole numbers."""
+    p, q = float(order).as_integer_ratio()
+    for a, s, level in zip(steps, sigma, levels, strict=True):
+        above, below = level.as_integer_ratio()
+        if p * a * a * below > 2 * q * s * s * above:
+            return False
+    return True
+
+
+def lattice_for(people: int, cost_ratio: float) -> int:
+    """The lattice, from public numbers alone, so that it can stand in the offer.
+
+    Rounding weights down lowers sum a_j^2/y_j by a relative 2 R/A at most, R = sum_active(w_j/y_j)/S. At the optimum
+    w_j/y_j is in proportion to the root of the virtual cost, so that R <= people sqrt(cost_ratio); 2^-20 is allowed.
+
+    Args:
+        people: n, registered.
+        cost_ratio: the largest finite virtual cost over the smallest, >= 1, by the public rules.
+
+    Returns:
+        2^40, or 2^50 where so many people may take part that 2^40 might not be enough.
+
+    Example:
+        >>> lattice_for(1000, 200.0) == COARSE, lattice_for(10**6, 200.0) == FINE
+        (True, True)
+    """
+    ratio = positive("cost_ratio", cost_ratio)
+    return COARSE if whole("people", people, at_least=1) * math.sqrt(max(1.0, ratio)) <= _ROOM else FINE
+
+
+def integer_contracts(
+    weights: ArrayLike,
+    epsilon_local: ArrayLike,
+    order: float,
+    *,
+    epsilon_central: ArrayLike | None = None,
+    lattice: int | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> LatticeContracts:
+    """Contracts in whole numbers from weights and local levels; levels are rechecked from the integers.
+
+    a_i = floor(A w_i), s_i = max(8, ceil((1 + 2^-20) a_i sqrt(alpha/(2 y_i)))). Whoever gets no step sends nothing.
+
+    Args:
+        weights: (n,) w_i >= 0, summing to 1.
+        epsilon_local: (n,) y_i > 0 and finite where w_i > 0.
+        order: alpha > 1.
+        epsilon_central: (n,) promised levels; w_i^2/S if left out.
+        lattice: A, a power of two up to 2^50. By default 2^40, or 2^50 where sum(w/y) > 2^19 S over the active: a
+            function of the reports. `lattice_for` decides by public numbers.
+        low: public lower end of a record.
+        high: public upper end.
+
+    Raises:
+        InvalidInput: a parameter out of range, nobody active, or noise that is wider than the lattice's numbers.
+        NotGuaranteed: the integers exceed a level.
+
+    Source: spec two_part_acquisition section 2.
+
+    Example:
+        >>> contracts = integer_contracts([0.5, 0.5, 0.0], [1.0, 2.0, 0.0], 2.0)
+        >>> contracts.steps.tolist() == [2**39, 2**39], contracts.active, contracts.of(2).active
+        (True, 2, False)
+        >>> contracts.delivered_central.round(5).tolist(), contracts.epsilon_central.round(5).tolist()
+        ([0.66667, 0.66667], [0.66667, 0.66667])
+        >>> (contracts.delivered_central <= contracts.epsilon_central).all()
+        np.True_
+    """
+    alpha = _check_public(order, low, high)
+    w = _as_weights(weights)
+    y = _as_numbers("epsilon_local", epsilon_local, len(w))
+    active = w > 0
+    if not (np.isfinite(y[active]).all() and (y[active] > 0).all()):
+        raise InvalidInput(
+            "epsilon_local", "a weighted record would be sent without noise, or with nothing but noise",
+            "must be positive and finite where the weight is; a positive psi_floor keeps it finite")
+    ratios = w[active] / y[active]
+    spread = float(np.sum(w[active] * ratios))
+    if epsilon_central is None:
+        with np.errstate(over="ignore"):
+            central = w * (w / spread)
+    else:
+        central = _as_numbers("epsilon_central", epsilon_central, len(w))
+    if lattice is None:
+        lattice = FINE if float(ratios.sum()) > _ROOM * spread else COARSE
+    if whole("lattice", lattice, at_least=1) > FINE or lattice & (lattice - 1):
+        raise InvalidInput("lattice", f"{lattice} cannot be used", "must be a power of two up to 2^50")
+    steps = np.floor(lattice * w)  # exact: the lattice is a power of two
+    index = np.flatnonzero(steps > 0)
+    if not index.size:
+        raise InvalidInput("weights", "nobody gets a step of the lattice", "use a finer lattice")
+    sigma = np.maximum(_SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
+    if not (sigma <= LARGEST_SCALE).all() or np.sqrt(np.sum(np.square(sigma))) > LARGEST_SCALE:
+        raise InvalidInput("epsilon_local", "noise would be wider than 64-bit messages hold", "raise gamma")
+    return LatticeContracts(len(w), index, steps[index].astype(np.int64), sigma.astype(np.int64), y[index],
+                            central[index], alpha, lattice, low, high)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is published.
+
+    Args:
+        total: Y, the sum of the messages and of the platform's noise for absentees.
+        steps: A', the sum of the steps of those present.
+        low: public lower end of a record.
+        high: public upper end.
+    """
+
+    total: int
+    steps: int
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def estimate(self) -> float:
+        """low + (high - low) Y/A', without bias where all records lie in the range."""
+        low, high = Fraction(self.low), Fraction(self.high)
+        return float(low + (high - low) * Fraction(self.total, self.steps))
+
+    @property
+    def clipped(self) -> float:
+        """The estimate within the range: nearer to every mean, and no longer without bias."""
+        return min(max(self.estimate, self.low), self.high)
+
+
+def aggregate(
+    contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
+) -> Release:
+    """The platform's side: the sum of the messages, exactly, with noise in the place of who vanished.
+
+    For absentees the platform adds discrete Gaussian noise of their variance, rounded up, and divides by the steps of
+    those present. Every level stays as it was contracted, towards fellows too; only the error grows. Who is absent must
+    not depend on records, and nothing that arrives later may be added: two messages of one record compose.
+
+    Args:
+        contracts: as they were signed.
+        index: (m,) ranks of the senders among the registered, in any order.
+        messages: (m,) what they sent, whole numbers of 64 bits.
+        noise: `Noise.secure()`; needed where somebody is absent.
+
+    Raises:
+        InvalidInput: not messages of these contracts; whose is not said.
+        Refused: nobody sent anything, or somebody is absent and there is no noise.
+
+    Example:
+        >>> contracts = integer_contracts([0.5, 0.5], [1.0, 1.0], 2.0, lattice=2**10)
+        >>> release = aggregate(contracts, [1], [384], Noise.replayed({"absentees": [-64]}))
+        >>> release.total, release.steps, release.estimate
+        (320, 512, 0.625)
+    """
+    who, sent = _as_int64("index", index), _as_int64("messages", messages)
+    if len(who) != len(sent):
+        raise InvalidInput("messages", f"{len(sent)} messages of {len(who)} people", "must be one of each")
+    at = np.minimum(np.searchsorted(contracts.index, who), contracts.active - 1)
+    if (contracts.index[at] != who).any():
+        raise InvalidInput("index", "somebody sent without a contract that asks for it")
+    here = np.zeros(contracts.active, dtype=np.bool_)
+    here[at] = True
+    if np.count_nonzero(here) < len(who):
+        raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
+    reach = _REACH * contracts.sigma[at]
+    if ((sent < -reach) | (sent > contracts.steps[at] + reach)).any():
+        raise InvalidInput("messages", "one is beyond what an honest client sends", "refuse it when it is submitted")
+    if not here.any():
+        raise Refused("nobody sent a message: there is nothing to publish")
+    # 64 bits could overflow: halves of 32 bits cannot.
+    total = (int((sent >> 32).sum()) << 32) + int((sent & 0xFFFFFFFF).sum())
+    absent = absentee_sigma(contracts.sigma[~here])
+    if absent:
+        if noise is None:
+            raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
+        total += int(as_noise(noise).discrete_gaussian(absent, 1, stream="absentees")[0])
+    return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
+
+
+def absentee_sigma(sigma: Integers) -> int:
+    """The least whole standard deviation whose variance is at least that of the absentees together."""
+    variance = sum(s * s for s in sigma.tolist())
+    return math.isqrt(variance - 1) + 1 if variance else 0
+
+
+def _check_public(order: object, low: object, high: object) -> float:
+    alpha = positive("order", order)
+    if alpha <= 1:
+        raise InvalidInput("order", f"{order!r} is out of range", "must be above 1")
+    if not math.isfinite(finite("high", high) - finite("low", low)) or not float(high) > float(low):  # type: ignore[arg-type]
+        raise InvalidInput("high", f"{high!r} is out of range", f"must be above low, which is {low!r}")
+    return alpha
+
+
+def _as_weights(weights: ArrayLike) -> Floats:
+    w = _as_numbers("weights", weights, None)
+    if not (w <= 2).all() or abs(math.fsum(w) - 1.0) > _WHOLE:
+        raise InvalidInput("weights", "do not sum to 1", f"must be >= 0 and sum to 1 within {_WHOLE:g}")
+    return w
+
+
+def _as_numbers(field_name: str, values: ArrayLike, size: int | None) -> Floats:
+    """Numbers >= 0, one per person; infinity is left to the caller."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(field_name, "is not an array of numbers") from None
+    if array.ndim != 1 or not array.size or (size is not None and len(array) != size):
+        raise InvalidInput(field_name, f"shape {array.shape}", "must be one-dimensional, one number per person")
+    if not (array >= 0).all():
+        raise InvalidInput(field_name, "a negative entry, or one that is not a number", "must be >= 0")
+    return array
+
+
+def _as_int64(field_name: str, values: ArrayLike) -> Integers:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype != np.int64):
+        raise InvalidInput(field_name, f"an array of shape {array.shape} and type {array.dtype}",
+                           "must be one-dimensional whole numbers of 64 bits")
+    return array.astype(np.int64)
+
+
+def _check_integers(field_name: str, values: object, size: int) -> None:
+    if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != (size,):
+        raise InvalidInput(field_name, "is no array of 64-bit integers", "must be one entry per active person")
+
+
+def _check_levels(field_name: str, values: object, size: int) -> None:
+    if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != (size,):
+        raise InvalidInput(field_name, "is no array of doubles", "must be one entry per active person")
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise InvalidInput(field_name, "is out of range", "must be finite and >= 0")
+
+
+def _as_present(present: ArrayLike | None, size: int) -> NDArray[np.bool_]:
+    if present is None:
+        return np.ones(size, dtype=np.bool_)
+    here = np.asarray(present)
+    if here.dtype != np.bool_ or here.shape != (size,):
+        raise InvalidInput("present", f"an array of shape {here.shape} and type {here.dtype}",
+                           "must be true or false, one entry per active person")
+    return here
