@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from cases import fast
+from confide.acquisition.solver import solve
 from confide.acquisition.two_users import TwoUsers, two_user_value
 from confide.contract import InvalidInput
+from confide.privacy.noise.simulated import study_generator
 
 VARIANCE = 1 / 12
 CASES = {gamma: TwoUsers(variance_price=gamma * VARIANCE, noise_price=gamma) for gamma in (10.0, 100.0, 400.0)}
@@ -100,3 +103,19 @@ def test_bad_input_is_named(call, field):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("cases", fast(1, (200, 2000)))
+def test_the_general_solver_agrees(cases):
+    """Acceptance 4, source (7): value and what is offered; near the switch either is optimal."""
+    random = study_generator(11, "two users")
+    for _ in range(cases):
+        c = random.random(2)
+        prices = {"variance_price": 10 ** random.uniform(-4, 4), "noise_price": 10 ** random.uniform(-3, 3)}
+        case = TwoUsers(**prices)
+        found, offers = solve(2 * c, **prices), case.offers(c)
+        assert found.value == pytest.approx(float(case.values(c)), rel=1e-12)
+        if abs(c.prod() / case.switch - 1) > 1e-9:
+            np.testing.assert_allclose(found.weights, offers.weights, atol=1e-12)
+            np.testing.assert_allclose(found.epsilon_local, offers.epsilon_local, rtol=1e-12)
+            np.testing.assert_allclose(found.epsilon_central, offers.epsilon_central, rtol=1e-12)
