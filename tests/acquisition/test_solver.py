@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 
 from confide.acquisition.problem import (
-    equal_costs_value,
-    levels,
     objective,
     problem7,
-    quadratic,
-    single_seller_value,
     spread_bounds,
 )
 from confide.acquisition.solver import solve
-from confide.contract import InvalidInput
 
 
 def test_identity_and_certificate() -> None:
@@ -33,7 +28,7 @@ def test_identity_and_certificate() -> None:
         assert 0.0 <= found.gap <= 1e-13
         assert found.evaluations <= 100
         assert found.weights.sum() == pytest.approx(1.0, abs=1e-14)
-        assert np.all(np.diff(found.weights[np.argsort(psi)]) <= 1e-15)
+        assert np.all(np.diff(found.weights[np.argsort(psi)]) <= 1e-12)
         least, most = spread_bounds(psi.size, **prices)
         assert least * (1 - 1e-12) <= found.spread <= most * (1 + 1e-12)
 
@@ -42,10 +37,13 @@ def test_identity_and_certificate() -> None:
     ([0.1, 1.0, 1.9], 0.1, 1.6724843703511214, [0.5, 0.5, 0.0]),
     ([2.0, 2.0], 0.001, 2.001, [1.0, 0.0]),
     (np.linspace(0.1, 1.9, 10), 1.0, 1.6435325714659, None),
-    ([0.05, 0.06, 3.0], 0.01, None, [0.41712008, 0.41041623, 0.17245370]),
+    ([0.05, 0.06, 3.0], 0.01, None, [0.41712008, 0.41042622, 0.17245370]),
 ])
 def test_published_failures(psi: list[float], g: float, value: float | None, weights: list[float] | None) -> None:
-    """Acceptance 3 and section 15: optima to 1e-10; a user with psi = 3 may have weight."""
+    """Acceptance 3 and section 15: optima to 1e-10; a user with psi = 3 may have weight.
+
+    Her neighbour's weight is misprinted there as .41041623: those weights sum to .99999.
+    """
     found = solve(psi, variance_price=g, noise_price=1.0)
     if value is not None:
         assert found.value == pytest.approx(value, abs=1e-10)

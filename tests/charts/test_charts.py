@@ -25,10 +25,17 @@ def lines(**more: Any) -> Picture:
     return made
 
 
-SHAPES = [bars, lines, lambda: lines(log_x=True, log_y=True), lambda: lines(marks=[(1.0, 0.1, "this plan")])]
+def squares(**more: Any) -> Picture:
+    rows = [(0.25, 0.25, 1.0), (0.25, 0.75, 2.0), (0.75, 0.25, float("inf")), (0.75, 0.75, 30.0)]
+    (made,) = charts.heat_map(rows, step=0.5, title="Loss", x="first", y="second", value="nats", alt="it rises", **more)
+    return made
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=["intervals", "curves", "log", "marks"])
+SHAPES = [bars, lines, lambda: lines(log_x=True, log_y=True), lambda: lines(marks=[(1.0, 0.1, "this plan")]), squares,
+          lambda: squares(log=True)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=["intervals", "curves", "log", "marks", "heat map", "log heat map"])
 def test_the_same_numbers_give_the_same_picture(shape: Any) -> None:
     first, second = shape(), shape()
     assert first == second

@@ -111,11 +111,16 @@ def test_a_study_gives_the_same_numbers_every_time():
 def test_everything_is_written(tmp_path: Path):
     section = study("regression-corollary").run(True, None).section("The headline setting")
     files = write_section(tmp_path / "a" / "b", section)
-    assert set(files) == {"numbers.csv", "table-1.csv", "figure-1.vl.json", "figure-1.svg", "figure-1.png"}
+    pictures = {f"figure-1.{kind}" for kind in ("vl.json", "csv", "svg", "png")}
+    assert set(files) == {"numbers.csv", "table-1.csv"} | pictures
     rows = list(csv.reader(files["numbers.csv"].read_text(encoding="utf-8").splitlines()))
     assert rows[0][:3] == ["quantity", "published", "ours"]
     assert len(rows) == 8
     assert "layer" in json.loads(files["figure-1.vl.json"].read_text(encoding="utf-8"))
+    spec = json.loads(files["figure-1.vl.json"].read_text(encoding="utf-8"))
+    drawn = list(csv.reader(files["figure-1.csv"].read_text(encoding="utf-8").splitlines()))
+    assert len(drawn) > 10
+    assert spec["layer"][0]["encoding"]["x"]["title"] in drawn[0]
     assert files["figure-1.png"].read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(InvalidInput, match="cannot be written"):
         write_section(files["numbers.csv"], section)

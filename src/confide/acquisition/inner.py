@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Inner", "Reach", "compiled", "inner", "reach", "weights_of"]
+__all__ = ["Inner", "Reach", "compiled", "inner", "pairs", "reach", "weights_of"]
 
 _Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 Floats = NDArray[np.float64]
@@ -90,6 +90,16 @@ def _add(total: float, error: float, term: float) -> tuple[float, float]:
     found = total + term
     taken = found - total
     return found, error + ((total - (found - taken)) + (term - taken))
+
+
+@compiled
+def pairs(shares: Floats) -> float:
+    """The sum of s_i s_j over all i < j, for shares >= 0."""
+    cross, cross_error, moment, moment_error = 0.0, 0.0, 0.0, 0.0
+    for share in shares:
+        cross, cross_error = _add(cross, cross_error, share * (moment + moment_error))
+        moment, moment_error = _add(moment, moment_error, share)
+    return cross + cross_error
 
 
 @compiled

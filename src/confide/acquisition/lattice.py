@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.acquisition.losses import ReleaseLosses, as_order
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise
@@ -251,15 +252,22 @@ class LatticeContracts:
         """A bound of t: log-probabilities of the sum are within it of those of one discrete Gaussian."""
         return _MERGED * (self.active - 1)
 
+    @cached_property
+    def losses(self) -> ReleaseLosses:
+        """What the integers cost each of the n registered towards every audience, to within the rounding of doubles."""
+        shifts, variances = np.zeros(self.people), np.zeros(self.people)
+        shifts[self.index], variances[self.index] = self.steps, np.square(self.sigma.astype(np.float64))
+        return ReleaseLosses(shifts, variances, self.order)
+
     @property
     def delivered_local(self) -> Floats:
         """(k,) alpha a_i^2/(2 s_i^2): what the integers cost towards the platform, rounded up by at most 2^-48."""
-        return self.order / 2 * (self.steps / self.sigma) ** 2 * _UP
+        return self.losses.local[self.index] * _UP
 
     @property
     def delivered_central(self) -> Floats:
         """(k,) alpha a_i^2/(2 sum s_j^2), and room for t: what they cost towards the public, rounded up likewise."""
-        return self.order / 2 * (self.steps / math.sqrt(self.noise_variance)) ** 2 * _UP
+        return self.losses.central[self.index] * _UP
 
     def of(self, person: int) -> LatticeContract:
         """One participant's contract, by her rank among the registered."""
@@ -497,12 +505,10 @@ def absentee_sigma(sigma: Integers) -> int:
 
 
 def _check_public(order: object, low: object, high: object) -> float:
-    alpha = positive("order", order)
-    if alpha <= 1:
-        raise InvalidInput("order", f"{order!r} is out of range", "must be above 1")
-    if not math.isfinite(finite("high", high) - finite("low", low)) or not float(high) > float(low):  # type: ignore[arg-type]
+    width = finite("high", high) - finite("low", low)
+    if not 0 < width < math.inf:
         raise InvalidInput("high", f"{high!r} is out of range", f"must be above low, which is {low!r}")
-    return alpha
+    return as_order(order)
 
 
 def _as_weights(weights: ArrayLike) -> Floats:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.acquisition.inner import pairs
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 
@@ -70,8 +71,7 @@ def quadratic(weights: ArrayLike, virtual_costs: ArrayLike) -> float:
         0.5
     """
     w, psi = _active(weights, virtual_costs)
-    shares = np.sqrt(psi) * w
-    return float(np.sum(w * w) + 2.0 * np.sum(shares[1:] * np.cumsum(shares[:-1])))
+    return float(np.sum(w * w) + 2.0 * pairs(np.sqrt(psi) * w))
 
 
 def objective(weights: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float) -> float:
@@ -84,8 +84,8 @@ def objective(weights: ArrayLike, virtual_costs: ArrayLike, *, variance_price: f
         noise_price: kappa > 0.
 
     Example:
-        >>> objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0)
-        1.672484370351121
+        >>> round(objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0), 12)
+        1.672484370351
     """
     w, _ = _active(weights, virtual_costs)
     return variance_price * float(np.sum(w * w)) + 2.0 * math.sqrt(noise_price * quadratic(weights, virtual_costs))
@@ -138,28 +138,29 @@ class Levels:
     difference: Floats
 
 
-def levels(weights: Floats, virtual_costs: Floats, noise_price: float) -> Levels:
-    """The best local levels for given weights: y = w B/(S b) with B = sum b w, S = sqrt(Q/kappa).
+def levels(weights: Floats, virtual_costs: Floats, spread: float) -> Levels:
+    """The best local levels for given weights and S: y = w B/(S b) with B = sum b w.
 
     Args:
         weights: (n,) that sum to 1.
         virtual_costs: (n,) psi.
-        noise_price: kappa.
+        spread: S; the best is sqrt(Q/kappa).
     """
     chosen = np.flatnonzero(weights > 0)
     w, psi = weights[chosen], virtual_costs[chosen]
-    spread = math.sqrt(quadratic(w, psi) / noise_price)
     shares = np.sqrt(psi) * w
     together = float(np.sum(shares))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        local = w * together / (spread * np.sqrt(psi))
-        difference = w * np.maximum(together - shares, 0.0) / (spread * np.sqrt(psi))
     central = w * w / spread
-    if together == 0.0:  # all who have weight have psi = 0
-        local = np.full(w.size, float(np.sum(w * w)) / spread)
-        difference = np.maximum(local - central, 0.0)
     if w.size == 1:
         local, difference = central, np.zeros(1)
+    elif together == 0.0:  # all who have weight have psi = 0
+        local = np.full(w.size, float(np.sum(w * w)) / spread)
+        difference = np.maximum(local - central, 0.0)
+    else:
+        with np.errstate(divide="ignore"):
+            scale = w / (spread * np.sqrt(psi))
+        local = scale * together
+        difference = scale * np.maximum(together - shares, 0.0)
     found = []
     for values in (local, central, difference):
         everybody = np.zeros(weights.size)

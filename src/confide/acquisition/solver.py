@@ -18,10 +18,17 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from confide.acquisition.inner import Inner, inner, reach, weights_of
-from confide.acquisition.problem import Levels, checked_costs, checked_prices, levels, objective, spread_bounds
+from confide.acquisition.problem import (
+    Levels,
+    checked_costs,
+    checked_prices,
+    levels,
+    objective,
+    quadratic,
+    spread_bounds,
+)
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, SolverFailed
 
@@ -174,8 +181,8 @@ def ordered(costs: Floats, g: float, people: int = 0, low: float = math.inf) -> 
         b = np.sqrt(psi)
         active = reach(psi, b, g, low).active
         if active < psi.size or psi.size == finite:
-            keep = active + 2
-            return Ordered(chosen[:keep].copy(), psi[:keep].copy(), b[:keep].copy(), low, high)
+            first = slice(active + 2)
+            return Ordered(chosen[first], psi[first], b[first], low, high)
         size *= 8
 
 
@@ -261,6 +268,21 @@ class _Search:
         split = min(max(1.0 / math.sqrt(slope), left), right) if slope > 0.0 else right
         return (1.0 / split + low + slope * (split - left)) * (1.0 - 1e-15), split, left, right
 
+    def root(self, left: float, right: float) -> float:
+        """Where h's slope turns from negative to positive, by false position (Illinois)."""
+        ends, r = [self.look(left), self.look(right)], right
+        for _ in range(STEPS):
+            last, r = r, (left * ends[1] - right * ends[0]) / (ends[1] - ends[0])
+            slope = self.look(r)
+            if abs(r - last) <= 1e-15 * r or slope == 0.0:
+                break
+            if slope * ends[1] < 0.0:
+                left, ends[0] = right, ends[1]
+            else:
+                ends[0] *= 0.5
+            right, ends[1] = r, slope
+        return r
+
     def polish(self) -> None:
         """Find the root of h's slope beside the best r: h has no local minimum where the weights jump."""
         nodes = sorted(self.seen)
@@ -269,7 +291,7 @@ class _Search:
         left, right = (k, min(k + 1, len(nodes) - 1)) if slope < 0.0 else (max(k - 1, 0), k)
         value, r = self.value, self.best
         if self.look(nodes[left]) < 0.0 < self.look(nodes[right]):
-            r = float(brentq(self.look, nodes[left], nodes[right], xtol=1e-300, rtol=1e-15))
+            r = self.root(nodes[left], nodes[right])
         else:
             for _ in range(STEPS):  # choose S and weights in turn: never worse
                 r, last = 1.0 / math.sqrt(self.seen[r].quadratic), r
@@ -298,5 +320,7 @@ def solution_of(
     """
     everybody = np.zeros(costs.size)
     everybody[users.position[: weights.size]] = weights
-    value = objective(weights, users.psi[: weights.size], variance_price=g, noise_price=kappa)
-    return Solution(value, everybody, levels(everybody, costs, kappa), min(lower, value), evaluations)
+    psi = users.psi[: weights.size]
+    value = objective(weights, psi, variance_price=g, noise_price=kappa)
+    spread = math.sqrt(quadratic(weights, psi) / kappa)
+    return Solution(value, everybody, levels(everybody, costs, spread), min(lower, value), evaluations)

@@ -8,12 +8,12 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.charts.render import available, to_png, to_svg
-    from confide.charts.shapes import curves, histogram, intervals
+    from confide.charts.shapes import curves, heat_map, histogram, intervals
 
 
-__all__ = ["available", "curves", "histogram", "intervals", "to_png", "to_svg"]
+__all__ = ["available", "curves", "heat_map", "histogram", "intervals", "to_png", "to_svg"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "histogram", "intervals")},
+    {"render": ("available", "to_png", "to_svg"), "shapes": ("curves", "heat_map", "histogram", "intervals")},
 )

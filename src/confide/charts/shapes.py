@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from confide.charts.render import available
 from confide.contract.presentation import Picture
 
-__all__ = ["curves", "histogram", "intervals"]
+__all__ = ["curves", "heat_map", "histogram", "intervals"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
 _WIDTH = 560
@@ -124,6 +124,39 @@ def curves(
         )
         layers += [dots, words]
     return [_finish(alt_.layer(*layers).properties(width=_WIDTH, height=280), alt, title)]
+
+
+def heat_map(
+    rows: Sequence[tuple[float, float, float]], *, step: float, title: str, x: str, y: str, value: str, alt: str,
+    log: bool = False,
+) -> list[Picture]:
+    """Squares coloured by a value.
+
+    Args:
+        rows: (x, y, value), where (x, y) is the middle of a square whose edges are multiples of `step`.
+        step: width and height of a square.
+        title: of the chart.
+        x: name and unit of the horizontal axis.
+        y: name and unit of the vertical axis.
+        value: name and unit of what the colour says.
+        alt: what it shows, in words.
+        log: logarithmic colours.
+
+    Returns:
+        One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
+    """
+    if not available():
+        return [Picture(spec={}, alt=alt)]
+    import altair as alt_
+
+    data: Any = _data([{"x": a, "y": b, "value": v} for a, b, v in rows])
+    squares = alt_.Bin(step=step)
+    colours = alt_.Scale(scheme="viridis", type="log" if log else "linear")
+    axis = alt_.Axis(grid=False, labelSeparation=12)
+    chart = alt_.Chart(data).mark_rect(binSpacing=0).encode(
+        x=alt_.X("x:Q", title=x, bin=squares, axis=axis), y=alt_.Y("y:Q", title=y, bin=squares, axis=axis),
+        color=alt_.Color("value:Q", title=value, scale=colours))
+    return [_finish(chart.properties(width=360, height=360), alt, title)]
 
 
 def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:

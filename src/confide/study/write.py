@@ -1,10 +1,11 @@
-"""A study's folder: its page, its pictures as SVG, PNG and Vega-Lite, its tables as CSV."""
+"""A study's folder: its page, its pictures as SVG, PNG and Vega-Lite, its tables and what is drawn as CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 from confide.charts import available, to_png, to_svg
 from confide.contract.errors import InvalidInput
@@ -18,7 +19,8 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
 
     Args:
         folder: made if it does not exist; files of the same name are replaced.
-        section: its first table becomes numbers.csv, the others table-1.csv and so on, pictures figure-1.svg ...
+        section: its first table becomes numbers.csv, the others table-1.csv and so on, pictures figure-1.svg ...,
+            the points of a picture figure-1.csv, under the names of its axes.
 
     Returns:
         Name -> path of what was written. Without the extra `[plots]` there are no pictures, only their data.
@@ -42,6 +44,9 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
             data = folder / f"figure-{k}.vl.json"
             data.write_text(json.dumps(picture.spec, indent=1), encoding="utf-8")
             written[data.name] = data
+            points = folder / f"figure-{k}.csv"
+            _write_points(points, picture.spec)
+            written[points.name] = points
             if available():
                 svg, png = folder / f"figure-{k}.svg", folder / f"figure-{k}.png"
                 svg.write_text(to_svg(picture.spec) or "", encoding="utf-8")
@@ -50,3 +55,15 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
     except OSError as error:
         raise InvalidInput("out", f"{folder} cannot be written ({type(error).__name__})") from None
     return written
+
+
+def _write_points(path: Path, spec: dict[str, Any]) -> None:
+    """What the first layer of a picture draws, one row a mark."""
+    layer = spec | spec.get("layer", [{}])[0]
+    channels = [each for each in layer["encoding"].values() if "field" in each]
+    names = {each["field"]: each.get("title") or each["field"] for each in channels}
+    rows = layer["data"]["values"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names.get(field, field) for field in rows[0])
+        writer.writerows(row.values() for row in rows)

@@ -1,0 +1,210 @@
+"""The price of an error, chosen before any report is read, so that a budget or a target error is met in expectation.
+
+Payments rise and the mean squared error falls with the error's price gamma, for every profile of reports. So bisection
+on profiles drawn from the public priors finds the price, the same ones at every step. What is promised are means under
+the priors, with standard errors, measured on further profiles; no real report is used, so that truth stays as good.
+Beside it the option not to buy, which is fixed in advance like gamma itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.comparisons import error_cost
+from confide.acquisition.draws import prior_draws
+from confide.acquisition.losses import as_order
+from confide.acquisition.solver import solve
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from confide.acquisition.priors import Prior
+
+__all__ = ["ChosenPrice", "Setting", "outside_option", "price_for_budget", "price_for_error"]
+
+_STEP = 4.0  # by which a price is raised or lowered until it brackets the target
+_TOLERANCE = 1e-5  # relative, of the price
+
+
+def outside_option(
+    values: ArrayLike, differences: ArrayLike, *, error_price: float, outside_mse: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Costs and allocations where the platform buys nothing if that is cheaper.
+
+    Args:
+        values: (...,) V.
+        differences: (...,) or (..., n) d = epsilon_local - epsilon_central.
+        error_price: gamma > 0.
+        outside_mse: m0 >= 0, the squared error of not buying, such as the variance of what is believed already.
+
+    Returns:
+        min(V, gamma m0), and d with 0 where nothing is bought: still a minimum over a range that no report changes, so
+        that payments by differences of these values keep truth as good.
+
+    Example:
+        >>> values, differences = outside_option([2.0, 5.0], [1.0, 0.5], error_price=10.0, outside_mse=0.3)
+        >>> values.tolist(), differences.tolist()
+        ([2.0, 3.0], [1.0, 0.0])
+    """
+    limit = positive("error_price", error_price) * non_negative("outside_mse", outside_mse)
+    v, d = np.asarray(values, dtype=np.float64), np.asarray(differences, dtype=np.float64)
+    bought = (v <= limit).reshape(v.shape + (1,) * (d.ndim - v.ndim))
+    return np.minimum(v, limit), np.where(bought, d, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What is public before reports.
+
+    Args:
+        prior: of everybody's sensitivity, or one for each person.
+        people: how many report, at least 1.
+        variance: VAR of a scaled record, in [0, 1/4].
+        order: Renyi order alpha > 1.
+        psi_floor: least virtual cost.
+        outside_mse: squared error of not buying; infinite where that is not an option.
+
+    Raises:
+        InvalidInput: something is out of range.
+    """
+
+    prior: Prior | Sequence[Prior]
+    people: int
+    variance: float
+    order: float = 2.0
+    psi_floor: float = 0.0
+    outside_mse: float = math.inf
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        non_negative("variance", self.variance, at_most=0.25)
+        non_negative("psi_floor", self.psi_floor)
+        as_order(self.order)
+        if self.outside_mse != math.inf:
+            positive("outside_mse", self.outside_mse)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenPrice:
+    """An error's price and what it buys in the mean over reports, measured on draws that did not choose it.
+
+    Args:
+        error_price: gamma.
+        payments: mean of all payments together.
+        payments_error: standard error of that mean.
+        mse: mean of the estimate's mean squared error.
+        mse_error: standard error of that mean.
+        bought: share of the draws in which anything is bought.
+        draws: how many chose the price, and how many measured it.
+        seed: of them.
+    """
+
+    error_price: float
+    payments: float
+    payments_error: float
+    mse: float
+    mse_error: float
+    bought: float
+    draws: int
+    seed: int
+
+
+class _Means:
+    """Payments and squared errors over fixed profiles, by the price of an error."""
+
+    def __init__(self, setting: Setting, draws: int, seed: int, stream: str) -> None:
+        self._setting = setting
+        self._profiles = [psi for _, psi in prior_draws(setting.prior, setting.people, draws, seed, stream=stream,
+                                                        psi_floor=setting.psi_floor)]
+
+    def rows(self, gamma: float) -> NDArray[np.float64]:
+        """(draws, 3): virtual payments, which have the mean of payments; squared error; 1 where anything is bought."""
+        it = self._setting
+        prices = {"variance_price": gamma * it.variance, "noise_price": gamma * it.order / 2.0}
+        found = np.empty((len(self._profiles), 3))
+        for k, psi in enumerate(self._profiles):
+            best = solve(psi, **prices)
+            if best.value > gamma * it.outside_mse:
+                found[k] = 0.0, it.outside_mse, 0.0
+            else:
+                error = error_cost(best, **prices)
+                found[k] = best.value - error, error / gamma, 1.0
+        return found
+
+    def mean(self, gamma: float, column: int) -> float:
+        return float(self.rows(gamma)[:, column].mean())
+
+
+def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
+    """The highest price of an error at which payments stay within a budget, in the mean over reports.
+
+    Args:
+        setting: what is public.
+        budget: B > 0, for all payments together; it binds in expectation, not report by report.
+        draws: profiles that choose the price, and as many that measure it; at least 2.
+        seed: of them.
+
+    Raises:
+        InvalidInput: something is out of range.
+    """
+    positive("budget", budget)
+    means = _means(setting, draws, seed)
+    # Pooling pays sqrt(gamma alpha/2): a price from which it is not far.
+    low, _ = _edge(lambda gamma: means.mean(gamma, 0) > budget, 2.0 * budget**2 / setting.order)
+    return _measured(setting, low, draws, seed)
+
+
+def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
+    """The lowest price of an error at which the mean squared error is as asked for, in the mean over reports.
+
+    Args:
+        setting: what is public.
+        mse: above VAR/n, which records without any noise would give, and below that of not buying.
+        draws: profiles that choose the price, and as many that measure it; at least 2.
+        seed: of them.
+
+    Raises:
+        InvalidInput: something is out of range, or no price reaches it.
+    """
+    positive("mse", mse)
+    least = setting.variance / setting.people
+    if mse <= least * (1.0 + 1e-6):
+        raise InvalidInput("mse", f"{mse:g} is out of reach",
+                           f"{setting.people} records without any noise give {least:g}")
+    if mse >= setting.outside_mse:
+        raise InvalidInput("mse", f"{mse:g} needs no records", f"not buying gives {setting.outside_mse:g}")
+    means = _means(setting, draws, seed)
+    _, high = _edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
+    return _measured(setting, high, draws, seed)
+
+
+def _means(setting: Setting, draws: int, seed: int) -> _Means:
+    return _Means(setting, whole("draws", draws, at_least=2), seed, "choosing")
+
+
+def _edge(reached: Callable[[float], bool], start: float) -> tuple[float, float]:
+    """The prices on both sides of where a condition that only high prices meet begins to hold."""
+    low = high = start
+    if reached(start):
+        while reached(low := low / _STEP):
+            high = low
+    else:
+        while not reached(high := high * _STEP):
+            low = high
+    while high > low * (1.0 + _TOLERANCE):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return low, high
+
+
+def _measured(setting: Setting, gamma: float, draws: int, seed: int) -> ChosenPrice:
+    rows = _Means(setting, draws, seed, "measuring").rows(gamma)
+    (paid, mse, bought), errors = rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(draws)
+    return ChosenPrice(error_price=gamma, payments=float(paid), payments_error=float(errors[0]), mse=float(mse),
+                       mse_error=float(errors[1]), bought=float(bought), draws=draws, seed=seed)

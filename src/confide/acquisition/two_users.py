@@ -1,0 +1,208 @@
+"""The source's case study of two people in closed form: contracts, payments and expected values under uniform priors.
+
+Two weights that add up to 1 enter the cost through their product alone, and the cost is concave in it: either both
+weigh a half, or one person alone is bought from. This promises exact contracts for every pair of reports, ties and
+zeros included, and expected values by a quadrature of one variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import non_negative, positive
+from confide.contract.errors import InvalidInput
+
+__all__ = ["ExpectedValues", "TwoOffers", "TwoUsers", "two_user_value"]
+
+_SLOPE = 2.0  # of the virtual cost 2 c of a uniform prior
+
+
+def two_user_value(virtual_costs: ArrayLike, *, variance_price: float, noise_price: float) -> NDArray[np.float64]:
+    """The least cost of buying from two people.
+
+    Args:
+        virtual_costs: (..., 2), at least 0 and finite.
+        variance_price: g = gamma VAR >= 0.
+        noise_price: kappa = gamma alpha/2 > 0.
+
+    Returns:
+        (...,) the lesser of g/2 + 2 sqrt(kappa (1 + b1 b2)/2) for both, b = sqrt(psi), and g + 2 sqrt(kappa) for one.
+
+    Raises:
+        InvalidInput: the virtual costs are not pairs, or something is out of range.
+
+    Example:
+        >>> float(two_user_value([2.0, 2.0], variance_price=0.001, noise_price=1.0))
+        2.001
+    """
+    g, kappa = non_negative("variance_price", variance_price), positive("noise_price", noise_price)
+    psi = np.asarray(virtual_costs, dtype=np.float64)
+    if psi.ndim == 0 or psi.shape[-1] != 2:
+        raise InvalidInput("virtual_costs", f"has shape {psi.shape}", "give pairs, (..., 2)")
+    if not (np.isfinite(psi).all() and (psi >= 0).all()):
+        raise InvalidInput("virtual_costs", "holds a number that is out of range", "each is finite and at least 0")
+    found: NDArray[np.float64] = np.minimum(_split(np.sqrt(psi[..., 0] * psi[..., 1]), g, kappa), _alone(g, kappa))
+    return found
+
+
+def _split(product: NDArray[np.float64], g: float, kappa: float) -> NDArray[np.float64]:
+    """The cost of buying from both, by b1 b2."""
+    found: NDArray[np.float64] = g / 2.0 + np.sqrt(2.0 * kappa * (1.0 + product))
+    return found
+
+
+def _alone(g: float, kappa: float) -> float:
+    return g + 2.0 * math.sqrt(kappa)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TwoOffers:
+    """What both are offered; every array is (..., 2), the last axis the two people.
+
+    Args:
+        weights: w, which add up to 1.
+        epsilon_local: what the platform learns; infinite where a report of 0 is bought beside one above 0.
+        epsilon_central: what the public learns.
+        rents: utility of a truthful person.
+        payments: t.
+    """
+
+    weights: NDArray[np.float64]
+    epsilon_local: NDArray[np.float64]
+    epsilon_central: NDArray[np.float64]
+    rents: NDArray[np.float64]
+    payments: NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedValues:
+    """Means over two independent uniform sensitivities.
+
+    Args:
+        cost: of the optimal mechanism, gamma MSE + payments.
+        error_cost: its gamma MSE.
+        payments: of both together.
+        full_information: the cost if the platform knew both sensitivities.
+        pooling: the cost of one contract for everybody, whatever she reports.
+    """
+
+    cost: float
+    error_cost: float
+    payments: float
+    full_information: float
+    pooling: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoUsers:
+    """Two people with sensitivities drawn uniformly from [0, 1].
+
+    Args:
+        variance_price: g = gamma VAR >= 0.
+        noise_price: kappa = gamma alpha/2 > 0.
+
+    Raises:
+        InvalidInput: something is out of range.
+
+    Example:
+        >>> case = TwoUsers(variance_price=400 / 12, noise_price=400.0)
+        >>> offers = case.offers([0.5, 0.5])
+        >>> offers.epsilon_local[0].round(4), offers.epsilon_central[0].round(4), offers.payments[0].round(4)
+        (np.float64(10.0), np.float64(5.0), np.float64(9.4737))
+    """
+
+    variance_price: float
+    noise_price: float
+
+    def __post_init__(self) -> None:
+        non_negative("variance_price", self.variance_price)
+        positive("noise_price", self.noise_price)
+
+    @property
+    def switch(self) -> float:
+        """The product c1 c2 above which one person alone is bought from; above 1 where it is always both."""
+        beta = 2.0 * (1.0 + self.variance_price / (4.0 * math.sqrt(self.noise_price))) ** 2 - 1.0
+        return (beta / _SLOPE) ** 2
+
+    def values(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(...,) the virtual cost V of reports (..., 2) in [0, 1].
+
+        Raises:
+            InvalidInput: a report is outside [0, 1], or they are not pairs.
+        """
+        return two_user_value(_SLOPE * _pairs(reports), variance_price=self.variance_price,
+                              noise_price=self.noise_price)
+
+    def offers(self, reports: ArrayLike) -> TwoOffers:
+        """What is offered for reports.
+
+        Args:
+            reports: (..., 2) in [0, 1].
+
+        Raises:
+            InvalidInput: a report is outside [0, 1], or they are not pairs.
+        """
+        c, kappa = _pairs(reports), self.noise_price
+        s = np.sqrt(c[..., :1] * c[..., 1:])
+        spread = np.sqrt((1.0 + 2.0 * s) / (2.0 * kappa))
+        both = s**2 <= self.switch
+        first = c[..., :1] <= c[..., 1:]  # the first is preferred where they are equal
+        chosen = np.concatenate([first, ~first], axis=-1)
+        with np.errstate(divide="ignore"):
+            ratio = np.sqrt(np.divide(c[..., ::-1], c, out=np.ones_like(c), where=c != c[..., ::-1]))
+        alone = np.where(chosen, math.sqrt(kappa), 0.0)
+        rents = (self._with_the_top(c) - self.values(c)[..., None]) / _SLOPE
+        return TwoOffers(
+            weights=np.where(both, 0.5, chosen),
+            epsilon_local=np.where(both, (1.0 + ratio) / (4.0 * spread), alone),
+            epsilon_central=np.where(both, 1.0 / (4.0 * spread), alone),
+            rents=rents, payments=np.where(both, (1.0 + s) / (4.0 * spread), alone) + rents)
+
+    def _with_the_top(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(..., 2) the virtual cost if this person had reported 1."""
+        first, second = c.copy(), c.copy()
+        first[..., 0] = second[..., 1] = 1.0
+        return np.stack([self.values(first), self.values(second)], axis=-1)
+
+    def expected(self) -> ExpectedValues:
+        """Means over both sensitivities; to about 12 digits."""
+        g, kappa, edge = self.variance_price, self.noise_price, min(1.0, math.sqrt(self.switch))
+
+        def error_cost(s: float) -> float:
+            return g / 2.0 + math.sqrt(kappa * (1.0 + 2.0 * s) / 2.0) if s <= edge else g + math.sqrt(kappa)
+
+        def known(s: float) -> float:  # psi = c: b1 b2 = s <= 1, where both are always bought from
+            return g / 2.0 + math.sqrt(2.0 * kappa * (1.0 + s))
+
+        def cost(s: float) -> float:
+            return min(g / 2.0 + math.sqrt(2.0 * kappa * (1.0 + 2.0 * s)), _alone(g, kappa))
+
+        mean, error = _mean(cost, edge), _mean(error_cost, edge)
+        return ExpectedValues(cost=mean, error_cost=error, payments=mean - error, full_information=_mean(known, 1.0),
+                              pooling=g / 2.0 + 2.0 * math.sqrt(kappa))
+
+
+def _mean(function: Callable[[float], float], edge: float) -> float:
+    """The mean of a function of s = sqrt(c1 c2), whose density is -4 s ln s; it may have a jump at the edge."""
+    from scipy.integrate import quad
+
+    def integrand(s: float) -> float:
+        return -4.0 * s * math.log(s) * function(s)
+
+    ends = [0.0, edge, 1.0] if edge < 1.0 else [0.0, 1.0]
+    return float(sum(quad(integrand, a, b, epsabs=1e-13, epsrel=1e-13)[0] for a, b in pairwise(ends)))
+
+
+def _pairs(reports: ArrayLike) -> NDArray[np.float64]:
+    c = np.asarray(reports, dtype=np.float64)
+    if c.ndim == 0 or c.shape[-1] != 2:
+        raise InvalidInput("reports", f"has shape {c.shape}", "give pairs, (..., 2)")
+    if not ((c >= 0) & (c <= 1)).all():
+        raise InvalidInput("reports", "holds a number that is out of range", "each is in [0, 1]")
+    return c

@@ -1,0 +1,83 @@
+"""What two-part contracts are compared with; numbers of the specification, sections 11 and 12."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cases import fast
+from confide.acquisition.comparisons import (
+    benchmarks,
+    central_only,
+    expected_benchmarks,
+    full_information,
+    pooling,
+    scaling_law,
+)
+from confide.acquisition.priors import UniformPrior
+from confide.acquisition.solver import solve
+from confide.acquisition.two_users import TwoUsers
+from confide.contract import InvalidInput
+
+SCALING = [  # gamma, people, V, active (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n)
+    (10.0, 10**3, 1.4950887429, 55), (1e4, 10**3, 63.2434887993, 95),
+    (10.0, 10**4, 0.8381322594, 175), (1e4, 10**4, 32.1590970762, None),
+    (10.0, 10**5, 0.4700905619, 552), (1e4, 10**5, 16.8016667804, None),
+    (10.0, 10**6, 0.2638895793, 1740), (1e4, 10**6, 8.9901068202, None),
+]
+
+
+def prices(gamma: float) -> dict[str, float]:
+    return {"variance_price": gamma / 12, "noise_price": gamma}
+
+
+@pytest.mark.parametrize(("gamma", "people", "value", "active"), fast(4, SCALING))
+def test_the_scaling_law(gamma, people, value, active):
+    found = solve(2 * (np.arange(people) + 0.5) / people, **prices(gamma))
+    assert found.value == pytest.approx(value, rel=1e-9)
+    assert active is None or abs(np.count_nonzero(found.weights) - active) <= 1
+    law = scaling_law(people, **prices(gamma))
+    # What the law leaves out vanishes with more people.
+    assert abs(law.cost / value - 1) < (0.0054 if gamma == 10 else 0.11) * (1000 / people) ** 0.4
+
+
+def test_designs_at_given_reports():
+    reports = np.linspace(0.02, 0.98, 30)
+    found = benchmarks(reports, 2 * reports, **prices(100.0), delta=0.1)
+    cost = {name: each.cost for name, each in found.items()}
+    assert cost["central only"] < cost["full information"] < cost["exact"] <= cost["grid 0.1"] <= 1.1 * cost["exact"]
+    assert cost["exact"] < cost["pooling"] == cost["local only"]
+    for psi, name in ((1.0, "pooling"), (0.0, "central only")):
+        optimum = solve(np.full(30, psi), **prices(100.0))
+        assert found[name].cost == pytest.approx(optimum.value, rel=1e-12)
+        assert found[name].active == 30
+    for each in found.values():
+        assert 0 < each.error_cost < each.cost
+        assert each.payments == each.cost - each.error_cost
+    assert full_information(reports, **prices(100.0)) == found["full information"]
+
+
+def test_the_price_of_private_information():
+    """The draw agrees with the two-person case's quadratures."""
+    exact = TwoUsers(**prices(400.0)).expected()
+    found = expected_benchmarks(UniformPrior(), 2, **prices(400.0), draws=400, seed=5)
+    for name, value in (("exact", exact.cost), ("full information", exact.full_information),
+                        ("private information", exact.cost - exact.full_information)):
+        assert found[name].cost == pytest.approx(value, abs=4 * found[name].standard_error), name
+    assert found["exact"].payments == pytest.approx(exact.payments, abs=1.0)
+    assert found["pooling"].cost == pytest.approx(exact.pooling, rel=1e-12)
+    assert found["private information"].standard_error < found["exact"].standard_error  # common draws
+    assert found == expected_benchmarks(UniformPrior(), 2, **prices(400.0), draws=400, seed=5)
+
+
+@pytest.mark.parametrize(("call", "field"), [
+    (lambda: pooling(0, **prices(10.0)), "people"),
+    (lambda: central_only(3, variance_price=-1.0, noise_price=1.0), "variance_price"),
+    (lambda: scaling_law(3, density_at_zero=0.0, **prices(10.0)), "density_at_zero"),
+    (lambda: expected_benchmarks(UniformPrior(), 2, **prices(10.0), draws=1), "draws"),
+    (lambda: expected_benchmarks([UniformPrior()] * 3, 2, **prices(10.0)), "prior"),
+])
+def test_bad_input_is_named(call, field):
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    assert caught.value.field == field

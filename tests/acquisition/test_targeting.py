@@ -1,0 +1,74 @@
+"""A price of the error that meets a budget or a target before anybody reports (specification, section 12)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from confide.acquisition.priors import UniformPrior
+from confide.acquisition.targeting import Setting, _Means, outside_option, price_for_budget, price_for_error
+from confide.acquisition.two_users import TwoUsers
+from confide.contract import InvalidInput
+
+TWO = Setting(prior=UniformPrior(), people=2, variance=1 / 12)
+
+
+def exact(gamma: float) -> tuple[float, float]:
+    """Expected payments and mean squared error of two people, by quadrature."""
+    found = TwoUsers(variance_price=gamma / 12, noise_price=gamma).expected()
+    return found.payments, found.error_cost / gamma
+
+
+def test_a_budget_is_met():
+    found = price_for_budget(TWO, 19.291187, draws=60, seed=3)
+    paid, mse = exact(found.error_price)
+    assert paid == pytest.approx(19.291187, abs=4 * found.payments_error)  # gamma = 400 would be exact
+    assert (found.payments, found.mse) == (pytest.approx(paid, abs=4 * found.payments_error),
+                                           pytest.approx(mse, abs=4 * found.mse_error))
+    assert found.bought == 1.0
+    assert found == price_for_budget(TWO, 19.291187, draws=60, seed=3)
+
+
+def test_a_target_error_is_met():
+    found = price_for_error(TWO, 0.08989463, draws=60, seed=3)
+    assert exact(found.error_price)[1] == pytest.approx(0.08989463, abs=4 * found.mse_error)
+
+
+@pytest.mark.parametrize("outside", [math.inf, 0.3])
+def test_payments_rise_and_errors_fall_with_the_price(outside):
+    """Draw by draw, so that bisection finds the one edge."""
+    means = _Means(Setting(prior=UniformPrior(), people=3, variance=1 / 12, outside_mse=outside), 5, 1, "any")
+    rows = np.array([means.rows(gamma) for gamma in np.geomspace(1.0, 1000.0, 12)])
+    assert (np.diff(rows[..., 0], axis=0) >= -1e-9).all()
+    assert (np.diff(rows[..., 1], axis=0) <= 1e-9).all()
+    assert (np.diff(rows[..., 2], axis=0) >= 0).all()
+    assert (rows[0, :, 2] == 0).all() == (outside == 0.3)
+
+
+def test_not_to_buy():
+    """Costs are capped, and who is not bought from earns nothing; at every price the cheaper option is taken."""
+    values, differences = outside_option([1.0, 4.0], [[0.5, 0.1], [0.2, 0.3]], error_price=20.0, outside_mse=0.1)
+    np.testing.assert_array_equal(values, (1.0, 2.0))
+    np.testing.assert_array_equal(differences, [(0.5, 0.1), (0.0, 0.0)])
+    setting = Setting(prior=UniformPrior(), people=2, variance=1 / 12, outside_mse=0.35)
+    found = price_for_budget(setting, 1.0, draws=40)
+    assert 0 < found.bought < 1
+    assert found.mse < 0.35
+
+
+@pytest.mark.parametrize(("call", "field"), [
+    (lambda: price_for_budget(TWO, 0.0), "budget"),
+    (lambda: price_for_error(TWO, 1 / 24), "mse"),
+    (lambda: price_for_error(Setting(prior=UniformPrior(), people=2, variance=0.1, outside_mse=0.2), 0.2), "mse"),
+    (lambda: price_for_error(TWO, 0.1, draws=1), "draws"),
+    (lambda: Setting(prior=UniformPrior(), people=2, variance=0.3), "variance"),
+    (lambda: Setting(prior=UniformPrior(), people=2, variance=0.2, order=1.0), "order"),
+    (lambda: Setting(prior=UniformPrior(), people=0, variance=0.2), "people"),
+    (lambda: Setting(prior=UniformPrior(), people=2, variance=0.2, outside_mse=-1.0), "outside_mse"),
+])
+def test_bad_input_is_named(call, field):
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    assert caught.value.field == field
