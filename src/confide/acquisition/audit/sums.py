@@ -24,7 +24,7 @@ from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.privacy.divergences import renyi_divergence
 
-__all__ = ["Enumerated", "enumerated_divergence", "sum_controls", "sum_divergence", "sum_rows"]
+__all__ = ["Enumerated", "enumerated_divergence", "real_weights", "sum_controls", "sum_divergence", "sum_rows"]
 
 _REACH = 36  # standard deviations that a law is followed: what is beyond is below 1e-280
 _POINTS = 2**17  # of the laws in a sum that is convolved, together
@@ -163,7 +163,7 @@ def sum_controls(contracts: LatticeContracts) -> list[Control]:
     steps, sigma = _twin(contracts)
     promised = _formula(steps, sigma, contracts.order)
     alone = sum_divergence(int(steps[0]), np.square(sigma[:1]) / 2, contracts.order)
-    claimed, real = float(gaussian_losses(_WEIGHTS, _LEVELS, 2.0).central[0]), _real_weights()
+    claimed, real = float(gaussian_losses(_WEIGHTS, _LEVELS, 2.0).central[0]), real_weights()
     return [
         Control("privacy of the sum", "half of one person's noise, and nobody else's",
                 AuditRow.at_most("", promised, alone, "").flagged),
@@ -173,8 +173,8 @@ def sum_controls(contracts: LatticeContracts) -> list[Control]:
 
 
 @cache
-def _real_weights() -> Enumerated:
-    """The planted bug, the same for every release."""
+def real_weights() -> Enumerated:
+    """The planted bug, the same for every release: the specification's example at step 1/8."""
     return enumerated_divergence(_WEIGHTS, [local_sigma(level, 2.0) for level in _LEVELS], 0.125, 2.0)
 
 
