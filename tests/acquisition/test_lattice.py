@@ -131,7 +131,7 @@ def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
         assert "clamped" not in repr(sent)
         assert len(sent.wire) == 8
         assert message_of(sent.wire) == sent.message
-    with pytest.raises(InvalidInput, match="^wire"):
+    with pytest.raises(InvalidInput, match=r"^wire"):
         message_of(sent.wire[1:])
 
 

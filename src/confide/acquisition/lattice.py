@@ -245,7 +245,7 @@ class LatticeContracts:
             _check_levels(name, getattr(self, name), size)
         if not size or self.index[0] < 0 or self.index[-1] >= self.people or (np.diff(self.index) <= 0).any():
             raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
-        if self.steps.min() < 1 or self.steps.max() > 2 * self.lattice:
+        if self.steps.min() < 1 or self.steps.max() > self.lattice:
             raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
         if self.sigma.min() < _SMALLEST or self.sigma.max() > LARGEST_SCALE:
             raise InvalidInput("sigma", "is out of range", f"must be in {_SMALLEST}..2^55")
@@ -432,7 +432,7 @@ def integer_contracts(
         lattice = FINE if float(ratios.sum()) > _ROOM * spread else COARSE
     if whole("lattice", lattice, at_least=1) > FINE or lattice & (lattice - 1):
         raise InvalidInput("lattice", f"{lattice} cannot be used", "must be a power of two up to 2^50")
-    steps = np.floor(lattice * w)  # exact: the lattice is a power of two
+    steps = np.minimum(np.floor(lattice * w), lattice)  # exact: the lattice is a power of two
     index = np.flatnonzero(steps > 0)
     if not index.size:
         raise InvalidInput("weights", "nobody gets a step of the lattice", "use a finer lattice")
@@ -536,7 +536,7 @@ def _check_public(order: object, low: object, high: object) -> float:
 
 def _as_weights(weights: ArrayLike) -> Floats:
     w = _as_numbers("weights", weights, None)
-    if not (w <= 2).all() or abs(math.fsum(w) - 1.0) > _WHOLE:
+    if not abs(math.fsum(w) - 1.0) <= _WHOLE:
         raise InvalidInput("weights", "do not sum to 1", f"must be >= 0 and sum to 1 within {_WHOLE:g}")
     return w
 
