@@ -1,0 +1,158 @@
+"""How well any estimator can do with local channels of given levels, and how well the best linear one does.
+
+Lower bound, for independent channels whose Renyi divergence of an order of 2 or more is at most epsilon_i, and records
+in a range of width 1: with E = sum(e^epsilon_i - 1), no estimator of the mean has a worst-case mean squared error below
+(1 - E/2)/4 if E <= 1, and 1/(8E) above. (Two laws on the ends of the range with means +-d/2: the squared Hellinger
+distance of one message is at most d^2 (e^epsilon_i - 1)/2, since int (p-q)^2/(p+q) <= (chi^2(p|q) + chi^2(q|p))/4; the
+risk of two points is at least d^2 (1 - H^2)/4; take d^2 = min(1, 1/E).) Without any privacy, n records alone leave
+1/(4 (1 + sqrt n)^2). Where the variance of a record is known to be at most v < 1/4, both hold with a factor 4v: all of
+it happens on an interval of width 2 sqrt(v), between whose points the channels tell no more.
+
+Upper bound: weights in proportion to 1/(v + alpha/(2 epsilon_i)) on records with Gaussian noise.
+
+Source: spec two_part_acquisition section 3 (the source's Theorem 1, with constants); the factor 4v is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.losses import as_order
+from confide.contract.checks import finite, non_negative
+from confide.contract.errors import InvalidInput
+
+__all__ = ["LOWER_CONSTANT", "UPPER_CONSTANT", "MinimaxBounds", "minimax_bounds", "shrunk"]
+
+LOWER_CONSTANT = 1.0 / (8.0 * (math.e - 1.0))
+"""c of the theorem: where all levels are at most 1, the minimax error is at least c min(1, 1/sum(epsilon_i))."""
+
+UPPER_CONSTANT = 5.0 / 8.0
+"""... and the best linear estimator's at most alpha/sum(epsilon_i) times this, for an order of 2 or more."""
+
+
+@dataclass(frozen=True, eq=False)
+class MinimaxBounds:
+    """Between what the worst-case mean squared error of the best estimator lies, in squared widths of the range.
+
+    Args:
+        lower: no estimator does better over all laws of records with this variance.
+        upper: what the best unbiased linear estimator does; infinite where nothing is sent.
+        weights: (n,) its weights, which sum to 1; zeros where nothing is sent.
+        order: alpha.
+        variance: of a record, at most.
+        private: whether `lower` owes anything to the levels; False where n records alone leave as much, or where the
+            order is below 2, for which no bound of the kind is known.
+        in_theorem: whether the theorem's constants hold: all levels at most 1, an order of 2 or more.
+    """
+
+    lower: float
+    upper: float
+    weights: NDArray[np.float64]
+    order: float
+    variance: float
+    private: bool
+    in_theorem: bool
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether a constant, the middle of the range, does at least as well as the linear estimator: upper >= 1/4."""
+        return self.upper >= 0.25
+
+    @property
+    def shrink(self) -> float:
+        """What to multiply the linear estimate's distance from the middle of the range with: (1/4)/(upper + 1/4)."""
+        return 0.25 / (self.upper + 0.25)
+
+    @property
+    def shrunk_upper(self) -> float:
+        """The worst-case error of the shrunk estimate: upper/(1 + 4 upper), below both `upper` and 1/4."""
+        return 0.25 if math.isinf(self.upper) else self.upper / (1.0 + 4.0 * self.upper)
+
+    @property
+    def gap(self) -> float:
+        """shrunk_upper/lower.
+
+        At most 5 (e - 1) alpha within the theorem, where the levels sum to 1 or more and the variance is 1/4.
+        """
+        return self.shrunk_upper / self.lower if self.lower else math.inf
+
+
+def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: float = 2.0) -> MinimaxBounds:
+    """Bounds of the error of estimating a mean through local channels of these levels.
+
+    Args:
+        epsilons_local: (n,) epsilon_i in [0, inf], of this order. 0 sends nothing, infinity the record itself.
+        variance: of a record in a range of width 1, at most, in [0, 1/4].
+        order: alpha > 1, finite. Below 2 the lower bound is that of n records without privacy.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: spec two_part_acquisition section 3.
+
+    Example:
+        >>> bounds = minimax_bounds([0.5] * 100)
+        >>> round(bounds.lower, 6), round(bounds.upper, 6), bounds.vacuous
+        (0.002066, 0.0225, False)
+        >>> bounds.in_theorem, round(bounds.shrunk_upper, 6)
+        (True, 0.020642)
+    """
+    alpha = as_order(order)
+    v = non_negative("variance", variance, at_most=0.25)
+    try:
+        levels = np.asarray(epsilons_local, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("epsilons_local", "is not an array of numbers") from None
+    if levels.ndim != 1 or not levels.size:
+        raise InvalidInput("epsilons_local", f"shape {levels.shape}", "must be one-dimensional, one level per person")
+    if not (levels >= 0).all():
+        raise InvalidInput("epsilons_local", "a negative entry, or one that is not a number", "must be in [0, inf]")
+    sampling = 1.0 / (4.0 * (1.0 + math.sqrt(len(levels))) ** 2)
+    told = _two_points(levels) if alpha >= 2 else 0.0
+    upper, weights = _linear(levels, v, alpha)
+    return MinimaxBounds(4.0 * v * max(told, sampling), upper, weights, alpha, v, told > sampling,
+                         bool(alpha >= 2 and (levels <= 1).all()))
+
+
+def shrunk(estimate: float, mse: float, low: float = 0.0, high: float = 1.0) -> float:
+    """An unbiased estimate of a mean, drawn to the middle of the range: post-processing, which costs no privacy.
+
+    Args:
+        estimate: without bias, in the unit of the range.
+        mse: its worst-case mean squared error M, in squared widths of the range, >= 0.
+        low: lower end of the range.
+        high: upper end.
+
+    Returns:
+        middle + (1/4)/(M + 1/4) (estimate - middle), whose worst-case error is M/(1 + 4M) squared widths. It is biased,
+        and no part of the mechanism's objective.
+
+    Example:
+        >>> shrunk(1.1, 0.25)
+        0.8
+    """
+    middle = finite("low", low) / 2 + finite("high", high) / 2
+    if not low < high:
+        raise InvalidInput("high", f"{high!r} is out of range", f"must be above low, which is {low!r}")
+    return middle + 0.25 / (non_negative("mse", mse) + 0.25) * (finite("estimate", estimate) - middle)
+
+
+def _two_points(levels: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore"):
+        told = float(np.expm1(levels).sum())
+    return (1.0 - told / 2.0) / 4.0 if told <= 1.0 else 1.0 / (8.0 * told)
+
+
+def _linear(levels: NDArray[np.float64], v: float, alpha: float) -> tuple[float, NDArray[np.float64]]:
+    """The error of the best linear estimator and its weights."""
+    with np.errstate(divide="ignore"):
+        precisions = 1.0 / (v + alpha / (2.0 * levels))
+    exact = np.isinf(precisions)
+    if exact.any():  # records without noise and without variance
+        return 0.0, exact / np.count_nonzero(exact)
+    total = float(precisions.sum())
+    return (1.0 / total, precisions / total) if total else (math.inf, precisions)
