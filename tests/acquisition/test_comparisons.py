@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cases import fast
 from confide.acquisition.comparisons import (
     benchmarks,
     central_only,
@@ -19,11 +18,9 @@ from confide.acquisition.solver import solve
 from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 
-SCALING = [  # gamma, people, V, active (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n)
-    (10.0, 10**3, 1.4950887429, 55), (1e4, 10**3, 63.2434887993, 95),
-    (10.0, 10**4, 0.8381322594, 175), (1e4, 10**4, 32.1590970762, None),
-    (10.0, 10**5, 0.4700905619, 552), (1e4, 10**5, 16.8016667804, None),
-    (10.0, 10**6, 0.2638895793, 1740), (1e4, 10**6, 8.9901068202, None),
+SCALING = [  # gamma, people, V (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n), how far the law is from it
+    (10.0, 10**3, 1.4950887429, 0.0054), (1e4, 10**3, 63.2434887993, 0.102), (10.0, 10**6, 0.2638895793, 0.0002),
+    (1e4, 10**6, 8.9901068202, 0.0062),
 ]
 
 
@@ -31,14 +28,11 @@ def prices(gamma: float) -> dict[str, float]:
     return {"variance_price": gamma / 12, "noise_price": gamma}
 
 
-@pytest.mark.parametrize(("gamma", "people", "value", "active"), fast(4, SCALING))
-def test_the_scaling_law(gamma, people, value, active):
-    found = solve(2 * (np.arange(people) + 0.5) / people, **prices(gamma))
-    assert found.value == pytest.approx(value, rel=1e-9)
-    assert active is None or abs(np.count_nonzero(found.weights) - active) <= 1
+@pytest.mark.parametrize(("gamma", "people", "value", "away"), SCALING)
+def test_the_scaling_law(gamma, people, value, away):
     law = scaling_law(people, **prices(gamma))
-    # What the law leaves out vanishes with more people.
-    assert abs(law.cost / value - 1) < (0.0054 if gamma == 10 else 0.11) * (1000 / people) ** 0.4
+    assert 0 < law.cost / value - 1 < away
+    assert law.active == pytest.approx((3 * people) ** 0.5)
 
 
 def test_designs_at_given_reports():

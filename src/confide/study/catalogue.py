@@ -30,6 +30,12 @@ _MODULES = {
     "market-convergence": "data_market.convergence",
     "market-pairs": "data_market.pairs",
     "market-unknown-costs": "data_market.unknown_costs",
+    "acquisition-two-users": "two_part_acquisition.two_users",
+    "acquisition-two-user-maps": "two_part_acquisition.two_user_maps",
+    "acquisition-scaling": "two_part_acquisition.scaling",
+    "acquisition-comparison": "two_part_acquisition.comparison",
+    "acquisition-as-printed": "two_part_acquisition.as_printed",
+    "acquisition-minimax": "two_part_acquisition.minimax",
 }
 
 
