@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Inner", "Reach", "compiled", "inner", "pairs", "reach", "weights_of"]
+__all__ = ["Inner", "Reach", "compiled", "farthest", "inner", "pairs", "reach", "weights_of"]
 
 _Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 Floats = NDArray[np.float64]
@@ -125,6 +125,23 @@ def reach(psi: Floats, b: Floats, g: float, r: float) -> Reach:
         before = slope + slope_error
         slope, slope_error = _add(slope, slope_error, b[i] / a)
     return Reach(psi.size, before, slope + slope_error, gap + gap_error, False)
+
+
+@compiled
+def farthest(psi: Floats, b: Floats, g: float, r: float) -> int:
+    """How many of the first users can have weight if any one of them leaves, a <= 0 not counted."""
+    slope, gap, most = 0.0, 0.0, 0.0
+    for i in range(psi.size):
+        a = g + r * (1.0 - psi[i])
+        if not a > 0.0:
+            return i
+        if i > 0:
+            gap += (b[i] - b[i - 1]) * slope
+            if r * (gap - b[i] * most) >= 1.0:
+                return i
+        slope += b[i] / a
+        most = max(most, b[i] / a)
+    return int(psi.size)
 
 
 @compiled
