@@ -21,6 +21,7 @@ NUMBERS = {  # the figures that the table's words quote
     "acquisition/theorem-2": (8.27461076609753, 8.27461076609753, 1e-9),
     "acquisition/theorem-2-participation": (0.0, -1.1345, 1e-4),
     "acquisition/psi-above-1": (0.0, 0.17245370, 1e-8),
+    "acquisition/proposition-1": (0.0, 0.0976, 5e-5),
     "acquisition/algorithm-1": (1.6724843703511214, 1.756937, 1e-4),
     "acquisition/algorithm-1-signs": (1.6435325714659, -109.14, 1e-2),
     "acquisition/gap": (0.0, 0.0706, 1e-4),

@@ -168,6 +168,7 @@ def test_smooth_priors() -> None:
     cost, c = RISING.virtual_cost(), np.linspace(0.01, 0.99, 99)
     assert cost(c) == pytest.approx(RISING.raw_virtual_cost(c), rel=4e-3)
     assert np.isfinite(cost.top)
+    assert np.all(cost.slopes > 0)
     cost, edges = TWO_HUMPS.virtual_cost(), np.linspace(0, 1, 801)
     bins = HistogramPrior(edges, np.diff(TWO_HUMPS.distribution(edges))).virtual_cost()
     assert cost(c) == pytest.approx(bins(c), abs=6e-3)

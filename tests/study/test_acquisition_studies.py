@@ -58,3 +58,13 @@ def test_what_local_losses_allow():
     assert {each[2] for each in found.values() if each[0] is not None} == {"agrees"}
     assert found["c: least of minimax error over min(1, 1/sum)"][0] == pytest.approx(0.0727470883586658, rel=1e-14)
     assert found["largest ratio of the two where the sum is 1 or more"][0] == pytest.approx(10 * (math.e - 1))
+
+
+def test_noise_on_the_published_mean():
+    found = quick_run("acquisition-central-noise")
+    name = "what noise of 1/epsilon = e^{} adds to the cost, psi = (.3, 1.7)"
+    assert found[name.format(-3)][1] == pytest.approx(0.0976, abs=5e-5)
+    assert found[name.format(-12)][1] == pytest.approx(1.2e-5, abs=5e-7)
+    assert {each[2] for each in found.values()} == {"agrees"}
+    for _, _, forced, moved, least in last_table("acquisition-central-noise"):
+        assert least < moved < forced

@@ -217,6 +217,12 @@ def expected_benchmarks(
     Returns:
         Name -> means. `private information` is what it costs that sensitivities are known to nobody else: the exact
         optimum's cost less that of full information, draw by draw.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> found = expected_benchmarks(UniformPrior(), 50, variance_price=100 / 12, noise_price=100.0, draws=20)
+        >>> found["full information"].cost < found["exact"].cost < found["pooling"].cost
+        True
     """
     prices = {"variance_price": variance_price, "noise_price": noise_price}
     whole("draws", draws, at_least=2)

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import beta
 
+from confide.acquisition.central_noise import with_central_noise
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.draws import prior_draws
 from confide.acquisition.grid import solve_grid
+from confide.acquisition.incentives import audit_ic, direct_from_indirect
 from confide.acquisition.losses import gaussian_losses, local_sigma
 from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
+from confide.acquisition.payments import Offer
 from confide.acquisition.printed import algorithm1_as_printed
 from confide.acquisition.priors import DiscretePrior, HistogramPrior, UniformPrior
 from confide.acquisition.problem import objective, problem7, spread_bounds
@@ -170,10 +173,18 @@ def reports_outside_the_support() -> Finding:
 
 
 def direct_mechanism() -> Finding:
-    """The most to be gained over the truth when a game in which 1 - c^2 is played is turned into a direct one."""
-    case, grid = _two(10.0), np.linspace(0.0, 1.0, 101)
-    played = 1.0 - grid**2
-    return _truth(case, np.sqrt(1.0 - played), 0.5)
+    """The most to be gained over the truth when a game in which everybody plays 1 - c^2 is turned into a direct one."""
+    case = _two(10.0)
+
+    def outcome(actions: Sequence[object], person: int) -> Offer:
+        offers = case.offers(np.sqrt(1.0 - np.asarray(actions, dtype=np.float64)))
+        return Offer(*(float(each[person]) for each in (
+            offers.payments, offers.epsilon_local, offers.epsilon_central)))
+
+    rule = direct_from_indirect(outcome, [lambda c: 1.0 - c**2] * 2)
+    found = max(audit_ic(rule, c, person, np.linspace(0.0, 1.0, 41)).regret
+                for c in ([0.2, 0.5], [0.7, 0.9]) for person in (0, 1))
+    return Finding("holds" if found < 1e-12 else "false", 0.0, found)
 
 
 def _truth(case: TwoUsers, reports: Floats, other: float) -> Finding:
@@ -337,6 +348,14 @@ def reduced_problem() -> Finding:
             y = it.epsilon_local.max() * random.random(len(psi)) + 1e-9
             cheapest = min(cheapest, problem7(w, y, psi, **prices) / it.value)
     return Finding("holds" if worst < 1e-11 and cheapest >= 1.0 else "false", 0.0, worst)
+
+
+def central_noise() -> Finding:
+    """What central noise of 1/epsilon = e^-3 adds to the optimum: psi = (.3, 1.7), g = 1, kappa = 2."""
+    prices = {"variance_price": 1.0, "noise_price": 2.0}
+    least = solve([0.3, 1.7], **prices).value
+    much, little = (with_central_noise([0.3, 1.7], math.exp(k), **prices).value - least for k in (-3, -12))
+    return Finding("holds" if much > little > 0 else "false", 0.0, much)
 
 
 def convexity() -> Finding:

@@ -26,7 +26,7 @@ _SMOOTH = 1e-12
 _NARROW = 1e-13
 """Stretches of reports that are rounding; they go to the stretch after them."""
 
-_EXACT = 4e-16
+_ROUNDING = 4e-16
 
 
 class _Arc(NamedTuple):
@@ -144,7 +144,6 @@ def _common_slope(left: _Arc, right: _Arc) -> float:
     corner, upwards = left.slope(left.end), right.slope(right.start)
     if left.end == right.start and left.last == right.first and upwards >= corner * (1.0 - _SMOOTH):
         return corner
-
     low, high = min(left.slope(left.start), upwards), max(corner, right.slope(right.end))
     if (starts := _chord(left, left.start, right, right.start)) <= low:
         return starts
@@ -154,11 +153,13 @@ def _common_slope(left: _Arc, right: _Arc) -> float:
     while True:
         p, q = left.touch(slope), right.touch(slope)
         height = p * (left.report(p) - slope) - q * (right.report(q) - slope)
+        if abs(height) <= _ROUNDING * q * slope:
+            return slope
         low, high = (slope, high) if height < 0 else (low, slope)
         step = slope - height / (q - p) if q > p else math.nan
         if not low < step < high:
             step = low + (high - low) / 2.0
-        if step in {slope, low, high} or abs(step - slope) <= _EXACT * slope:
+        if step in {low, high}:
             return step
         slope = step
 

@@ -76,7 +76,7 @@ class SmoothPrior(Prior):
 
     Args:
         distribution: F.
-        density: f >= 0; where it is 0 at `high`, the virtual cost ends in infinity.
+        density: f >= 0; where it is 0 at `high`, the virtual cost ends in infinity, and by knots in a steep line.
         low: the least report.
         high: the highest.
         knots: pieces of the virtual cost; they are finer near both ends.
@@ -172,7 +172,7 @@ class SmoothPrior(Prior):
         psi = self.raw_virtual_cost(c)
         with np.errstate(invalid="ignore"):
             if np.all(psi[1:] >= psi[:-1]):
-                return VirtualCost.through(c[::_FINE], psi[::_FINE])
+                return VirtualCost.through(c[::_FINE], _ending(c[::_FINE], psi[::_FINE]))
         return _ironed(c, self._values(self.distribution, c), psi)
 
     def smooth_virtual_cost(self) -> SmoothVirtualCost:
@@ -189,6 +189,16 @@ class SmoothPrior(Prior):
         return SmoothVirtualCost(self.raw_virtual_cost, self.slope_bounds, self.low, self.high)
 
 
+def _ending(c: NDArray[np.float64], psi: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first infinite value replaced by the continuation of the line before it: the top is a rising piece too."""
+    first = int(np.argmin(np.isfinite(psi)))
+    if first >= 2:
+        psi = psi.copy()
+        slope = (psi[first - 1] - psi[first - 2]) / (c[first - 1] - c[first - 2])
+        psi[first] = psi[first - 1] + slope * (c[first] - c[first - 1])
+    return psi
+
+
 def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.float64]) -> VirtualCost:
     """The pooled slopes of q F^-1(q) between points of the grid are flat pieces; between them, lines through psi."""
     nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # a stretch without mass goes to the one after it
@@ -196,7 +206,7 @@ def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.f
     masses = np.diff(sums[nodes])
     pooled = isotonic_regression(np.diff(sums[nodes] * c[nodes]) / masses, weights=masses)
     levels = np.concatenate([[0.0], pooled.x, [np.inf]])
-    values = np.clip(psi[nodes], levels[:-1], levels[1:])
+    values = _ending(c[nodes], np.clip(psi[nodes], levels[:-1], levels[1:]))
     starts, ends = pooled.blocks[:-1], pooled.blocks[1:]
     alone = ends - starts == 1
     # Of points between flat pieces, every sixteenth is a knot.

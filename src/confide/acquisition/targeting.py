@@ -152,6 +152,13 @@ def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed:
 
     Raises:
         InvalidInput: something is out of range.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
+        >>> found = price_for_budget(setting, 2.0, draws=10)
+        >>> abs(found.payments - 2.0) < 3 * found.payments_error
+        True
     """
     positive("budget", budget)
     means = _means(setting, draws, seed)
@@ -171,6 +178,13 @@ def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int
 
     Raises:
         InvalidInput: something is out of range, or no price reaches it.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
+        >>> found = price_for_error(setting, 0.1, draws=10)
+        >>> abs(found.mse - 0.1) < 3 * found.mse_error
+        True
     """
     positive("mse", mse)
     least = setting.variance / setting.people

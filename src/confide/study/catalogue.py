@@ -36,6 +36,7 @@ _MODULES = {
     "acquisition-comparison": "two_part_acquisition.comparison",
     "acquisition-as-printed": "two_part_acquisition.as_printed",
     "acquisition-minimax": "two_part_acquisition.minimax",
+    "acquisition-central-noise": "two_part_acquisition.central_noise",
 }
 
 

@@ -1,0 +1,138 @@
+"""Noise that the platform adds to the mean itself: never worth it. For comparison only.
+
+Central noise of variance alpha central/2 makes S + central of S, in the error and in the central losses. Lowering the
+local levels until sum w^2/y = S + central does the same to both and lowers the local losses; since psi >= 0 the cost
+falls. The optimum with a forced amount of central noise is found here by trying all supports, for a few users.
+
+Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Proposition 1; spec two_part_acquisition section 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.problem import checked_costs, checked_prices
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput
+
+__all__ = ["CentralNoise", "with_central_noise", "without_central_noise"]
+
+Floats = NDArray[np.float64]
+
+MOST = 6
+"""Users; all supports are tried."""
+POINTS = 300
+ROUNDS = 12
+"""Of a search on ever finer grids of S."""
+
+
+@dataclass(frozen=True, eq=False)
+class CentralNoise:
+    """The optimum with a forced amount of central noise.
+
+    Args:
+        value: its cost.
+        weights: (n,) w.
+        epsilon_local: (n,) y.
+        spread: S + central, which the error and the central losses see.
+    """
+
+    value: float
+    weights: Floats
+    epsilon_local: Floats
+    spread: float
+
+
+def with_central_noise(
+    virtual_costs: ArrayLike, central: float, *, variance_price: float, noise_price: float
+) -> CentralNoise:
+    """The best weights and local levels where the platform adds noise to the mean.
+
+    Args:
+        virtual_costs: (n,) psi in (0, inf), n at most 6.
+        central: 1/epsilon >= 0: its variance is alpha/2 times that.
+        variance_price: g >= 0.
+        noise_price: kappa > 0.
+
+    Raises:
+        InvalidInput: as `solve`; more users, a psi that is 0 or infinite.
+
+    Example:
+        >>> prices = {"variance_price": 1.0, "noise_price": 2.0}
+        >>> without = with_central_noise([0.3, 1.7], 0.0, **prices).value
+        >>> round(with_central_noise([0.3, 1.7], 0.049787068367863944, **prices).value - without, 4)
+        0.0976
+    """
+    psi = checked_costs(virtual_costs)
+    if psi.size > MOST:
+        raise InvalidInput("virtual_costs", f"{psi.size} users", f"at most {MOST} can be tried")
+    if not np.all((psi > 0) & np.isfinite(psi)):
+        raise InvalidInput("virtual_costs", "one is 0 or infinite", "must be in (0, inf)")
+    g, kappa = checked_prices(variance_price, noise_price)
+    central = non_negative("central", central)
+    root, alone = np.sqrt(psi), float(psi.min())
+    known = g + kappa * (central + 1.0) + (1.0 - alone) / (central + 1.0) + alone  # the cheapest user alone, S = 1
+    spreads = np.geomspace(1e-9, 1.0, POINTS) * known / kappa
+    best = (np.inf, 0.0, np.zeros(psi.size))
+    for _ in range(ROUNDS):
+        found = [(*_at(psi, root, float(s), central, g, kappa), float(s)) for s in spreads]
+        value, weights, spread = min(found, key=lambda each: each[0])
+        if value < best[0]:
+            best = (value, spread, weights)
+        k = int(np.argmin(np.abs(spreads - best[1])))
+        spreads = np.linspace(spreads[max(k - 1, 0)], spreads[min(k + 1, spreads.size - 1)], 21)
+    value, spread, weights = best
+    return CentralNoise(value, weights, weights * np.sum(root * weights) / (spread * root), spread + central)
+
+
+def without_central_noise(weights: ArrayLike, epsilon_local: ArrayLike, central: float) -> Floats:
+    """Local levels that give the same error and central losses without central noise: none is higher.
+
+    Args:
+        weights: (n,) w.
+        epsilon_local: (n,) y > 0 where w > 0.
+        central: 1/epsilon >= 0.
+
+    Example:
+        >>> without_central_noise([0.5, 0.5], [1.0, 2.0], 0.375).tolist()
+        [0.5, 1.0]
+    """
+    w, y = np.asarray(weights, dtype=np.float64), np.asarray(epsilon_local, dtype=np.float64)
+    spread = float(np.sum(w[w > 0] ** 2 / y[w > 0]))
+    lowered: Floats = y * (spread / (spread + non_negative("central", central)))
+    return lowered
+
+
+def _at(
+    psi: Floats, root: Floats, spread: float, central: float, g: float, kappa: float
+) -> tuple[float, Floats]:
+    """The least cost at a given S, and its weights: the best of all supports' stationary points."""
+    seen = spread + central
+    form = np.diag(g + (1.0 - psi) / seen) + np.outer(root, root) / spread
+    best, found = np.inf, np.zeros(psi.size)
+    for w in _stationary(form):
+        value = float(w @ form @ w)
+        if value < best:
+            best, found = value, w
+    return best + kappa * seen, found
+
+
+def _stationary(form: Floats) -> Iterator[Floats]:
+    """Weights that sum to 1, none negative, at which a quadratic form is stationary on their support."""
+    n = form.shape[0]
+    for size in range(1, n + 1):
+        for support in combinations(range(n), size):
+            chosen = np.array(support)
+            try:
+                part = np.linalg.solve(form[np.ix_(chosen, chosen)], np.ones(size))
+            except np.linalg.LinAlgError:
+                continue
+            weights = np.zeros(n)
+            weights[chosen] = part / part.sum() if part.sum() else part
+            if part.sum() and np.all(weights >= 0):
+                yield weights
