@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.acquisition.losses import ReleaseLosses, as_order
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 
@@ -143,7 +143,7 @@ class Perturbed:
         return b"" if self.message is None else self.message.to_bytes(8, "big", signed=True)
 
 
-def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: str = "record") -> Perturbed:
+def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
     """A participant's side: her record clamped, measured in the lattice's steps, and noise added, all exactly.
 
     Each call draws anew, and two messages of one record compose: send one, and keep it for a retry.

@@ -24,12 +24,13 @@ _RECORDS = 1000  # people whose clients are run; the others' records are at the 
 Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], Release]
 
 
-def release_rows(contracts: LatticeContracts, seed: int) -> list[AuditRow]:
+def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -> list[AuditRow]:
     """Two rows for the levels that the integers deliver, one for absentees, one for the estimate without noise.
 
     Args:
         contracts: as they were made.
         seed: of records and of who is absent.
+        run: the platform's side; a campaign's own, or `aggregate`.
     """
     evidence = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
     local, central = _worst(contracts, contracts.sigma)
@@ -37,10 +38,10 @@ def release_rows(contracts: LatticeContracts, seed: int) -> list[AuditRow]:
         AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence),
         AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence),
         AuditRow.at_most("privacy: the same towards the public, when somebody vanished",
-                         1.0, _with_absentees(contracts, seed, aggregate),
+                         1.0, _with_absentees(contracts, seed, run),
                          "the variance that the platform asked for, along its own run"),
         AuditRow.at_most("accuracy: estimate without noise against the weighted mean (widths)",
-                         contracts.rounding_bias(), _noiseless(contracts, seed, aggregate),
+                         contracts.rounding_bias(), _noiseless(contracts, seed, run),
                          "all clients' and the platform's own run, without noise"),
     ]
 
