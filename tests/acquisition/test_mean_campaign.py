@@ -215,6 +215,19 @@ def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
         _ = campaign(tmp_path, "bad", (('rule = "zcdp"', 'rule = "basic"'),)).plan
 
 
+def test_nobody_sends_a_record_that_the_ledger_would_refuse(tmp_path: Path) -> None:
+    once = ("epsilon = 2000.0", "epsilon = 500.0")  # enough for one of them
+    first, second = campaign(tmp_path, "hours", (once,)), campaign(
+        tmp_path, "again", (once, ('title = "How', 'title = "Again: how'), ("contracts.json", "again.json")))
+    second.draw_up()
+    first.draw_up()
+    first.finish_contracts()
+    play(first, tmp_path)
+    first.settle()
+    with pytest.raises(Refused, match="nobody should send a record"):
+        second.finish_contracts()
+
+
 def test_a_study_plays_everybody(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     outcome, sections = it.study(3)

@@ -211,15 +211,22 @@ class Campaign:
 
         return draw_up(self, [str(each) for each in without], progress, home)
 
-    def finish_contracts(self, *, home: Home | None = None) -> Round:
+    def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
         """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.
 
+        Args:
+            home: the installation whose key signs; default `Home.default()`.
+            store: where the campaign will be settled: its ledger must admit it.
+
         Raises:
-            Refused: none was drawn up.
+            Refused: none was drawn up, or the ledger does not admit the campaign.
         """
         from confide.campaign.contracts import finish
+        from confide.campaign.store import Store
 
-        return finish(self, home)
+        own = Store.existing() if store is None else None
+        with nullcontext(store) if own is None else own as there:
+            return finish(self, home, there)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
         """The operator's look at a round: private, since reports are."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, emit, head, load
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, store_if_any
 
 __all__ = ["contracts", "rehearse", "submit"]
 
@@ -59,6 +59,7 @@ def contracts(
     identity: Annotated[str | None, typer.Option("--id", help="Show one person's contract, for her alone.")] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
                                                "line.")] = None,
+    store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw up everybody's contracts from the reports, show one, or make them final. For the operator."""
@@ -90,8 +91,8 @@ def contracts(
         raise InvalidInput("write", "needs --id", "the round lies in the file that the campaign names")
     if final and without:
         raise InvalidInput("final", "goes with the round that people have seen", "draw up, show, then make it final")
-    with progress_bar("drawing up") as bar:
-        drawn = it.finish_contracts() if final else it.draw_up(
+    with store_if_any(store) as (_, there), progress_bar("drawing up") as bar:
+        drawn = it.finish_contracts(store=there) if final else it.draw_up(
             [name.strip() for text in without or () for name in text.split(",") if name.strip()], progress=bar)
     sections = it.round_sections(drawn)
     if as_json:
