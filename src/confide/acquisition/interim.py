@@ -1,0 +1,111 @@
+"""Interim payments: what a report is paid on average over the others' reports, which she does not know.
+
+The same in expectation as the ex-post payments, but truth is only the best reply to others who are truthful too, and a
+person can lose by taking part. Averages over draws carry standard errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import qmc
+
+from confide.acquisition.payments import PaymentRule
+from confide.acquisition.priors import Prior
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["InterimPayments", "interim_payments"]
+
+_SHIFTS = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InterimPayments:
+    """Means over the others' draws, which are the same for all reports.
+
+    Args:
+        reports: (k,) of one person.
+        payments: (k,) t averaged.
+        standard_errors: (k,) of the payments.
+        epsilon_local: (k,) averaged.
+        epsilon_central: (k,) averaged.
+    """
+
+    reports: NDArray[np.float64]
+    payments: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    epsilon_local: NDArray[np.float64]
+    epsilon_central: NDArray[np.float64]
+
+
+def interim_payments(
+    rule: PaymentRule,
+    priors: Prior | Sequence[Prior],
+    people: int,
+    reports: ArrayLike,
+    *,
+    person: int = 0,
+    draws: int = 256,
+    seed: int = 0,
+    method: Literal["mc", "qmc"] = "qmc",
+) -> InterimPayments:
+    """What a person's reports are paid, averaged over what the others may report.
+
+    Args:
+        rule: virtual costs and prices.
+        priors: one for everybody, or one for each person; those of the rule's virtual costs.
+        people: n >= 2.
+        reports: (k,) of the person.
+        person: her position.
+        draws: of the others' reports; with "qmc" a multiple of 16.
+        seed: of the draws.
+        method: "mc" for independent draws; "qmc" for 16 random shifts of Sobol points, whose means give the errors.
+
+    Raises:
+        InvalidInput: arguments that do not fit each other.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
+        >>> found = interim_payments(rule, UniformPrior(), 2, [0.2, 0.8], draws=64)
+        >>> bool(found.payments[0] > found.payments[1] > 0)
+        True
+    """
+    count, who = whole("people", people, at_least=2), whole("person", person)
+    laws = [priors] * count if isinstance(priors, Prior) else list(priors)
+    one_of("method", method, ("mc", "qmc"))
+    if len(laws) != count or who >= count:
+        raise InvalidInput("people", f"are {count}, with {len(laws)} priors and person {who}", "must fit each other")
+    replicates = _SHIFTS if method == "qmc" else whole("draws", draws, at_least=2)
+    if whole("draws", draws, at_least=2) % replicates:
+        raise InvalidInput("draws", f"are {draws}", f"must be a multiple of {_SHIFTS} for qmc")
+    own = np.asarray(reports, dtype=np.float64).reshape(-1)
+    points = _uniforms(replicates, draws // replicates, count - 1, seed, method)
+    others = [law for k, law in enumerate(laws) if k != who]
+    drawn = np.stack([law.quantile(points[..., k]) for k, law in enumerate(others)], axis=-1)
+    found = np.zeros((replicates, own.size, 3))
+    for replicate, some in zip(found, drawn, strict=True):
+        for rest in some:
+            for k, mine in enumerate(own.tolist()):
+                replicate[k] += rule(np.insert(rest, who, mine), who)
+    found /= draws // replicates
+    mean = found.mean(axis=0)
+    errors = found[..., 0].std(axis=0, ddof=1) / math.sqrt(replicates)
+    return InterimPayments(reports=own, payments=mean[:, 0], standard_errors=errors, epsilon_local=mean[:, 1],
+                           epsilon_central=mean[:, 2])
+
+
+def _uniforms(replicates: int, size: int, dimension: int, seed: int, method: str) -> NDArray[np.float64]:
+    """(replicates, size, dimension) numbers in [0, 1)."""
+    generator = study_generator(seed, "interim")
+    if method == "mc":
+        return generator.random((replicates, size, dimension))
+    start = qmc.Sobol(dimension, scramble=False).random_base2((size - 1).bit_length())[:size]
+    return np.asarray((start + generator.random((replicates, 1, dimension))) % 1.0)

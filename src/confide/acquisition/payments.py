@@ -1,0 +1,238 @@
+"""Payments that make truth the best report, whatever the others report: t = eps_c + c d + rent.
+
+Her utility t - c eps_l - (1 - c) eps_c at the truth is her rent, which falls to 0 at the highest report of her prior:
+that type is the one who is just willing to take part. People without weight send nothing and get nothing.
+
+Source: spec two_part_acquisition section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.certificate import AnyVirtualCost, incentive_bound
+from confide.acquisition.grid import solve_grid
+from confide.acquisition.problem import checked_prices, single_seller_value
+from confide.acquisition.rents import Floats, Sellers, enclosed_rents, exact_rents
+from confide.acquisition.replacement import replaced_values
+from confide.acquisition.smooth_prior import SmoothVirtualCost
+from confide.acquisition.solver import Solution, solve
+from confide.acquisition.virtual_cost import VirtualCost
+from confide.contract.checks import positive
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Offer", "OfferRule", "PaymentRule", "Payments"]
+
+_TOLERANCE = 1e-13
+"""Relative gap of every V."""
+
+_ROUNDING = 1e-14
+"""Of the values on a grid, relative."""
+
+
+class Offer(NamedTuple):
+    """What one person is asked for and gets.
+
+    Args:
+        payment: t.
+        epsilon_local: what the platform may learn.
+        epsilon_central: what the public may.
+    """
+
+    payment: float
+    epsilon_local: float
+    epsilon_central: float
+
+    def utility(self, sensitivity: float) -> float:
+        """t - c eps_l - (1 - c) eps_c for a person with this c; 0 eps = 0 for an infinite level."""
+        local = sensitivity * self.epsilon_local if sensitivity > 0 else 0.0
+        return self.payment - local - (1.0 - sensitivity) * self.epsilon_central
+
+
+class OfferRule(Protocol):
+    """Everybody's reports and a person's position -> what she is offered."""
+
+    def __call__(self, reports: Floats, person: int) -> Offer: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Payments:
+    """Levels and money of everybody, in the order of the users.
+
+    Args:
+        solution: weights and levels.
+        payments: (n,) t >= 0; 0 for whom nothing was asked of, and for whoever was left out of `people`.
+        rents: (n,) what each is paid above her cost.
+        rent_width: how far apart the bounds of a rent are at most; 0 where rents are exact.
+    """
+
+    solution: Solution
+    payments: Floats
+    rents: Floats
+    rent_width: float
+
+    @property
+    def total(self) -> float:
+        """What the platform pays."""
+        return float(np.sum(self.payments))
+
+    def offer(self, person: int) -> Offer:
+        """One person's."""
+        return Offer(float(self.payments[person]), float(self.solution.epsilon_local[person]),
+                     float(self.solution.epsilon_central[person]))
+
+
+@dataclass(frozen=True, eq=False)
+class PaymentRule:
+    """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
+
+    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly under `delta`, and
+    but for `incentive_bound` without.
+
+    Args:
+        virtual_cost: one for everybody, or one for each person; equal ones should be one object.
+        variance_price: g = gamma VAR >= 0.
+        noise_price: kappa = gamma alpha/2 > 0.
+        delta: optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the
+            optimum.
+        rent_tolerance: share of V to which rents under smooth virtual costs are enclosed.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
+        >>> found = rule.pay([0.05, 0.5])
+        >>> found.solution.epsilon_local.round(4).tolist(), found.payments.round(4).tolist()[:1]
+        ([4.0562, 1.2827], [1.9338])
+    """
+
+    virtual_cost: AnyVirtualCost | Sequence[AnyVirtualCost]
+    variance_price: float
+    noise_price: float
+    delta: float | None = None
+    rent_tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        checked_prices(self.variance_price, self.noise_price)
+        positive("rent_tolerance", self.rent_tolerance)
+        if self.delta is not None:
+            positive("delta", self.delta, at_most=1.0)
+        if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
+            costs = tuple(self.virtual_cost)
+            if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
+                raise InvalidInput("virtual_cost", "is not of virtual costs", "must be one, or one for each person")
+            object.__setattr__(self, "virtual_cost", costs)
+
+    @cached_property
+    def _groups(self) -> list[tuple[AnyVirtualCost, NDArray[np.intp] | None]]:
+        """The different virtual costs, and whose they are: None for everybody's."""
+        if not isinstance(self.virtual_cost, Sequence):
+            return [(self.virtual_cost, None)]
+        number: dict[int, int] = {}
+        group = np.array([number.setdefault(id(cost), len(number)) for cost in self.virtual_cost])
+        first = np.unique(group, return_index=True)[1]
+        return [(self.virtual_cost[where], np.flatnonzero(group == k)) for k, where in enumerate(first.tolist())]
+
+    def virtual_costs(self, reports: ArrayLike, present: ArrayLike | None = None) -> Floats:
+        """(n,) psi of reports; infinite for the absentees, whose reports do not matter.
+
+        Args:
+            reports: (n,) c.
+            present: (n,) who takes part; default all. Who does must not depend on the contracts.
+
+        Raises:
+            InvalidInput: a report that the prior cannot produce; another number of reports than of virtual costs.
+        """
+        c, here = self._checked(reports, present)
+        psi = np.full(len(c), np.inf)
+        for cost, people in self._of(np.flatnonzero(here)):
+            psi[people] = cost(c[people])
+        return psi
+
+    def _of(self, people: NDArray[np.intp]) -> Iterator[tuple[AnyVirtualCost, NDArray[np.intp]]]:
+        """These people, ascending, by virtual cost."""
+        for cost, whose in self._groups:
+            yield cost, people if whose is None else np.intersect1d(people, whose, assume_unique=True)
+
+    def _checked(self, reports: ArrayLike, present: ArrayLike | None) -> tuple[Floats, NDArray[np.bool_]]:
+        c = np.asarray(reports, dtype=np.float64)
+        if c.ndim != 1 or not c.size:
+            raise InvalidInput("reports", f"are of shape {c.shape}", "must be a number for each of at least one person")
+        if isinstance(self.virtual_cost, Sequence) and len(self.virtual_cost) != c.size:
+            raise InvalidInput("reports", f"are {c.size} for {len(self.virtual_cost)} virtual costs",
+                               "must be one for each person")
+        here = np.ones(c.size, dtype=bool) if present is None else np.asarray(present)
+        if here.dtype != bool or here.shape != c.shape:
+            raise InvalidInput("present", "is not true or false for each person", f"must be {c.size} of them")
+        return c, here
+
+    def solve(self, virtual_costs: ArrayLike) -> Solution:
+        """Weights and levels for given virtual costs."""
+        prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
+        if self.delta is None:
+            return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
+        return solve_grid(virtual_costs, self.delta, **prices)
+
+    def incentive_bound(self, rent_width: float = 0.0) -> float | None:
+        """What no report of anybody gains over the truth, whatever the reports are; None where there is no bound.
+
+        Nobody's V is above g + 2 sqrt(kappa), which one seller costs: so the bound is public. See `incentive_bound`.
+
+        Args:
+            rent_width: that of the payments, where rents are enclosed.
+        """
+        most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
+        error = most * (_TOLERANCE if self.delta is None else (1.0 + self.delta) * _ROUNDING)
+        bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.delta is not None)
+                  for cost, _ in self._groups]
+        known = [bound for bound in bounds if bound is not None]
+        return max(known) if len(known) == len(bounds) else None
+
+    def pay(
+        self, reports: ArrayLike, *, present: ArrayLike | None = None, people: ArrayLike | None = None
+    ) -> Payments:
+        """Weights, levels and payments.
+
+        Args:
+            reports: (n,) c.
+            present: (n,) who takes part; default all.
+            people: positions of those whose payments are needed; default all.
+
+        Raises:
+            InvalidInput: see `virtual_costs`; nobody takes part.
+        """
+        c, here = self._checked(reports, present)
+        psi = self.virtual_costs(c, here)
+        solution = self.solve(psi)
+        chosen = solution.winners
+        if people is not None:
+            chosen = np.intersect1d(chosen, np.asarray(people, dtype=np.int64))
+
+        def replace(who: NDArray[np.int64], levels: Floats) -> tuple[Floats, Floats]:
+            values, differences = replaced_values(psi, who, levels, variance_price=self.variance_price,
+                                                  noise_price=self.noise_price, grid=self.delta)
+            return values, differences
+
+        rents, width = np.zeros(c.size), 0.0
+        for cost, who in self._of(chosen):
+            if not who.size:
+                continue
+            sellers = Sellers(who, c[who], solution.difference[who], solution.value)
+            if isinstance(cost, VirtualCost):
+                rents[who] = exact_rents(cost, sellers, replace)
+            else:
+                found = enclosed_rents(cost, sellers, replace, self.rent_tolerance * solution.value)
+                rents[who], width = found.points, max(width, float(found.widths.max()))
+        payments = np.zeros(c.size)
+        costly = np.multiply(c, solution.difference, out=np.zeros(c.size), where=c > 0)  # 0 d = 0 for an infinite d
+        payments[chosen] = (solution.epsilon_central + costly + rents)[chosen]
+        return Payments(solution=solution, payments=payments, rents=rents, rent_width=width)
+
+    def __call__(self, reports: Floats, person: int) -> Offer:
+        """One person's offer, for audits."""
+        return self.pay(reports, people=[person]).offer(person)

@@ -1,0 +1,310 @@
+"""What is known beforehand about how much of a person's concern is the platform: the law of her report c in [0, 1].
+
+Priors are public, and must not come from the reports that they are used for. Each gives the virtual cost of a report.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
+
+from confide.acquisition.ironing import QuantilePath
+from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.contract.checks import non_negative, positive
+from confide.contract.errors import InvalidInput
+
+__all__ = [
+    "DiscretePrior",
+    "EmpiricalPrior",
+    "HistogramPrior",
+    "PowerPrior",
+    "Prior",
+    "UniformPrior",
+    "report_bounds",
+]
+
+_MASS = 1e-9
+"""By how much masses may miss 1."""
+
+
+class Prior(ABC):
+    """A law of reports in [0, 1].
+
+    Source: spec two_part_acquisition, section 4; the paper's F_i.
+    """
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """The least and the highest report."""
+
+    @abstractmethod
+    def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
+        """F, for any numbers."""
+
+    @abstractmethod
+    def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        """The least report c with F(c) >= probability, for probabilities in [0, 1]; of uniform numbers, a draw."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """The mean report."""
+
+    @abstractmethod
+    def virtual_cost(self) -> VirtualCost:
+        """The slope of the greatest convex minorant of q F^-1(q), as a function of the report."""
+
+
+def report_bounds(low: object, high: object) -> tuple[float, float]:
+    """The ends of an interval of reports, or an error that names the field."""
+    least, highest = non_negative("low", low, at_most=1.0), positive("high", high, at_most=1.0)
+    if not highest > least:
+        raise InvalidInput("high", f"{highest:g} is not above low = {least:g}", "must leave room for reports")
+    return least, highest
+
+
+def _row(field: str, values: object) -> tuple[float, ...]:
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(math.nan)
+    if found.ndim != 1 or not np.all(np.isfinite(found)):
+        raise InvalidInput(field, "are no row of finite numbers")
+    return tuple(found.tolist())
+
+
+def _rising(field: str, values: tuple[float, ...], least: int) -> tuple[float, ...]:
+    if len(values) < least or values[0] < 0 or values[-1] > 1 or any(np.diff(values) <= 0):
+        raise InvalidInput(field, "are no rising reports", f"must be {least} or more, all in [0, 1]")
+    return values
+
+
+def _masses(values: object, number: int) -> tuple[float, ...]:
+    masses = _row("masses", values)
+    if len(masses) != number or min(masses) < 0:
+        raise InvalidInput("masses", "are no probabilities", f"must be {number} numbers >= 0")
+    if abs(math.fsum(masses) - 1.0) > _MASS:
+        raise InvalidInput("masses", f"sum to {math.fsum(masses):.12g}", "must sum to 1")
+    return masses
+
+
+def _sums(masses: Sequence[float]) -> NDArray[np.float64]:
+    sums = np.append(0.0, np.cumsum(masses))
+    sums /= sums[-1]
+    return sums
+
+
+@dataclass(frozen=True)
+class UniformPrior(Prior):
+    """Every report between two bounds is as likely; the virtual cost is 2 c - low.
+
+    Args:
+        low: >= 0.
+        high: in (low, 1].
+
+    Example:
+        >>> UniformPrior().virtual_cost()([0.25, 1.0]).tolist()
+        [0.5, 2.0]
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        low, high = report_bounds(self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
+        return np.clip((np.asarray(report, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        return np.minimum(self.low + np.asarray(probability, dtype=np.float64) * (self.high - self.low), self.high)
+
+    @property
+    def mean(self) -> float:
+        return (self.low + self.high) / 2.0
+
+    def virtual_cost(self) -> VirtualCost:
+        return VirtualCost.of_pieces([Piece(self.low, self.high, self.low, 2.0)])
+
+
+@dataclass(frozen=True)
+class PowerPrior(Prior):
+    """F(c) = c^exponent on [0, 1]; the virtual cost is (1 + 1/exponent) c.
+
+    Args:
+        exponent: > 0; above 1, most people fear the platform, below 1 the public.
+
+    Example:
+        >>> PowerPrior(2.0).virtual_cost()([0.5, 1.0]).tolist()
+        [0.75, 1.5]
+    """
+
+    exponent: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exponent", positive("exponent", self.exponent))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
+        return np.clip(np.asarray(report, dtype=np.float64), 0.0, 1.0) ** self.exponent
+
+    def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(probability, dtype=np.float64) ** (1.0 / self.exponent)
+
+    @property
+    def mean(self) -> float:
+        return self.exponent / (1.0 + self.exponent)
+
+    def virtual_cost(self) -> VirtualCost:
+        return VirtualCost.of_pieces([Piece(0.0, 1.0, 0.0, 1.0 + 1.0 / self.exponent)])
+
+
+class _PathPrior(Prior):
+    """A law whose quantile function is piecewise linear."""
+
+    @property
+    @abstractmethod
+    def _path(self) -> QuantilePath: ...
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return float(self._path.reports[0]), float(self._path.reports[-1])
+
+    def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
+        return self._path.cdf(report)
+
+    def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        return self._path.quantile(probability)
+
+    @property
+    def mean(self) -> float:
+        return self._path.mean
+
+    def virtual_cost(self) -> VirtualCost:
+        return self._path.virtual_cost()
+
+
+@dataclass(frozen=True)
+class HistogramPrior(_PathPrior):
+    """Uniform within bins, such as a survey of attitudes says. Bins without mass are gaps: nobody can report there.
+
+    Args:
+        edges: (k + 1,) rising bounds of the bins in [0, 1].
+        masses: (k,) probabilities of the bins.
+
+    Raises:
+        InvalidInput: edges that do not rise or leave [0, 1]; masses that are negative or do not sum to 1.
+
+    Example:
+        >>> cost = HistogramPrior((0.0, 0.25, 0.75, 1.0), (0.3, 0.2, 0.5)).virtual_cost()
+        >>> cost([0.2, 0.3, 0.5, 0.9]).round(6).tolist()
+        [0.4, 1.1, 1.309017, 1.309017]
+    """
+
+    edges: tuple[float, ...]
+    masses: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", _rising("edges", _row("edges", self.edges), 2))
+        object.__setattr__(self, "masses", _masses(self.masses, len(self.edges) - 1))
+
+    @cached_property
+    def _path(self) -> QuantilePath:
+        filled = np.flatnonzero(self.masses)
+        bins = slice(filled[0], filled[-1] + 1)
+        return QuantilePath(np.array(self.edges[filled[0]:filled[-1] + 2]), _sums(self.masses[bins]))
+
+
+@dataclass(frozen=True)
+class DiscretePrior(_PathPrior):
+    """Finitely many possible reports.
+
+    Args:
+        points: (k,) rising reports in [0, 1].
+        masses: (k,) their probabilities, all positive.
+
+    Example:
+        >>> prior = DiscretePrior((0.1, 0.5, 0.9), (0.3, 0.4, 0.3))
+        >>> prior.virtual_cost()(prior.points).round(6).tolist()
+        [0.1, 0.8, 1.833333]
+    """
+
+    points: tuple[float, ...]
+    masses: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", _rising("points", _row("points", self.points), 1))
+        masses = _masses(self.masses, len(self.points))
+        if min(masses) == 0:
+            raise InvalidInput("masses", "are 0 for some points", "leave out points that nobody reports")
+        object.__setattr__(self, "masses", masses)
+
+    @cached_property
+    def _path(self) -> QuantilePath:
+        return QuantilePath(np.repeat(self.points, 2), np.repeat(_sums(self.masses), 2)[1:-1])
+
+    def virtual_cost(self) -> VirtualCost:
+        points, masses, sums = np.array(self.points), np.array(self.masses), _sums(self.masses)[:-1]
+        below = np.append(points[0], points[:-1])
+        levels = isotonic_regression(points + sums / masses * (points - below), weights=masses).x
+        return VirtualCost.of_pieces(
+            [Piece(*each, 0.0) for each in zip(below.tolist(), points.tolist(), levels.tolist(), strict=True)],
+            zip(below[1:].tolist(), points[1:].tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class EmpiricalPrior(_PathPrior):
+    """What other people answered: straight lines through the ranks k/(m + 1) of m answers, from `low` to `high`.
+
+    Everybody in [low, high] can report; equal answers are atoms. The virtual cost takes a second for 10^5 answers.
+
+    Args:
+        sample: answers of an earlier survey, never those of the participants.
+        low: the least possible report.
+        high: the highest.
+
+    Raises:
+        InvalidInput: no answers, or answers outside [low, high].
+
+    Example:
+        >>> prior = EmpiricalPrior((0.4, 0.2, 0.4))
+        >>> prior.cdf([0.1, 0.2, 0.4, 0.7]).tolist()
+        [0.125, 0.25, 0.75, 0.875]
+    """
+
+    sample: tuple[float, ...]
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        low, high = report_bounds(self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        sample = _row("sample", self.sample)
+        if not sample or min(sample) < low or max(sample) > high:
+            raise InvalidInput("sample", "are no answers of possible people",
+                               f"must be one or more, all in [{low:g}, {high:g}]")
+        object.__setattr__(self, "sample", sample)
+
+    @cached_property
+    def _path(self) -> QuantilePath:
+        cells = len(self.sample) + 1
+        return QuantilePath(np.concatenate([[self.low], np.sort(self.sample), [self.high]]),
+                            np.arange(cells + 1) / cells)
