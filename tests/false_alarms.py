@@ -50,6 +50,7 @@ SHARES: dict[str, float] = {
     "regression.audit.means": 4e-7,
     # acquisition
     "acquisition.release.error": 1e-8,
+    "acquisition.audit.sampler": 5e-9,
 }
 
 

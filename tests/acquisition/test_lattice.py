@@ -18,6 +18,7 @@ from confide.acquisition.lattice import (
     aggregate,
     integer_contracts,
     lattice_for,
+    message_of,
     perturb,
 )
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
@@ -128,6 +129,10 @@ def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
         assert sent.clamped is clamped
         assert contract.admits(sent.message)
         assert "clamped" not in repr(sent)
+        assert len(sent.wire) == 8
+        assert message_of(sent.wire) == sent.message
+    with pytest.raises(InvalidInput, match=r"^wire"):
+        message_of(sent.wire[1:])
 
 
 @pytest.mark.parametrize("record", [math.nan, None, "1.5", True, 1j])
@@ -141,7 +146,8 @@ def test_what_is_no_record_is_answered_on_her_side_without_saying_it(record) -> 
 def test_who_has_no_step_sends_nothing_and_shows_nothing() -> None:
     nothing = integer_contracts([1.0, 0.0], [1.0, 0.0], 2.0).of(1)
     assert not nothing.active
-    assert perturb(math.nan, nothing, Noise.simulated(1)).message is None
+    sent = perturb(math.nan, nothing, Noise.simulated(1))
+    assert (sent.message, sent.wire) == (None, b"")
 
 
 def test_a_contract_that_does_not_keep_her_level_is_none() -> None:

@@ -14,9 +14,10 @@ that is nearly constant. So order b costs at most b a_i^2/(2 T) + (2 b - 1) t/(b
 b = 1 + 2^-400 on as soon as (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i; and so it is below that order, since the
 divergence increases with the order. That inequality is what is checked.
 
-What stays with whom: a message is 64 bits long whatever it says, and is sent once; two of them compose. Time and size
-of what a client does depend on the contract and on its noise, and on a record by the nanoseconds of integers of other
-lengths.
+What stays with whom: a message is 64 bits long whatever it says (`Perturbed.wire`), and is sent once; two of them
+compose. The time that a client takes depends on the contract, on its noise, and on a record by the nanoseconds of
+integers of other lengths; since it depends on the noise, messages are better sent at a time of day than when they are
+made. Published numbers Y and A' are one release: sums over different sets of senders give away their difference.
 
 Source: spec two_part_acquisition section 2 (release code).
 """
@@ -36,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.acquisition.losses import ReleaseLosses, as_order
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 
@@ -47,9 +48,11 @@ __all__ = [
     "LatticeContracts",
     "Perturbed",
     "Release",
+    "absentee_sigma",
     "aggregate",
     "integer_contracts",
     "lattice_for",
+    "message_of",
     "perturb",
 ]
 
@@ -134,8 +137,13 @@ class Perturbed:
     message: int | None
     clamped: bool = field(repr=False)
 
+    @property
+    def wire(self) -> bytes:
+        """The message in 8 bytes, whatever it says: whoever sees only lengths on the way learns nothing from them."""
+        return b"" if self.message is None else self.message.to_bytes(8, "big", signed=True)
 
-def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: str = "record") -> Perturbed:
+
+def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
     """A participant's side: her record clamped, measured in the lattice's steps, and noise added, all exactly.
 
     Each call draws anew, and two messages of one record compose: send one, and keep it for a retry.
@@ -162,6 +170,21 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: s
     center = round(contract.steps * (record - low) / (high - low))
     sent = as_noise(noise).discrete_gaussian(contract.sigma, 1, stream=stream, center=[center])
     return Perturbed(int(sent[0]), clamped)
+
+
+def message_of(wire: bytes) -> int:
+    """The inverse of `Perturbed.wire`.
+
+    Raises:
+        InvalidInput: not 8 bytes.
+
+    Example:
+        >>> message_of(Perturbed(-3, clamped=False).wire)
+        -3
+    """
+    if not isinstance(wire, bytes) or len(wire) != 8:
+        raise InvalidInput("wire", "is no message", "must be 8 bytes")
+    return int.from_bytes(wire, "big", signed=True)
 
 
 def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
@@ -222,7 +245,7 @@ class LatticeContracts:
             _check_levels(name, getattr(self, name), size)
         if not size or self.index[0] < 0 or self.index[-1] >= self.people or (np.diff(self.index) <= 0).any():
             raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
-        if self.steps.min() < 1 or self.steps.max() > 2 * self.lattice:
+        if self.steps.min() < 1 or self.steps.max() > self.lattice:
             raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
         if self.sigma.min() < _SMALLEST or self.sigma.max() > LARGEST_SCALE:
             raise InvalidInput("sigma", "is out of range", f"must be in {_SMALLEST}..2^55")
@@ -409,7 +432,7 @@ def integer_contracts(
         lattice = FINE if float(ratios.sum()) > _ROOM * spread else COARSE
     if whole("lattice", lattice, at_least=1) > FINE or lattice & (lattice - 1):
         raise InvalidInput("lattice", f"{lattice} cannot be used", "must be a power of two up to 2^50")
-    steps = np.floor(lattice * w)  # exact: the lattice is a power of two
+    steps = np.minimum(np.floor(lattice * w), lattice)  # exact: the lattice is a power of two
     index = np.flatnonzero(steps > 0)
     if not index.size:
         raise InvalidInput("weights", "nobody gets a step of the lattice", "use a finer lattice")
@@ -513,7 +536,7 @@ def _check_public(order: object, low: object, high: object) -> float:
 
 def _as_weights(weights: ArrayLike) -> Floats:
     w = _as_numbers("weights", weights, None)
-    if not (w <= 2).all() or abs(math.fsum(w) - 1.0) > _WHOLE:
+    if not abs(math.fsum(w) - 1.0) <= _WHOLE:
         raise InvalidInput("weights", "do not sum to 1", f"must be >= 0 and sum to 1 within {_WHOLE:g}")
     return w
 

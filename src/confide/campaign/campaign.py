@@ -19,13 +19,14 @@ from confide.campaign.folder import write_rejected
 from confide.campaign.stored import public, unknown
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path, write_new
-from confide.contract.kinds import Check, Collection, LocalKind, Plan, Progress
+from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.noise import Noise
 from confide.privacy.report_book import EVERYBODY, ReportBook
 
 if TYPE_CHECKING:
+    from confide.campaign.contracts import Contract, Round
     from confide.campaign.home import Home
     from confide.campaign.payouts import Payouts
     from confide.campaign.settlement import Settled
@@ -103,8 +104,20 @@ class Campaign:
         fingerprint = (Home.default() if home is None else home).fingerprint
         return [*self.plan.offer(), key_section(fingerprint)]
 
-    def collect(self, progress: Progress | None = None) -> Collection:
-        """Read the records that the file names, one per participant."""
+    def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
+        """Read the records that the file names, one per participant; where there are contracts, the final ones.
+
+        Args:
+            progress: told how far it is.
+            home: the installation that signed the contracts; default `Home.default()`.
+
+        Raises:
+            Refused: contracts are not final.
+        """
+        if isinstance(self.file.kind, ContractKind):
+            from confide.campaign.contracts import round_of
+
+            round_of(self.file, home, final=True)
         return self.file.kind.collect(self.file.config, self.plan, self.file.folder, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
@@ -127,16 +140,20 @@ class Campaign:
         return write_rejected(as_path("write", path), found.rejected)
 
     def submit(
-        self, identity: str | int, record: Mapping[str, str], *, total: float | None = None, home: Home | None = None,
+        self, identity: str | int, record: Mapping[str, str], *, contract: str | None = None, key: str | None = None,
+        total: float | None = None, home: Home | None = None,
     ) -> Mapping[str, str]:
         """A participant's side: draw her report, once, and note its level in her own book.
 
         A second call gives the same report, whatever the record says then. Nothing but the campaign file and her book
-        is read.
+        is read. Where there are contracts, she first hands in a report, which is not drawn and costs nothing; with her
+        final contract her device draws her record.
 
         Args:
             identity: her id.
             record: her answer, column -> value; an empty one takes no part, and costs nothing.
+            contract: hers, as the operator gave it to her.
+            key: fingerprint of the operator's key, from the offer: no other one's contract is acted on.
             total: the most that the levels about the same bit may sum to, where it was asked for before.
             home: the installation that keeps her book; default `Home.default()`.
 
@@ -144,12 +161,26 @@ class Campaign:
             What she hands in: a row of the operator's file.
 
         Raises:
-            Refused: records of this kind are handed in as they are; or the bit was asked for before.
+            Refused: records of this kind are handed in as they are; the contract is not final; or the bit was asked for
+                before.
             InvalidInput: an answer that the campaign cannot use. The message is hers.
         """
         kind, file = self._local(), self.file
         person = kind.identity(file.config, str(identity))
-        private, level = kind.private(file.config, self.plan, record)
+        if not isinstance(kind, ContractKind):
+            if contract is not None:
+                raise InvalidInput("contract", f"the kind {kind.name!r} has none", "leave it out")
+            private, level = kind.private(file.config, self.plan, record)
+        elif contract is None:
+            return kind.reported(file.config, self.plan, person, record)
+        else:
+            from confide.campaign.contracts import read_contract
+
+            found = read_contract(file, person, contract, key)
+            if not found.final:
+                raise Refused("this contract is not final: others may decline, and then yours changes",
+                              "look at it, and wait for the final one")
+            private, level = kind.on_terms(file.config, self.plan, record, found.terms)
         book, mechanism = self.book(home), self.plan.mechanism
         report = book.stored(person, file.digest)
         if report is None:
@@ -157,6 +188,64 @@ class Campaign:
                 person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
                 level=level, total=total, draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
         return kind.row(file.config, person, report)
+
+    def caution(self, record: Mapping[str, str]) -> str:
+        """What a participant's device tells her alone about her record; empty where there is nothing to say."""
+        kind = self.file.kind
+        return kind.caution(self.file.config, record) if isinstance(kind, ContractKind) else ""
+
+    def draw_up(
+        self, without: Sequence[str | int] = (), *, home: Home | None = None, progress: Progress | None = None
+    ) -> Round:
+        """Draw up a round of contracts from everybody's reports; it replaces the one before.
+
+        Args:
+            without: ids that declined or stayed away; those of the rounds before stay out.
+            home: the installation whose key signs; default `Home.default()`.
+            progress: told how far it is.
+
+        Raises:
+            Refused: the kind has no contracts, or they are final.
+        """
+        from confide.campaign.contracts import draw_up
+
+        return draw_up(self, [str(each) for each in without], progress, home)
+
+    def finish_contracts(self, *, home: Home | None = None) -> Round:
+        """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.
+
+        Raises:
+            Refused: none was drawn up.
+        """
+        from confide.campaign.contracts import finish
+
+        return finish(self, home)
+
+    def round_sections(self, drawn: Round) -> Sequence[Section]:
+        """The operator's look at a round: private, since reports are."""
+        from confide.campaign.pages import round_note
+
+        kind = self.file.kind
+        return [] if not isinstance(kind, ContractKind) else [
+            *kind.round_sections(self.plan, drawn.drawn), round_note(drawn)]
+
+    def contract(self, identity: str | int, *, home: Home | None = None) -> Contract:
+        """What the round as it stands offers one person, signed.
+
+        Raises:
+            Refused: none was drawn up.
+        """
+        from confide.campaign.contracts import contract_of
+
+        return contract_of(self, str(identity), home)
+
+    def contract_sections(self, contract: Contract) -> Sequence[Section]:
+        """A contract as she reads it."""
+        from confide.campaign.pages import contract_note
+
+        kind = self.file.kind
+        return [] if not isinstance(kind, ContractKind) else [
+            *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> float:
         """What her own book says that reports on the campaign's bit have cost her, in nats."""
@@ -196,6 +285,10 @@ class Campaign:
             InvalidInput: the file exists, or answers that cannot be used.
         """
         kind, file, target = self._local(), self.file, as_path("out", path)
+        if isinstance(kind, ContractKind):
+            from confide.campaign.contracts import round_of
+
+            round_of(file, home, final=True)
         write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level
         drawn = False
 
@@ -473,4 +566,8 @@ class Campaign:
     def _parsed(self, identity: str | int, record: Mapping[str, str]) -> tuple[Any, int]:
         if not isinstance(record, Mapping):
             raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
+        if isinstance(self.file.kind, ContractKind) and "contract" in record:
+            from confide.campaign.contracts import read_contract
+
+            read_contract(self.file, self.file.kind.identity(self.file.config, str(identity)), record["contract"])
         return self.file.kind.parse_record(self.file.config, self.plan, str(identity), record)

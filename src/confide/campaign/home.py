@@ -5,6 +5,7 @@ remembers which key it was made with and refuses another. `signing.key` is the o
 its fingerprint from the offer. Both are for their owner alone, and lie outside of the database: a copy of that names
 nobody. A key is on the disk before anything is written that depends on it.
 
+`contracts/` has a file for each campaign with contracts whose final round was drawn up, with that round's digest.
 `released/` has a file for each campaign whose pack has left a store of this installation, named after the campaign's
 content, with the digest of the released manifest. It is written once, before the pack leaves: whatever happens to a
 store, no second outcome of the same campaign is released beside the first.
@@ -111,6 +112,32 @@ class Home:
 
     def _release(self, content: str) -> Path:
         return self.folder / "released" / content
+
+    def final_round(self, content: str) -> str | None:
+        """The digest of a campaign's final round of contracts; None where none is final.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._round(content)
+        return read_bytes("contracts", path, 1024).decode("ascii", "replace").strip() if path.exists() else None
+
+    def finish_round(self, content: str, contracts: str) -> None:
+        """Note durably which round of contracts is the final one; nothing, where it was noted.
+
+        Args:
+            content: digest of what the campaign's file says.
+            contracts: digest of the round.
+
+        Raises:
+            Refused: another one is.
+        """
+        write_once("contracts", self._round(content), contracts + "\n")
+        if self.final_round(content) != contracts:
+            raise Refused("another round of contracts is final", "records may have been sent on it")
+
+    def _round(self, content: str) -> Path:
+        return self.folder / "contracts" / content
 
     def _secret(self, name: str) -> bytes:
         path = self.folder / name

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from confide.campaign.contracts import Contract, Round
 from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.ledger import Standing
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
 from confide.contract.presentation import Section, Table, Text
 
-__all__ = ["campaigns_section", "key_section", "ledger_sections", "payout_sections", "subject_section",
-           "verification_section", "withdrawn_section"]
+__all__ = ["campaigns_section", "contract_note", "key_section", "ledger_sections", "payout_sections", "round_note",
+           "subject_section", "verification_section", "withdrawn_section"]
 
 
 def key_section(fingerprint: str) -> Section:
@@ -21,6 +22,25 @@ def key_section(fingerprint: str) -> Section:
         "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
         "help; with your own file it checks your share too.",
     )),))
+
+
+def contract_note(contract: Contract) -> Section:
+    """What is to be done with a contract, and whose signature it bears."""
+    state = ("It is final: with it, your device draws and hands in your record, once." if contract.final else
+             "It is not final: agree or decline. If somebody declines, everybody's contract changes.")
+    return Section(title=f"Round {contract.round}", private=True, blocks=(Text((
+        state, f"It is signed with the key {contract.signer}: compare it with the one in your offer.",)),))
+
+
+def round_note(drawn: Round) -> Section:
+    """Where a round of contracts stands; the operator's alone."""
+    state = ("It is final: devices act on it, and no other round is drawn up. Who stays away now is made up for by "
+             "noise, and is not paid." if drawn.final else
+             "Show each participant hers (--id). If somebody declines or does not answer, draw up another round "
+             "(--without); once all agree, make it final (--final).")
+    gone = f" Without {', '.join(drawn.without)}." if drawn.without else ""
+    return Section(title=f"Round {drawn.number} of contracts (private: for the operator alone)", private=True,
+                   blocks=(Text((state + gone,)),))
 
 
 def campaigns_section(campaigns: Sequence[Stored]) -> Section:

@@ -194,7 +194,7 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
                 try:
                     if known.state is State.OPEN:
                         store.check_charge(asked, known.number)
-                        store.collect(known.number, _packed(campaign, progress))
+                        store.collect(known.number, _packed(campaign, store.home, progress))
                     else:
                         store.charge(known.number, asked)
                 except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
@@ -210,10 +210,10 @@ def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tup
     return known, ours
 
 
-def _packed(campaign: Campaign, progress: Progress | None) -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
+def _packed(campaign: Campaign, home: Home, progress: Progress | None) -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
     codec = campaign.file.kind.codec(campaign.plan)
     if codec is not None:
-        for batch in campaign.collect(progress).data:
+        for batch in campaign.collect(progress, home=home).data:
             yield codec.pack(batch)
 
 

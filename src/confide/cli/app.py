@@ -341,5 +341,5 @@ def reproduce(
 
 
 for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw,
-             participant.rehearse, participant.submit):
+             participant.contracts, participant.rehearse, participant.submit):
     app.command()(verb)

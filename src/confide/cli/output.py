@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AuditOutput", "ChannelOutput", "CheckOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput",
-           "RehearseOutput", "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput",
-           "schema"]
+__all__ = ["AuditOutput", "ChannelOutput", "CheckOutput", "ContractsOutput", "KindsOutput", "OfferOutput", "Output",
+           "PlanOutput", "RehearseOutput", "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput",
+           "SubmitOutput", "schema"]
 
 
 class _Model(BaseModel):
@@ -115,6 +115,17 @@ class SubmitOutput(_Campaign):
     id: str
     report: dict[str, str]
     spent: float = Field(description="nats in all about this bit, by her book")
+
+
+class ContractsOutput(_Campaign):
+    """`confide contracts --json`; private, but for the contract of one person."""
+
+    command: Literal["contracts"] = "contracts"
+    round: int
+    final: bool
+    file: str | None = Field(description="of the round; None where one person's contract was asked for")
+    contract: str | None = Field(description="one person's, as one line of text")
+    sections: list[SectionModel]
 
 
 class RehearseOutput(_Campaign):
@@ -286,9 +297,9 @@ class ChannelOutput(_Model):
     sections: list[SectionModel]
 
 
-Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | RehearseOutput | AuditOutput
-          | KindsOutput | StudiesOutput | ReproduceOutput | CampaignsOutput | LedgerOutput | VerifyOutput
-          | WithdrawOutput | PayoutsOutput | ChannelOutput)
+Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
+          | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | CampaignsOutput
+          | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

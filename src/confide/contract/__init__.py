@@ -31,7 +31,17 @@ if TYPE_CHECKING:
         Truthfulness,
         Unit,
     )
-    from confide.contract.kinds import Check, Collection, Kind, LocalKind, Plan, Progress, kind, kind_names
+    from confide.contract.kinds import (
+        Check,
+        Collection,
+        ContractKind,
+        Kind,
+        LocalKind,
+        Plan,
+        Progress,
+        kind,
+        kind_names,
+    )
     from confide.contract.mechanism import Mechanism, NoiseSource, Phase
     from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, PublicOutcome, SimulatedOutcome
     from confide.contract.presentation import Block, Picture, Section, Table, Text
@@ -48,6 +58,7 @@ __all__ = [
     "Check",
     "Collection",
     "ConfideError",
+    "ContractKind",
     "Guarantee",
     "Guarantees",
     "InvalidInput",
@@ -95,7 +106,7 @@ __getattr__, __dir__ = doors(
             "Accuracy", "Audience", "Budget", "Guarantee", "Guarantees", "Participation", "Privacy", "PrivacyLoss",
             "Source", "Truthfulness", "Unit",
         ),
-        "kinds": ("Check", "Collection", "Kind", "LocalKind", "Plan", "Progress", "kind", "kind_names"),
+        "kinds": ("Check", "Collection", "ContractKind", "Kind", "LocalKind", "Plan", "Progress", "kind", "kind_names"),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),

@@ -24,8 +24,8 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec", "by_slots",
-           "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec",
+           "by_slots", "kind", "kind_names", "types_of"]
 
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 _MOST_DIGITS = 18  # behind the point
@@ -226,6 +226,39 @@ class LocalKind(Kind, Protocol):
     def rehearse(
         self, config: Any, plan: Plan, folder: Path, noise: NoiseSource, progress: Progress | None = None
     ) -> Collection: ...
+
+
+@runtime_checkable
+class ContractKind(LocalKind, Protocol):
+    """A kind that asks twice: for a report first, which is no secret from the operator, and for a record on the terms
+    that follow from everybody's reports.
+
+    `reported` is the row that she hands in first. `contracts_file` is where the round of contracts lies, from the
+    campaign file's folder. `draw_up` makes a round, JSON-ready, from the file of reports, with `without` as if they had
+    never reported; `round_sections` is the operator's look at it. `terms` are one person's of a round, `terms_sections`
+    what she reads. `on_terms` is `private` of the record, on these terms. `caution` is what her device tells her alone
+    about her record, empty where there is nothing to say.
+    """
+
+    def reported(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> Mapping[str, str]: ...
+
+    def contracts_file(self, config: Any) -> str: ...
+
+    def draw_up(
+        self, config: Any, plan: Plan, folder: Path, without: Sequence[str], progress: Progress | None = None
+    ) -> dict[str, Any]: ...
+
+    def round_sections(self, plan: Plan, drawn: Mapping[str, Any]) -> Sequence[Section]: ...
+
+    def terms(self, config: Any, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]: ...
+
+    def terms_sections(self, plan: Plan, terms: Mapping[str, Any]) -> Sequence[Section]: ...
+
+    def on_terms(
+        self, config: Any, plan: Plan, values: Mapping[str, str], terms: Mapping[str, Any]
+    ) -> tuple[Any, float]: ...
+
+    def caution(self, config: Any, values: Mapping[str, str]) -> str: ...
 
 
 def by_slots(progress: Progress, slots: int) -> Progress:

@@ -70,7 +70,8 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
     if sums.concentrated:
         converted = concentrated_epsilon(sums, delta)
         if not math.isfinite(converted):
-            raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0")
+            raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0; "
+                               "the rule 'zcdp' adds them up without one")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
     return Cost(epsilon, spent, Fraction(0))
 

@@ -9,7 +9,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.tables.design import Design, Encoded, Natural
     from confide.tables.records import Records, read_records, rejections
-    from confide.tables.roles import Above, Category, Numeric
+    from confide.tables.roles import Above, Category, Measured, Numeric, Word
     from confide.tables.roster import FirstRows, Roster
     from confide.tables.sources import Source, open_table
 
@@ -20,11 +20,13 @@ __all__ = [
     "Design",
     "Encoded",
     "FirstRows",
+    "Measured",
     "Natural",
     "Numeric",
     "Records",
     "Roster",
     "Source",
+    "Word",
     "open_table",
     "read_records",
     "rejections",
@@ -35,7 +37,7 @@ __getattr__, __dir__ = doors(
     {
         "design": ("Design", "Encoded", "Natural"),
         "records": ("Records", "read_records", "rejections"),
-        "roles": ("Above", "Category", "Numeric"),
+        "roles": ("Above", "Category", "Measured", "Numeric", "Word"),
         "roster": ("FirstRows", "Roster"),
         "sources": ("Source", "open_table"),
     },

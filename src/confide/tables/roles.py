@@ -20,7 +20,8 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import numbers, plain, strings
 from confide.tables._values import as_array
 
-__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Numeric"]
+__all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Measured",
+           "Numeric", "Word"]
 
 FINE, MISSING, INFINITE, OUTSIDE, UNLISTED = range(5)
 """What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level."""
@@ -291,20 +292,134 @@ class Above:
         return Cells((raw > self.threshold).astype(np.int64), problems)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A number in its own unit, within public bounds or outside of them: nothing is scaled or rounded.
+
+    Args:
+        column: the column's name.
+        lower: lowest value that is fine; -inf for any.
+        upper: highest one.
+
+    Example:
+        >>> Measured(column="concern", lower=0.0, upper=1.0).encode([0.1, "1.5", None])
+        Cells(values=array([0.1, 0. , 0. ]), problems=array([0, 3, 1], dtype=int8))
+    """
+
+    column: str
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    def __post_init__(self) -> None:
+        _column(self.column)
+        if not self.lower < self.upper:
+            raise InvalidInput("upper", f"{self.upper:g} is not above lower = {self.lower:g}")
+
+    def encode(self, cells: Any) -> Cells:
+        """A column as float64 of shape (m,); 0 where not fine.
+
+        Raises:
+            InvalidInput: the column's type holds no numbers. Never depends on the values.
+        """
+        raw = numbers(self.column, as_array(cells)) + 0.0
+        problems = np.zeros(len(raw), np.int8)
+        problems[(raw < self.lower) | (raw > self.upper)] = OUTSIDE
+        problems[np.isinf(raw)] = INFINITE
+        problems[np.isnan(raw)] = MISSING
+        return Cells(np.where(problems == FINE, raw, 0.0), problems)
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
+        return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" if bounded else "must be a number"
+
+    def reason(self, problem: int) -> str:
+        """What a problem means, in public terms."""
+        words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
+        return f"{self.column}: {words[problem]}; {self.limit()}"
+
+    def encode_one(self, value: object) -> tuple[float, str | None]:
+        """One participant's value, on her own side.
+
+        Returns:
+            The number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+        """
+        cells, message = _encode_one(self, value)
+        return float(cells[0]), message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """A whole number of 64 bits, written as 16 hexadecimal digits: the length of no number tells which one it is.
+
+    Args:
+        column: the column's name.
+
+    Example:
+        >>> role = Word(column="record")
+        >>> Word.spelled(-7), role.encode(["fffffffffffffff9", "-7", ""])
+        ('fffffffffffffff9', Cells(values=array([-7,  0,  0]), problems=array([0, 4, 1], dtype=int8)))
+    """
+
+    column: str
+
+    def __post_init__(self) -> None:
+        _column(self.column)
+
+    @staticmethod
+    def spelled(value: int) -> str:
+        """A number as such a word."""
+        return value.to_bytes(8, "big", signed=True).hex()
+
+    def encode(self, cells: Any) -> Cells:
+        """A column as int64 of shape (m,); 0 where not fine.
+
+        Raises:
+            InvalidInput: the column holds no texts. Never depends on the values.
+        """
+        array = plain(as_array(cells))
+        words = strings(self.column, array)
+        fine = pc.fill_null(pc.match_substring_regex(words, "^[0-9a-fA-F]{16}$"), False)
+        digits = pc.if_else(fine, words, pa.scalar("0" * 16, words.type)).to_pylist()
+        values = np.frombuffer(bytes.fromhex("".join(digits)), dtype=">i8").astype(np.int64)
+        problems = np.where(fine.to_numpy(zero_copy_only=False), FINE, UNLISTED).astype(np.int8)
+        empty = pc.fill_null(pc.equal(words, pa.scalar("", words.type)), True)
+        problems[empty.to_numpy(zero_copy_only=False)] = MISSING
+        return Cells(values, problems)
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        return "must be 16 hexadecimal digits, as a device writes them"
+
+    def reason(self, problem: int) -> str:
+        """What a problem means, in public terms."""
+        return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
+
+    def encode_one(self, value: object) -> tuple[int, str | None]:
+        """One participant's value, on her own side.
+
+        Returns:
+            The number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+        """
+        cells, message = _encode_one(self, value)
+        return int(cells[0]), message
+
+
 _WORDS: Mapping[int, str] = {INFINITE: "is not finite", OUTSIDE: "is out of bounds", UNLISTED: "is not on the list"}
 
 
-def _encode_one(role: Numeric | Category, value: object) -> tuple[np.ndarray, str | None]:
+def _encode_one(role: Numeric | Category | Measured | Word, value: object) -> tuple[np.ndarray, str | None]:
     values, problems = role.encode([value])
     problem = int(problems[0])
     if problem == FINE:
         return values, None
-    if problem in _WORDS:
+    if problem in _WORDS and not (problem == UNLISTED and isinstance(role, Word)):
         words = f"{_show(value)} {_WORDS[problem]}"
     elif value is None or (isinstance(value, str) and not value.strip()) or _is_nan(value):
         words = "no value is given"
     else:
-        words = f"{_show(value)} is not a {'number' if isinstance(role, Numeric) else 'level'}"
+        what = {Numeric: "number", Measured: "number", Category: "level", Word: "word of 64 bits"}[type(role)]
+        words = f"{_show(value)} is not a {what}"
     return values, f"{role.column}: {words}; {role.limit()}"
 
 

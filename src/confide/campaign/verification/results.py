@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
+from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import MANIFEST, REPORT, report, tables
 from confide.campaign.report import without_pictures
@@ -16,7 +17,7 @@ from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import same_rows, same_text
 from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
 from confide.contract.encoding import canonical, encode
-from confide.contract.kinds import Plan
+from confide.contract.kinds import ContractKind, Plan
 from confide.contract.outcome import Provenance, PublicOutcome
 
 __all__ = ["billboard", "own_share", "report_page", "result_tables"]
@@ -159,7 +160,9 @@ def report_page(
 # ---- her own
 
 
-def own_share(file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapping[str, Any]) -> str:
+def own_share(
+    file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapping[str, Any], signer: str
+) -> str:
     """Whether a participant's share is what the billboard gives to her record.
 
     Args:
@@ -167,9 +170,14 @@ def own_share(file: CampaignFile, plan: Plan, outcome: PublicOutcome, mine: Mapp
         plan: what this version plans of it.
         outcome: of the pack.
         mine: her own file.
+        signer: fingerprint of the key that signed the pack; empty where none did.
     """
     if mine["content"] != file.digest:
         raise Broken("the file is of another campaign")
+    if isinstance(file.kind, ContractKind):
+        signed = read_contract(file, mine["id"], mine["record"]["contract"])
+        if signed.signer != signer:
+            raise Broken("her contract is signed with another key than the pack")
     record, index = file.kind.parse_record(file.config, plan, mine["id"], mine["record"])
     found = dict(outcome.mechanism.decode(record, index, outcome.billboard))
     if canonical(encode(found, {})) != canonical(encode(dict(mine["share"]), {})) or index != mine["index"]:

@@ -78,7 +78,7 @@ class _Verifier:
         }
         if mine is not None:
             own = mine
-            checks["own share"] = lambda: results.own_share(self.file, self.plan, self.outcome, own)
+            checks["own share"] = lambda: results.own_share(self.file, self.plan, self.outcome, own, self.signer)
         title = self.note.get("title")
         findings: tuple[Finding, ...] = tuple(made(check, look) for check, look in checks.items())
         return Verification(

@@ -1,0 +1,194 @@
+"""The audit of a bought mean: her client, the sum, extreme contracts, lies and money, each with planted bugs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.acquisition.audit.client import client_controls, client_rows
+from confide.acquisition.audit.release import release_controls, release_rows
+from confide.acquisition.audit.sums import sum_controls, sum_rows
+from confide.acquisition.draws import prior_draws
+from confide.acquisition.incentives import audit_ic
+from confide.acquisition.lattice import LatticeContracts, Release
+from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
+from confide.acquisition.payments import Offer, OfferRule
+from confide.audit import AuditReport, AuditRow, Control
+from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
+from confide.contract.kinds import Progress
+from confide.contract.progress import advance
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["audit_mean", "extreme_reports"]
+
+_PROFILES = 8  # of reports drawn from the belief
+_LIARS = 6
+_LIES = 33
+_SEARCHED = 400  # people up to whom lies are searched for in the campaign itself; else among so many of them
+
+
+def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+
+    Args:
+        it: the mechanism.
+        seed: of reports, records and histories.
+        progress: called as the audit goes on.
+    """
+    drawn = [reports for reports, _ in prior_draws(it.prior, it.people, _PROFILES, seed, psi_floor=it.psi_floor)]
+    made = it.contracts(drawn[0])
+    rows = [*client_rows(made.lattice, seed), *sum_rows(made.lattice),
+            *release_rows(made.lattice, seed, run=_campaign(it, made))]
+    advance(progress, 1, 4)
+    rows += _caps(it, [made, *(it.contracts(each) for each in (*drawn[1:], *extreme_reports(it, seed)))])
+    advance(progress, 2, 4)
+    rows += _lies(it, seed)
+    advance(progress, 3, 4)
+    out = [*client_controls(made.lattice, seed), *sum_controls(made.lattice), *release_controls(made.lattice, seed),
+           *_liars_paid(it, seed)]
+    advance(progress, 4, 4)
+    return AuditReport(tuple(rows), tuple(out))
+
+
+def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., Release]:
+    """The platform's side as a campaign runs it."""
+
+    def run(_: LatticeContracts, index: NDArray[np.int64], messages: NDArray[np.int64], noise: Noise) -> Release:
+        sent = dict(zip(index.tolist(), messages.tolist(), strict=True))
+        board = it.run(made.records(sent), noise).billboard
+        if not isinstance(board, MeanBillboard):
+            raise TypeError(type(board).__name__)
+        return Release(board.total, board.steps, it.low, it.high)
+
+    return run
+
+
+# ---- contracts
+
+
+def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Profiles of reports in which one person carries as much as she can, or few people take part.
+
+    Args:
+        it: the mechanism.
+        seed: of who they are.
+    """
+    low = np.array([rule.support[0] for rule in it.rules])
+    high = np.array([rule.support[1] for rule in it.rules])
+    random = study_generator(seed, "extreme reports")
+    low, high = np.broadcast_to(low, it.people), np.broadcast_to(high, it.people)
+    one = np.arange(it.people) == random.integers(it.people)
+    for reports in (np.where(one, low, high), np.where(one, high, low), low, high, np.where(one, low, math.nan)):
+        yield reports.copy()
+    few = np.full(it.people, math.nan)
+    who = random.permutation(it.people)[: max(2, it.people // 100)]
+    few[who] = np.where(np.arange(len(who)) == 0, low[who], high[who])
+    yield few
+
+
+def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
+    promised, caps = it.guarantees(), it.caps
+    accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
+    unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
+                                            "with one person who carries as much as she can")
+    worst = {
+        "local": max(float(each.lattice.epsilon_local.max()) for each in all_made),
+        "central": max(float(each.lattice.epsilon_central.max()) for each in all_made),
+        "error": max(each.lattice.mse(it.scaled_variance) for each in all_made) * it.width**2,
+        "paid": max(int(each.payments.max()) for each in all_made) * unit,
+        "total": float(np.mean([each.payments.sum() for each in all_made[:_PROFILES]])) * unit,
+    }
+    return [
+        AuditRow.at_most("privacy: the largest contracted loss, towards the platform", caps.local, worst["local"],
+                         evidence),
+        AuditRow.at_most("privacy: the largest contracted loss, towards the public", caps.central, worst["central"],
+                         evidence),
+        AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
+                         vacuous=accuracy.vacuous, scale=accuracy.bound,
+                         note="no better than guessing the middle of the range" if accuracy.vacuous else ""),
+        AuditRow.at_most(f"money: a single payment ({it.currency})", budget.highest, worst["paid"], evidence,
+                         scale=budget.highest),
+        AuditRow.at_most(f"money: expected total ({it.currency})", budget.expected, worst["total"],
+                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected),
+    ]
+
+
+# ---- lies
+
+
+def _in_coins(it: TwoPartMechanism) -> OfferRule:
+    """A person's offer as it is paid, in nats at weight 1."""
+    coins = it.nat_price * it.minor_units
+
+    def offer(reports: NDArray[np.float64], person: int) -> Offer:
+        found = it.payment_rule.pay(reports, people=[person]).offer(person)
+        return found._replace(payment=math.ceil(found.payment * coins) / coins)
+
+    return offer
+
+
+def _profile(it: TwoPartMechanism, seed: int) -> tuple[TwoPartMechanism, NDArray[np.float64], list[int], str]:
+    """The mechanism in which lies are searched for, everybody's reports, who tries, and a word of evidence."""
+    small, where = it, "the campaign itself"
+    if it.people > _SEARCHED and not isinstance(it.prior, tuple):
+        small, where = it.of_people(_SEARCHED), f"the same campaign among {_SEARCHED} people"
+    reports, psi = next(prior_draws(small.prior, small.people, 1, seed, psi_floor=small.psi_floor, stream="lies"))
+    order = np.argsort(psi, kind="stable")
+    winners = max(1, int(np.count_nonzero(small.payment_rule.solve(psi).weights)))
+    places = {0, winners // 2, winners - 1, min(winners, small.people - 1), small.people - 1, small.people // 2}
+    return small, reports, [int(order[k]) for k in sorted(places)][:_LIARS], where
+
+
+def _search(
+    small: TwoPartMechanism, rule: OfferRule, reports: NDArray[np.float64], who: list[int]
+) -> tuple[float, float]:
+    """The best lie's gain and the least utility of the truth, in the currency."""
+    gains, truths = [], []
+    for person in who:
+        own = small.rules[person if len(small.rules) > 1 else 0]
+        grid = np.linspace(*own.support, _LIES)
+        near = reports[person] + np.array([-1e-3, -1e-6, 1e-6, 1e-3])
+        lies = np.concatenate([grid, near, reports[(person + 1) % len(reports)] + np.array([-1e-9, 1e-9])])
+        found = audit_ic(rule, reports, person, lies[own.admits(lies)])
+        gains.append(found.regret)
+        truths.append(found.truth)
+    return max(gains) * small.nat_price, min(truths) * small.nat_price
+
+
+def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
+    promised = it.guarantees()
+    truth, part = promised.of(Truthfulness)[0], promised.of(Participation)[0]
+    small, reports, who, where = _profile(it, seed)
+    gain, least = _search(small, _in_coins(small), reports, who)
+    scale = small.largest_payment
+    return [
+        AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
+                         f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
+                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale),
+        AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
+                          f"the same people in {where}"),
+    ]
+
+
+def _liars_paid(it: TwoPartMechanism, seed: int) -> list[Control]:
+    """Payments that were broken on purpose: lies must gain."""
+    small, reports, who, _ = _profile(it, seed)
+
+    def costs_alone(reports: NDArray[np.float64], person: int) -> Offer:
+        found = small.payment_rule.pay(reports, people=[person]).offer(person)
+        c = float(reports[person])
+        return found._replace(payment=c * found.epsilon_local + (1.0 - c) * found.epsilon_central)
+
+    def local_alone(reports: NDArray[np.float64], person: int) -> Offer:
+        found = small.payment_rule.pay(reports, people=[person]).offer(person)
+        return found._replace(payment=found.payment - found.epsilon_central)
+
+    gain, _ = _search(small, costs_alone, reports, who)
+    _, least = _search(small, local_alone, reports, who)
+    visible = small.nat_price * 1e-6 * small.caps.local
+    return [Control("truth", "people are paid what their reports cost, without a rent", gain > visible),
+            Control("participation", "the loss towards the public is not paid for", least < -visible)]

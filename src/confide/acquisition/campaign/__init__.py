@@ -1,0 +1,1 @@
+"""The campaign kind of bought means: `mean`."""

@@ -1,0 +1,171 @@
+"""The tables of a `mean` campaign file: every key is public, and no number ever comes from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.acquisition.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.tables import Numeric
+
+__all__ = ["MeanConfig"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class People(_Table):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=1, le=10**8, description="n, invited slots; fixed and public")
+    id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the "
+                    "file's i-th row is i")
+
+
+class Record(_Table):
+    """`[record]`: what each person knows of herself."""
+
+    question: str = Field(min_length=1, description="as people read it")
+    column: str = Field(default="record", min_length=1, description="of the noisy records")
+    low: Finite = Field(description="public lower end; a record below it counts as it")
+    high: Finite = Field(description="public upper end")
+    variance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="public bound of the records' variance, from other data; default (high - low)^2/4, "
+        "which nothing exceeds")
+    unit: str = Field(default="", description="of a record, as people read it")
+
+    @model_validator(mode="after")
+    def _range(self) -> Record:
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, {self.low:g} is not below {self.high:g}")
+        return self
+
+
+class Reports(_Table):
+    """`[reports]`: how much each fears the platform's knowledge, against the public's. Not private."""
+
+    source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
+    column: str = Field(default="concern", min_length=1, description="c, in [0, 1]: 1 fears the platform alone, 0 the "
+                        "public alone; an empty cell did not report")
+
+
+class Contracts(_Table):
+    """`[contracts]`: where the round of contracts lies."""
+
+    file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
+
+
+class Data(_Table):
+    """`[data]`: the noisy records that people sent on their contracts."""
+
+    source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
+
+
+class Belief(_Table):
+    """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
+
+    law: Literal["uniform", "power", "histogram", "discrete"] = "uniform"
+    low: Weight | None = Field(default=None, description="of 'uniform', default 0")
+    high: Weight | None = Field(default=None, description="of 'uniform', default 1")
+    exponent: Positive | None = Field(default=None, description="of 'power': F(c) = c^exponent")
+    edges: tuple[Weight, ...] | None = Field(default=None, description="of 'histogram': ends of the bins")
+    points: tuple[Weight, ...] | None = Field(default=None, description="of 'discrete'")
+    masses: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(
+        default=None, description="of 'histogram' and 'discrete'; they sum to 1")
+
+    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "uniform": (), "power": ("exponent",), "histogram": ("edges", "masses"), "discrete": ("points", "masses")}
+
+    @model_validator(mode="after")
+    def _parameters(self) -> Belief:
+        own = self._NEEDS[self.law]
+        for name in own:
+            if getattr(self, name) is None:
+                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
+        for name in ("low", "high", "exponent", "edges", "points", "masses"):
+            if getattr(self, name) is not None and name not in own and not (self.law == "uniform"
+                                                                           and name in ("low", "high")):
+                raise ValueError(f"{name} does not belong to law = {self.law!r}")
+        return self
+
+    def build(self) -> Prior:
+        """F."""
+        if self.exponent is not None:
+            return PowerPrior(exponent=self.exponent)
+        if self.edges is not None and self.masses is not None:
+            return HistogramPrior(edges=self.edges, masses=self.masses)
+        if self.points is not None and self.masses is not None:
+            return DiscretePrior(points=self.points, masses=self.masses)
+        return UniformPrior(0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high)
+
+
+class Price(_Table):
+    """`[price]`: what the mean is worth to the buyer, and privacy to people."""
+
+    error: Positive = Field(description="gamma: what one squared unit of error of the mean costs the buyer, in the "
+                            "currency")
+    nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
+
+
+class Privacy(_Table):
+    """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
+
+    order: float = Field(default=2.0, gt=1, allow_inf_nan=False, description="alpha of the Renyi divergence")
+    psi_floor: float = Field(default=0.05, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
+                             "of those who fear the public alone")
+    grid: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the least; in "
+                        "return no lie gains")
+
+
+class Payment(_Table):
+    """`[payment]`: in which money."""
+
+    currency: str = Field(min_length=1)
+    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
+
+    @model_validator(mode="after")
+    def _power_of_ten(self) -> Payment:
+        if str(self.minor_units).strip("0") != "1":
+            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
+        return self
+
+
+class Rehearsal(_Table):
+    """`[rehearsal]`: records that are public already, to play people with. Never read by a run that releases."""
+
+    source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
+    column: str = Field(min_length=1, description="of the records")
+    id: str | None = Field(default=None, min_length=1, description="column with the ids, or 'row'; default that of "
+                           "[people]")
+
+
+class MeanConfig(_Table):
+    """All tables of the kind `mean`."""
+
+    people: People
+    record: Record
+    reports: Reports
+    contracts: Contracts = Contracts()
+    data: Data
+    belief: Belief
+    price: Price
+    privacy: Privacy = Privacy()
+    payment: Payment
+    rehearsal: Rehearsal | None = None
+
+    @model_validator(mode="after")
+    def _columns(self) -> MeanConfig:
+        if self.people.id in (self.record.column, self.reports.column):
+            raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
+        return self
+
+    def concern(self) -> Numeric:
+        """Role of the column of reports."""
+        return Numeric(column=self.reports.column, lower=0.0, upper=1.0)

@@ -1,0 +1,526 @@
+"""The kind `mean`: report how you fear two leaks, agree to a contract, send one noisy record, be paid."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide import acquisition
+from confide.acquisition.campaign.config import MeanConfig
+from confide.acquisition.campaign.plan import MeanPlan
+from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, read_reports
+from confide.acquisition.lattice import LatticeContract, perturb
+from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
+from confide.acquisition.records import Contracted, ContractedRecords, RecordCodec
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import read_bytes, reading
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
+from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import number
+from confide.privacy.noise import Noise
+from confide.tables import Measured, Roster, Source, Word, open_table
+
+__all__ = ["KIND", "MeanKind", "Rehearsed"]
+
+_LARGEST_ROUND = 1 << 31
+_STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard", "PowerPrior", "TwoPartMechanism",
+           "UniformPrior")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Rehearsed:
+    """A collection that was played.
+
+    Args:
+        truth: (n,) the records, nan where there is none.
+        reports: (n,) what was reported, nan where nothing was.
+        drawn: the contracts.
+        records: with what was sent on them.
+    """
+
+    truth: np.ndarray
+    reports: np.ndarray
+    drawn: Drawn
+    records: ContractedRecords
+
+    def __iter__(self) -> Any:
+        yield self.records
+
+
+class MeanKind:
+    """Buy a mean from people who fear two leaks."""
+
+    name: ClassVar[str] = "mean"
+    summary: ClassVar[str] = ("buy the mean of a bounded number from people who weigh what the platform and what the "
+                              "public learns")
+    config: type[Any] = MeanConfig
+    types: ClassVar[Mapping[str, type]] = {name: getattr(acquisition, name) for name in _STORED}
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.acquisition.campaign").joinpath("templates", "mean.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: MeanConfig) -> MeanPlan:
+        return _plan(config)
+
+    def identities(self, config: MeanConfig) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def codec(self, plan: MeanPlan) -> RecordCodec:
+        """A contract and what was sent on it."""
+        return RecordCodec()
+
+    def payouts(self, plan: MeanPlan) -> PayoutTerms:
+        it = plan.mechanism
+        return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
+                           highest=math.ceil(it.largest_payment * it.minor_units) + 1)
+
+    # ---- the participant's side
+
+    def identity(self, config: MeanConfig, text: str) -> str:
+        """The id as it stands on the public list."""
+        roster = Roster(config.people.count)
+        return roster.identity(roster.rank(text))
+
+    def question(self, config: MeanConfig) -> str:
+        """What is asked."""
+        return config.record.question
+
+    def level(self, plan: MeanPlan) -> float:
+        """What one record costs at most."""
+        return plan.mechanism.caps.local
+
+    def private(self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str]) -> tuple[Any, float]:
+        """What she reports first: nothing is drawn, and it costs no privacy of her record."""
+        return self._concern(config, plan, values), 0.0
+
+    def reported(self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]) -> dict[str, str]:
+        """The row that she hands in first, in the operator's file of reports."""
+        concern = self._concern(config, plan, values)
+        return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
+
+    def on_terms(
+        self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str], terms: Mapping[str, Any]
+    ) -> tuple[Any, float]:
+        """(her record with her contract, what it costs her); None, and nothing, where she is asked for none."""
+        contract = lattice_contract(plan.mechanism, terms)
+        plan.mechanism.check_contract(contract)
+        if not contract.active:
+            return None, 0.0
+        value = self._value(config, values)
+        return (None, 0.0) if value is None else ((value, contract), contract.epsilon_local)
+
+    def caution(self, config: MeanConfig, values: Mapping[str, str]) -> str:
+        """What her device tells her alone of a record outside of the range."""
+        if config.record.column not in values:
+            return ""
+        value, low, high = self._value(config, values), config.record.low, config.record.high
+        if value is None or low <= value <= high:
+            return ""
+        return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; nobody else is told"
+
+    def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
+        """What she hands in on her contract: a row of the operator's file of records."""
+        return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
+
+    def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
+        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        it = data.records
+        sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
+        people = range(config.people.count) if config.people.id == "row" else sent
+        return [self.row(config, str(k + 1), sent.get(k)) for k in people]
+
+    def _concern(self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str]) -> float | None:
+        column = config.reports.column
+        _known(values, (column,))
+        if not str(values.get(column, "")).strip():
+            return None
+        concern, problem = _concerns(config).encode_one(values[column])
+        if problem is None and not plan.mechanism.rules[0].admits([concern]).all():
+            problem = f"{column}: {concern:g} is not a report that the belief of the file allows"
+        if problem:
+            raise InvalidInput("record", problem)
+        return concern
+
+    def _value(self, config: MeanConfig, values: Mapping[str, str]) -> float | None:
+        column = config.record.column
+        _known(values, (column,))
+        if not str(values.get(column, "")).strip():
+            return None
+        value, problem = Measured(column=column).encode_one(values[column])
+        if problem:
+            raise InvalidInput("record", problem)
+        return value
+
+    # ---- contracts
+
+    def contracts_file(self, config: MeanConfig) -> str:
+        """Where the round lies."""
+        return config.contracts.file
+
+    def draw_up(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, without: Sequence[str], progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Everybody's contract, from the file of reports.
+
+        Raises:
+            Refused: nobody reported.
+        """
+        reports, _ = self._reports(config, plan, folder, progress)
+        roster = Roster(config.people.count)
+        reports[[roster.rank(each) for each in without]] = math.nan
+        if np.isnan(reports).all():
+            raise Refused("nobody reported", f"collect reports in {config.reports.source}")
+        return as_document(plan.mechanism.contracts(reports))
+
+    def _reports(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None
+    ) -> tuple[np.ndarray, dict[str, str]]:
+        rejected: dict[str, str] = {}
+        source = _watched(open_table(config.reports.source, folder=folder), config, progress)
+        found = read_reports(source, _concerns(config), Roster(config.people.count), config.people.id,
+                             plan.mechanism.rules[0].admits, rejected)
+        return found, rejected
+
+    def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
+        """The operator's look at a round."""
+        it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
+        steps, total = made.steps.astype(np.float64), float(made.steps.sum())
+        noise = math.sqrt(float(made.variance)) / total * it.width
+        error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
+        rows = (
+            ("people asked for a record", f"{len(made.index):,}"),
+            ("payments in all, if each of them sends it", plan.coins(int(made.payment.sum()))),
+            ("largest payment", plan.coins(int(made.payment.max()))),
+            ("standard error of the mean, with records of the stated variance", plan.measured(error)),
+            ("  of it noise alone", plan.measured(noise)),
+            ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
+            ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
+        )
+        return [Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
+            Table(columns=("what", "in this round"), rows=rows, note="All of it follows from the reports."),))]
+
+    def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
+        """One person's contract."""
+        rank = Roster(config.people.count).rank(identity)
+        names = drawn["columns"]
+        for row in drawn["rows"]:
+            if row[0] == rank:
+                return dict(zip(names[1:], row[1:], strict=True))
+        return {"steps": 0, "sigma": "0", "epsilon_local": 0.0, "epsilon_central": 0.0, "payment": 0}
+
+    def terms_sections(self, plan: MeanPlan, terms: Mapping[str, Any]) -> Sequence[Section]:
+        """A contract as she reads it."""
+        it = plan.mechanism
+        contract = lattice_contract(it, terms)
+        if not contract.active:
+            return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
+                "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
+        noise = it.width * contract.sigma / contract.steps
+        right = [NormalDist().cdf(math.sqrt(level / (2.0 * it.order)))
+                 for level in (contract.epsilon_local, contract.epsilon_central)]
+        return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
+                        blocks=(
+            Table(columns=("what", "for you"), rows=(
+                ("you are paid, once your record has come in", plan.coins(int(terms["payment"]))),
+                ("noise that your device adds, standard deviation", plan.measured(noise)),
+                ("local loss, towards the operator", f"{number(contract.epsilon_local)} nats at order {it.order:g}"),
+                ("central loss, towards the public", f"{number(contract.epsilon_central)} nats"),
+                ("weight of your record, in steps", f"{contract.steps:,}"))),
+            Text((f"What that means: who must guess whether your record is at the lower or the upper end of the "
+                  f"range, even money beforehand, is right {right[0]:.1%} of the time at most from what the operator "
+                  f"sees, and {right[1]:.1%} from what the public sees, as long as the others add their noise.",)),))]
+
+    # ---- records
+
+    def collect(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the file of records and the round; rows are read by the run."""
+        data = self._submissions(config, plan, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    def _submissions(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
+    ) -> Submissions:
+        drawn = self._drawn(config, plan, folder)
+        source = _watched(open_table(config.data.source, folder=folder), config, progress)
+        found = Submissions(source=source, role=Word(column=config.record.column), drawn=drawn,
+                            roster=Roster(config.people.count), identity=config.people.id)
+        found.check()
+        return found
+
+    def _drawn(self, config: MeanConfig, plan: MeanPlan, folder: Path) -> Drawn:
+        path = folder / config.contracts.file
+        data = read_bytes("contracts", path, _LARGEST_ROUND)
+        with reading("contracts", path):
+            return as_drawn(json.loads(data)["drawn"], plan.mechanism.people)
+
+    def check(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
+        people = config.people.count
+        if not (folder / config.contracts.file).exists():
+            reports, rejected = self._reports(config, plan, folder, progress)
+            usable = int(np.count_nonzero(~np.isnan(reports)))
+        else:
+            data = self._submissions(config, plan, folder, progress)
+            usable = sum(int(np.count_nonzero(batch.sent)) for batch in data)
+            rejected = data.rejected
+        return Check(slots=people, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
+
+    def record(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, identity: str
+    ) -> tuple[Contracted | None, int]:
+        """One participant's contract, and whether her record came in; and her index."""
+        index = Roster(config.people.count).rank(identity)
+        for batch in self._submissions(config, plan, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return batch.one(int(found[0])), index
+        return None, index
+
+    def parse_record(
+        self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[Contracted, int]:
+        """Her contract's terms and what she sent, as she types them, and her index.
+
+        Her own file says what her contract says: `contract` is its text, and the column of records what she sent.
+        """
+        from confide.contract.tokens import token_terms
+
+        column = config.record.column
+        _known(values, ("contract", column))
+        if "contract" not in values:
+            raise InvalidInput("record", "has no contract", "give contract=TEXT, as you got it from the operator")
+        terms = token_terms(values["contract"], identity=self.identity(config, identity))
+        contract = lattice_contract(plan.mechanism, terms)
+        sent = bool(str(values.get(column, "")).strip())
+        if sent:
+            message, problem = Word(column=column).encode_one(values[column])
+            if problem is None and not (contract.active and contract.admits(message)):
+                problem = f"{column}: is not what a device sends on this contract"
+            if problem:
+                raise InvalidInput("record", problem)
+        return Contracted(steps=contract.steps, sigma=contract.sigma, epsilon_local=contract.epsilon_local,
+                          epsilon_central=contract.epsilon_central, payment=int(terms["payment"]),
+                          sent=sent), Roster(config.people.count).rank(identity)
+
+    # ---- results
+
+    def result(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        """The mean, how far off it can be, and what is promised to whom."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        it, known = plan.mechanism, plan.mechanism.certify(board)
+        if not board.steps:
+            found = Text(("No record came in: there is no mean.",))
+        else:
+            found = Text((
+                f"The mean: {plan.measured(it.estimate(board))}.",
+                f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
+                f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
+                f"over the belief, was {plan.measured(plan.expected[1].root_error)}. That of these very contracts is "
+                "not published: it would tell of the reports.",
+                f"It is {board.total:,} of {board.steps:,} steps of the range: both are public, and nothing else is.",
+            ))
+        return [
+            Section(title="What was bought", blocks=(found,)),
+            Section(title="What is promised, and to whom", blocks=(Text((
+                *(f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." + (f" {each.note[:1].upper()}{each.note[1:]}."
+                                                                           if each.note else "")
+                  for each in plan.guarantees),
+            )),)),
+        ]
+
+    def tables(self, plan: MeanPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`mean`: the estimate, and the bound of its standard error."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        it = plan.mechanism
+        return {"mean": pa.table({
+            "mean": [it.estimate(board) if board.steps else None],
+            "standard_error_at_most": [math.sqrt(it.certify(board).mse)], "unit": [plan.config.record.unit]})}
+
+    def explain(
+        self, plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        """One participant's share: what, from what, and why."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        share = plan.mechanism.decode(record, index, board)
+        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+        who = f"Participant {index + 1}"
+        if stored is not None and stored != share["payment"]:
+            return [Section(title=f"{who}: settled at {plan.coins(stored)}", private=True, blocks=(Text((
+                f"What the files hold today would be paid {plan.coins(share['payment'])}: it is not what was settled. "
+                f"What counts is the settlement: {plan.coins(stored)}.",)),))]
+        if record is None or not record.steps:
+            return [Section(title=f"{who}: nothing was asked", private=True, blocks=(Text((
+                "No record was asked of this id, or none of its contract arrived; nothing is paid.",)),))]
+        if not record.sent:
+            return [Section(title=f"{who}: no record arrived", private=True, blocks=(Text((
+                "There was a contract, and no record came in on it; nothing is paid, and nothing was learned.",)),))]
+        it = plan.mechanism
+        return [Section(title=f"{who}: payment {plan.coins(share['payment'])}", private=True, blocks=(Text((
+            f"For one noisy record, as the contract says: at most {number(record.epsilon_local)} nats towards the "
+            f"operator and {number(record.epsilon_central)} towards the public, at order {it.order:g}.",
+            f"The record counted {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's "
+            "reports and not from records: the public result does not give it, the operator's signature on the "
+            "contract does.",
+        )),))]
+
+    # ---- rehearsal
+
+    def rehearse(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, noise: Noise, progress: Progress | None = None
+    ) -> Collection:
+        """Everybody's side, played with records that are public already, on the round of contracts if there is one.
+
+        Returns:
+            A collection whose `data` is `Rehearsed`.
+
+        Raises:
+            Refused: the file names no such records.
+        """
+        table = config.rehearsal
+        if table is None:
+            raise Refused("the campaign file has no [rehearsal]",
+                          "name a source of records that are public already")
+        it, rejected = plan.mechanism, dict[str, str]()
+        source = _watched(open_table(table.source, folder=folder), config, progress)
+        truth = read_reports(source, Measured(column=table.column), Roster(config.people.count),
+                             config.people.id if table.id is None else table.id,
+                             lambda values: np.ones(len(values), np.bool_), rejected)
+        reports, _ = self._reports(config, plan, folder, None)
+        drawn = (self._drawn(config, plan, folder) if (folder / config.contracts.file).exists()
+                 else as_drawn(as_document(it.contracts(reports)), it.people))
+        message, sent = np.zeros(len(drawn.index), np.int64), np.zeros(len(drawn.index), np.bool_)
+        for k, rank in enumerate(drawn.index.tolist()):
+            if not math.isnan(truth[rank]):
+                own = LatticeContract(int(drawn.steps[k]), int(drawn.sigma[k]), float(drawn.epsilon_local[k]),
+                                      float(drawn.epsilon_central[k]), it.order, it.low, it.high)
+                message[k] = perturb(float(truth[rank]), own, noise, stream=("record", rank)).message or 0
+                sent[k] = True
+        return Collection(data=Rehearsed(truth=truth, reports=reports, drawn=drawn,
+                                         records=drawn.with_messages(message, sent)), rejected=rejected)
+
+    def study(self, plan: MeanPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The true mean beside what was bought, and what it cost."""
+        it, board, data = plan.mechanism, _billboard(outcome), collection.data
+        truth = data.truth[~np.isnan(data.truth)]
+        inside = np.clip(truth, it.low, it.high)
+        paid = int(outcome.shares["payment"].to_numpy().sum())
+        rows: tuple[tuple[str, str], ...] = (
+            ("mean of all records", plan.measured(float(truth.mean()))),
+            ("  of those within the range", plan.measured(float(inside.mean()))),
+            ("mean that was bought", plan.measured(it.estimate(board))),
+            ("their variance, in squared widths", number(float(inside.var()) / it.width**2)),
+            ("  that of the plan", number(it.scaled_variance)),
+            ("paid in all", plan.coins(paid)),
+            ("  expected", plan.money(plan.expected[1].payments)),
+        )
+        return [Section(title="Beside the true records", study=True, blocks=(
+            Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample: that is part of "
+                  "the error."),))]
+
+    def audit(self, plan: MeanPlan, seed: int, progress: Progress | None = None) -> Any:
+        from confide.acquisition.audit.whole import audit_mean
+
+        return audit_mean(plan.mechanism, seed, progress)
+
+
+def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeContract:
+    """What a person's device needs of her terms.
+
+    Raises:
+        InvalidInput: no terms of a contract.
+        NotGuaranteed: its noise does not keep its level.
+    """
+    try:
+        steps, sigma = int(terms["steps"]), int(terms["sigma"])
+        local, central = float(terms["epsilon_local"]), float(terms["epsilon_central"])
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput("contract", "has no terms of a record", "use it as the operator gave it") from None
+    return LatticeContract(steps, sigma, local, central, it.order, it.low, it.high)
+
+
+def as_document(made: Contracts) -> dict[str, Any]:
+    """A round as JSON: one row a contract."""
+    it = made.lattice
+    rows = zip(it.index.tolist(), it.steps.tolist(), map(str, it.sigma.tolist()), it.epsilon_local.tolist(),
+               it.epsilon_central.tolist(), made.payments.tolist(), strict=True)
+    return {"columns": ["index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment"],
+            "rows": [list(row) for row in rows], "variance": str(it.noise_variance)}
+
+
+def as_drawn(document: Mapping[str, Any], people: int) -> Drawn:
+    """A round from its JSON."""
+    rows = list(zip(*document["rows"], strict=True))
+    index, steps, sigma, local, central, payment = rows or [()] * 6
+    return check_ranks(Drawn(
+        index=np.array(index, np.int64), steps=np.array(steps, np.int64),
+        sigma=np.array(list(map(int, sigma)), np.int64), epsilon_local=np.array(local, np.float64),
+        epsilon_central=np.array(central, np.float64), payment=np.array(payment, np.int64),
+        variance=int(document["variance"])), people)
+
+
+def _concerns(config: MeanConfig) -> Measured:
+    return Measured(column=config.reports.column, lower=0.0, upper=1.0)
+
+
+def _id(config: MeanConfig) -> str:
+    return config.people.id if config.people.id != "row" else "id"
+
+
+def _known(values: Mapping[str, str], names: tuple[str, ...]) -> None:
+    unknown = sorted(values.keys() - set(names))
+    if unknown:
+        raise InvalidInput("record", f"{unknown[0]!r} is not asked for here", f"give {', '.join(names)}")
+
+
+def _watched(source: Source, config: MeanConfig, progress: Progress | None) -> Source:
+    return source if progress is None else source.watched(by_slots(progress, config.people.count))
+
+
+def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanBillboard:
+    if not isinstance(outcome.billboard, MeanBillboard):
+        raise InvalidInput("outcome", "is of another kind of campaign", "must be of the kind 'mean'")
+    return outcome.billboard
+
+
+def _as_settled(plan: MeanPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> MeanPlan:
+    """The plan with the mechanism that ran: another version may plan another one."""
+    it = outcome.mechanism
+    if not isinstance(it, TwoPartMechanism):
+        raise InvalidInput("outcome", "is of another kind of campaign", "must be of the kind 'mean'")
+    return plan if it == plan.mechanism else MeanPlan(mechanism=it, config=plan.config)
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: MeanConfig) -> MeanPlan:
+    record, price, privacy = config.record, config.price, config.privacy
+    mechanism = TwoPartMechanism(
+        people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
+        high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
+        grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency,
+        minor_units=config.payment.minor_units)
+    found = MeanPlan(mechanism=mechanism, config=config)
+    if found.expected[1].root_error >= record.high - record.low:
+        raise Refused("the mean would be off by more than the range, on average",
+                      "raise [price] error, or ask more people")
+    return found
+
+
+KIND = MeanKind()

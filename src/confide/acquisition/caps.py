@@ -1,0 +1,124 @@
+"""What no report of anybody can make worse: bounds on losses, error and payments from public parameters alone.
+
+With kappa = `noise_price`, ghat = g / sqrt(kappa), Q the quadratic form of the weights and M = max(1, largest virtual
+cost), every optimum of problem (7) has
+
+* a central loss w^2/S <= sqrt(kappa), since S = sqrt(Q/kappa) and Q >= w^2;
+* a local loss y = w B / (b S), where b^2 is the person's virtual cost, at least the floor phi, and B = sum b w. Let
+  t = (B - b w)/w be the others' part of B. Then Q >= w^2 (1 + 2 b t + t^2/M), since the others' own part of Q is at
+  least their B^2/M, and w <= 1/(1 + t/sqrt(M)), since their B is at most (1 - w) sqrt(M). So y <= sqrt(kappa) f(t),
+
+      f(t) = (1 + t/b) / ((1 + t/sqrt(M)) sqrt(1 + 2 b t + t^2/M)),
+
+  which falls in b and is therefore largest at the floor. Also y <= sqrt(kappa) (1 + (1 + ghat/2)/(2 phi)), whatever M:
+  2 b w (B - b w) <= Q, and 2 sqrt(kappa Q) <= g + 2 sqrt(kappa), the value with a single seller;
+* gamma MSE = (V + g |w|^2)/2 <= g + sqrt(kappa), and V - gamma MSE <= sqrt(kappa) + g (1 - 1/n)/2.
+
+A (1 + delta)-approximate optimum on a fixed range of r = 1/S has r = u sqrt(kappa/Q) with u + 1/u <= 2 + delta (2 +
+ghat): both losses grow by at most the largest such u, and the halves above become u^2/(1 + u^2).
+
+Source: confide; spec two_part_acquisition sections 2, 5 and 8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Caps"]
+
+_ROOM = 1.0 + 1e-9  # for sums in doubles
+_POINTS = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caps:
+    """Bounds that hold whatever is reported.
+
+    Args:
+        people: n, registered users.
+        variance_price: g >= 0.
+        noise_price: kappa > 0.
+        psi_floor: phi > 0, the least virtual cost.
+        psi_most: the largest one; infinity where the prior's density ends at 0.
+        grid: delta of `solve_grid`; 0 for exact optima.
+
+    Example:
+        >>> caps = Caps(people=2, variance_price=1.0, noise_price=4.0, psi_floor=0.25, psi_most=2.0)
+        >>> round(caps.central, 4), round(caps.local, 3), round(caps.error_cost, 4), round(caps.payments, 4)
+        (2.0, 2.321, 3.0, 2.25)
+    """
+
+    people: int
+    variance_price: float
+    noise_price: float
+    psi_floor: float
+    psi_most: float
+    grid: float = 0.0
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        non_negative("variance_price", self.variance_price)
+        positive("noise_price", self.noise_price)
+        non_negative("grid", self.grid)
+        if not self.psi_most >= positive("psi_floor", self.psi_floor):
+            raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor", f"at least {self.psi_floor:g}")
+
+    @property
+    def central(self) -> float:
+        """The largest central loss of anybody."""
+        return math.sqrt(self.noise_price) * self._stretch * _ROOM
+
+    @property
+    def local(self) -> float:
+        """The largest local loss of anybody."""
+        either = 1.0 + (1.0 + self.grid) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
+        if math.isfinite(self.psi_most):
+            either = min(either, self._largest_f())
+        return either * self.central
+
+    @property
+    def error_cost(self) -> float:
+        """The largest gamma MSE: a mean squared error of at most this over gamma."""
+        g, half = self.variance_price, self._half
+        return (g * (1.0 - half) + half * self._value) * _ROOM
+
+    @property
+    def payments(self) -> float:
+        """The largest expected total of payments, whatever the prior."""
+        return self._half * (self._value - self.variance_price / self.people) * _ROOM
+
+    @property
+    def _ghat(self) -> float:
+        return self.variance_price / math.sqrt(self.noise_price)
+
+    @property
+    def _value(self) -> float:
+        """Bound on the value: that of a single seller."""
+        return (1.0 + self.grid) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
+
+    @property
+    def _stretch(self) -> float:
+        """The largest u."""
+        m = 1.0 + self.grid * (1.0 + self._ghat / 2.0)
+        return m + math.sqrt(m * m - 1.0)
+
+    @property
+    def _half(self) -> float:
+        square = self._stretch**2
+        return square / (1.0 + square)
+
+    def _largest_f(self) -> float:
+        b, root = math.sqrt(self.psi_floor), math.sqrt(max(1.0, self.psi_most))
+        # Below the first point f is below 1 + 1e-9, beyond the last one it is small. Each of its three factors moves
+        # by at most as much as t, in proportion: between two points f rises by less than 3/2 of a step.
+        ends = math.log(1e-9 * b), math.log(1e9 * root * max(1.0, root / b))
+        step = (ends[1] - ends[0]) / (_POINTS - 1)
+        t = np.exp(np.linspace(*ends, _POINTS))
+        f = (1.0 + t / b) / ((1.0 + t / root) * np.sqrt(1.0 + 2.0 * b * t + (t / root) ** 2))
+        return max(1.0, float(f.max())) * math.exp(1.5 * step) * _ROOM

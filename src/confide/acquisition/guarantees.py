@@ -1,0 +1,60 @@
+"""What buying a mean promises, as typed guarantees, from public parameters alone: whatever anybody reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.privacy.losses import ZCDP
+
+if TYPE_CHECKING:
+    from confide.acquisition.mechanism import TwoPartMechanism
+
+__all__ = ["DOCUMENT", "two_part_guarantees"]
+
+DOCUMENT = "Fallah et al. 2022"
+_SPEC = "two_part_acquisition"
+
+
+def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
+    """Privacy towards three audiences, accuracy, truth, participation and budget, in reading order."""
+    caps, coin = it.caps, 1.0 / it.minor_units
+    local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))
+    each = "the largest that any reports can lead to; each contract states its own, usually far smaller"
+    lattice = Source(document=DOCUMENT, statement="Lemma 1", spec=f"{_SPEC} 2",
+                     erratum="noise on one integer lattice; lattice noise under real weights shows every record")
+    unit, part = Unit.RECORD_REPLACED, "one record"
+    payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
+                      erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
+                              "grid that no report moves")
+    who = "everybody, whatever the others report, while noise is drawn on her side and absence does not hang on offers"
+    return Guarantees((
+        Privacy(loss=local, unit=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
+                note=f"{each}. Reports of sensitivity have no privacy: contracts follow from them"),
+        Privacy(loss=central, unit=unit, part=part, audience=Audience.PUBLIC, source=lattice,
+                note=f"{each}. It rests on the noise of the others"),
+        Privacy(loss=local, unit=unit, part=part, audience=Audience.FELLOWS, source=Source(
+            document="confide", statement="a fellow subtracts her own noise", spec=f"{_SPEC} 2"),
+            note="towards a fellow who knows her own noise, and towards all the others together"),
+        Accuracy(bound=it.mse_bound, trivial=it.width**2 / 4, source=Source(
+            document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
+            measure="the mean squared error of the estimate", note="whatever is reported, while all send who agreed, "
+            "and all records lie in the range with at most the stated variance"),
+        Truthfulness(gain=coin, trivial=it.nat_price * caps.local, who=who, source=payments, unit_of_gain=it.currency,
+                     note="a coin, to which payments are rounded up"
+                     + ("" if it.grid else "; with grid = 0 only where the virtual cost has no flat stretch")),
+        Participation(utility=0.0, who=f"{who}, with c of the prior", source=payments, note="ex post"),
+        Budget(expected=it.nat_price * caps.payments + it.people * coin, lowest=0.0,
+               highest=it.largest_payment + coin, currency=it.currency, source=payments,
+               note="of the total in the mean over the prior, whatever it is; the plan's own expectation is sharper"),
+    ))

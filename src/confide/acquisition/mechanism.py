@@ -1,0 +1,472 @@
+"""`TwoPartMechanism`: people say how they fear two leaks, are offered contracts, and send records with their own noise.
+
+Three phases. Each person reports c, the weight of her loss towards the platform; 1 - c is that of her loss towards the
+public. From all reports and public parameters follow everybody's weight, noise and payment: `contracts`. On hers, each
+person's own device draws one noisy record: `submit`. `run` adds up what was sent, and publishes the sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.caps import Caps
+from confide.acquisition.lattice import LatticeContract, LatticeContracts, integer_contracts, lattice_for, perturb
+from confide.acquisition.payments import PaymentRule
+from confide.acquisition.priors import Prior
+from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
+from confide.acquisition.solver import Solution
+from confide.acquisition.virtual_cost import VirtualCost
+from confide.contract.checks import finite, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.privacy.events import ZCDPEvent
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+
+__all__ = ["Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"]
+
+_MOST_COINS = 2**62
+_INTEGERS = 1.0 + 2.0**-16  # of an error: weights and noise in whole steps, weights rounded down
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanBillboard(Billboard):
+    """What everybody sees of a mean that was bought.
+
+    Args:
+        total: Y, the sum of the noisy records in steps, with noise in the place of who vanished.
+        steps: A', the sum of the steps of those whose records are in it; 0 where none is.
+    """
+
+    total: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        whole("billboard.steps", self.steps)
+        whole("billboard.total", self.total, at_least=-(2**127))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorCertificate(Certificate):
+    """How far off the mean is, from the share of the weight that came in.
+
+    Args:
+        share: A'/A, about 1 where all sent their record.
+        mse: bound of the mean squared error, in squared units of a record; infinite where nobody sent one.
+    """
+
+    share: float
+    mse: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Contracts:
+    """Everybody's contract: the platform's, since all reports follow from it.
+
+    Args:
+        lattice: steps, noise and levels of those who are asked for a record.
+        payments: (k,) what each of those is paid, in the smallest coin, if she sends it.
+        solution: weights, levels and cost, for everybody.
+        exact: (n,) payments before rounding, in the currency.
+    """
+
+    lattice: LatticeContracts
+    payments: NDArray[np.int64]
+    solution: Solution
+    exact: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return "<contracts; private, see their fields>"
+
+    def records(self, messages: Mapping[int, int]) -> ContractedRecords:
+        """The contracts with what was sent on them.
+
+        Args:
+            messages: rank -> message; who has none sent nothing.
+        """
+        it, index = self.lattice, self.lattice.index
+        sent = np.array([int(each) in messages for each in index], dtype=np.bool_)
+        return ContractedRecords(
+            index=index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
+            epsilon_central=it.epsilon_central, payment=self.payments, sent=sent, variance=it.noise_variance,
+            message=np.array([messages.get(int(each), 0) for each in index], dtype=np.int64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPartMechanism(Mechanism):
+    """Buy the mean of people's records, at privacy towards the platform and towards the public.
+
+    A type-c person's utility of an offer is payment - nat_price (c epsilon_local + (1 - c) epsilon_central), with
+    losses in nats of Renyi divergence of the order. Truth is her best report whatever the others report, and never
+    costs her: payments are ex post, and rounded up to whole coins.
+
+    Args:
+        people: n, registered slots.
+        prior: of everybody's c, or one for each slot; public, and independent across people and of their records.
+        mse_price: what a unit of squared error of the mean, in squared units of a record, is worth to the buyer.
+        low: public lower end of a record.
+        high: public upper end.
+        variance: public bound of a record's variance, in squared units, never estimated from these records;
+            (high - low)^2/4 if left out, which no records exceed.
+        order: alpha of the Renyi divergence, > 1.
+        psi_floor: least virtual cost, > 0: without one a record would be bought without noise.
+        grid: cost may exceed the least by this factor; in return no lie gains anything, whatever the prior. 0 for the
+            exact least cost.
+        nat_price: what a nat of loss costs a person of weight 1 on it, in the currency.
+        currency: of payments.
+        minor_units: how many of its smallest coin make one unit.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Example:
+        >>> from confide.acquisition import TwoPartMechanism, UniformPrior
+        >>> from confide.privacy.noise import Noise
+        >>> study = TwoPartMechanism(people=3, prior=UniformPrior(), mse_price=40.0)
+        >>> contracts = study.contracts([0.2, 0.5, 0.9])
+        >>> contracts.solution.weights.round(3).tolist()
+        [0.405, 0.336, 0.26]
+        >>> outcome = study.simulate([0.2, 0.5, 0.9], [1.0, 0.0, 1.0], Noise.simulated(1))
+        >>> outcome.shares["payment"].to_pylist() == contracts.payments.tolist()
+        True
+    """
+
+    people: int
+    prior: Prior | tuple[Prior, ...]
+    mse_price: float
+    low: float = 0.0
+    high: float = 1.0
+    variance: float | None = None
+    order: float = 2.0
+    psi_floor: float = 0.01
+    grid: float = 0.001
+    nat_price: float = 1.0
+    currency: str = ""
+    minor_units: int = 100
+
+    phases: ClassVar[tuple[Phase, ...]] = (
+        Phase(name="report", asks="how much the platform's knowledge weighs against the public's"),
+        Phase(name="contract", asks="whether she agrees to weight, noise and payment"),
+        Phase(name="submission", asks="one noisy record, drawn on her side"),
+    )
+    share_depends_on: ClassVar[str] = "one's own contract, which follows from all reports and which the platform signed"
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
+        if not all(isinstance(each, Prior) for each in priors) or len(priors) not in {1, self.people}:
+            raise InvalidInput("prior", "is not one prior, or one for each slot", "such as UniformPrior()")
+        positive("mse_price", self.mse_price)
+        if not math.isfinite(finite("high", self.high) - finite("low", self.low)) or not self.high > self.low:
+            raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
+        if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
+            raise InvalidInput("variance", f"{self.variance!r} is out of range", f"records in [{self.low:g}, "
+                               f"{self.high:g}] have at most {(self.high - self.low) ** 2 / 4:g}")
+        non_negative("variance", 0.0 if self.variance is None else self.variance)
+        if positive("order", self.order) <= 1:
+            raise InvalidInput("order", f"{self.order!r} is out of range", "must be above 1 and finite")
+        positive("psi_floor", self.psi_floor)
+        non_negative("grid", self.grid, at_most=1.0)
+        positive("nat_price", self.nat_price)
+        whole("minor_units", self.minor_units, at_least=1)
+        if not self.largest_payment * self.minor_units <= _MOST_COINS:
+            raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
+                               "larger coins, a smaller mse_price, or a smaller nat_price")
+
+    # ---- public numbers
+
+    @property
+    def width(self) -> float:
+        """high - low."""
+        return self.high - self.low
+
+    @property
+    def scaled_variance(self) -> float:
+        """VAR: the variance in squared widths."""
+        return 0.25 if self.variance is None else self.variance / self.width**2
+
+    @property
+    def error_price(self) -> float:
+        """gamma: price of a squared width of error, in nats at weight 1."""
+        return self.mse_price * self.width**2 / self.nat_price
+
+    @property
+    def variance_price(self) -> float:
+        """g = gamma VAR."""
+        return self.error_price * self.scaled_variance
+
+    @property
+    def noise_price(self) -> float:
+        """kappa = gamma alpha/2."""
+        return self.error_price * self.order / 2.0
+
+    @cached_property
+    def rules(self) -> tuple[VirtualCost, ...]:
+        """Virtual costs of reports, floored: one for all, or one for each; equal priors share one."""
+        priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
+        made: dict[Prior, VirtualCost] = {}
+        for each in priors:
+            if each not in made:
+                made[each] = each.virtual_cost().floored(self.psi_floor)
+        return tuple(made[each] for each in priors)
+
+    @cached_property
+    def payment_rule(self) -> PaymentRule:
+        """From reports to weights, levels and payments, in nats at weight 1."""
+        return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
+                           delta=self.grid or None)
+
+    def of_people(self, people: int) -> TwoPartMechanism:
+        """The same among another number of people, who share one prior."""
+        return replace(self, people=people)
+
+    @cached_property
+    def caps(self) -> Caps:
+        """Bounds that hold whatever is reported."""
+        return Caps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
+                    psi_floor=self.psi_floor, psi_most=max(self.psi_floor, *(rule.top for rule in self.rules)),
+                    grid=self.grid)
+
+    @property
+    def largest_payment(self) -> float:
+        """What no payment exceeds, in the currency: epsilon_central + c d(c) + the integral of d from c to at most 1,
+        where no d exceeds the largest local loss.
+        """
+        caps = self.caps
+        return self.nat_price * (caps.central + caps.local)
+
+    @property
+    def lattice(self) -> int:
+        """A, from public numbers alone."""
+        finite_tops = [rule.levels.max() for rule in self.rules]
+        return lattice_for(self.people, max(finite_tops) / self.psi_floor)
+
+    # ---- promises
+
+    def guarantees(self) -> Guarantees:
+        from confide.acquisition.guarantees import two_part_guarantees
+
+        return two_part_guarantees(self)
+
+    def events(self) -> tuple[ZCDPEvent, ...]:
+        """One record of each person, at the largest local loss that any reports can lead to."""
+        return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Unit.RECORD_REPLACED,
+                          label="one record"),)
+
+    def concentrated(self, epsilon: float) -> float:
+        """rho of a loss of this order, rounded up: alpha rho is at least epsilon."""
+        rho = epsilon / self.order
+        return rho if Fraction(rho) * Fraction(self.order) >= Fraction(epsilon) else math.nextafter(rho, math.inf)
+
+    # ---- the platform before records
+
+    def contracts(self, reports: ArrayLike) -> Contracts:
+        """Weight, noise and payment of everybody.
+
+        Whoever did not report, or declined, is nan: contracts are drawn up again without her, before the first record
+        is sent.
+
+        Args:
+            reports: (n,) c, nan where there is none.
+
+        Raises:
+            InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
+        """
+        c = np.asarray(reports, dtype=np.float64)
+        if c.shape != (self.people,):
+            raise InvalidInput("reports", f"have shape {c.shape}", f"must be ({self.people},), nan for none")
+        here = ~np.isnan(c)
+        if not here.any():
+            raise InvalidInput("reports", "are of nobody", "one person at least must take part")
+        found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
+        solution = found.solution
+        lattice = integer_contracts(solution.weights, solution.epsilon_local, self.order, lattice=self.lattice,
+                                    low=self.low, high=self.high)
+        exact = found.payments * self.nat_price
+        coins = np.ceil(exact[lattice.index] * self.minor_units)
+        return Contracts(lattice=lattice, payments=coins.astype(np.int64), solution=solution, exact=exact)
+
+    # ---- a participant's side
+
+    def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
+        """Her report where there is no offer yet; on her contract, her record with her own noise.
+
+        Args:
+            private: c, or her record on a contract; None takes no part. A pair (record, contract) is a record on it.
+            offer: her `LatticeContract`.
+            noise: `Noise.secure()`, for a record. Each call draws anew: send one.
+
+        Returns:
+            c, or a whole number; None for taking no part.
+
+        Raises:
+            InvalidInput: no report that the prior can produce, or no record. It says so to her alone.
+            NotGuaranteed: the contract's noise does not keep the level that it promises.
+        """
+        if isinstance(private, tuple):
+            private, offer = private
+        if private is None:
+            return None
+        if offer is None:
+            weight = non_negative("private", private, at_most=1.0)
+            if len(self.rules) == 1:
+                self.rules[0].piece_of(weight)
+            return weight
+        if not isinstance(offer, LatticeContract):
+            raise InvalidInput("offer", f"{type(offer).__name__} is no contract", "must be a LatticeContract")
+        self.check_contract(offer)
+        return perturb(private, offer, as_noise(noise)).message
+
+    def check_contract(self, contract: LatticeContract) -> None:
+        """Whether a contract is within what is planned for anybody.
+
+        Raises:
+            InvalidInput: it is of another range or order, or promises less privacy than the plan's caps.
+        """
+        if (contract.order, contract.low, contract.high) != (self.order, self.low, self.high):
+            raise InvalidInput("contract", "is of another order or range", "must be this campaign's")
+        if contract.epsilon_local > self.caps.local or contract.epsilon_central > self.caps.central:
+            raise InvalidInput("contract", "loses more than the plan allows to anybody",
+                               f"at most {self.caps.local:.6g} towards the platform, {self.caps.central:.6g} towards "
+                               "the public")
+
+    # ---- the platform with records
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        """Add up what was sent, with noise in the place of who vanished.
+
+        Args:
+            data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew.
+            noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
+
+        Raises:
+            InvalidInput: not such batches, or somebody who stands twice; whose is not said.
+        """
+        source = as_noise(noise)
+        seen, payments = np.zeros(self.people, dtype=np.bool_), np.zeros(self.people, dtype=np.int64)
+        levels = np.zeros((2, self.people))
+        total = steps = present = variance = rows = 0
+        for batch in as_record_batches(data, self.people):
+            seen[batch.index] = True
+            rows += len(batch.index)
+            variance = max(variance, batch.variance)
+            here = batch.sent
+            total += _sum(batch.message[here])
+            steps += int(batch.steps[here].sum())
+            present += sum(s * s for s in batch.sigma[here].tolist())
+            payments[batch.index[here]] = batch.payment[here]
+            levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
+        if np.count_nonzero(seen) < rows:
+            raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
+        absent = math.isqrt(max(0, variance - present) - 1) + 1 if variance > present else 0
+        if absent and steps:
+            total += int(source.discrete_gaussian(absent, 1, stream="absentees")[0])
+        if not steps:
+            total = 0
+        board = MeanBillboard(total=total, steps=steps)
+        return self._outcome(noise, billboard=board, certificate=self.certify(board), shares=pa.table({
+            "payment": payments, "epsilon_local": levels[0], "epsilon_central": levels[1]}))
+
+    def simulate(self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise) -> SimulatedOutcome:
+        """All three phases, every participant's side included: a study.
+
+        Args:
+            reports: (n,) c, nan where there is none.
+            records: (n,) everybody's, in the unit of the range.
+            noise: `Noise.simulated(seed)`.
+
+        Raises:
+            InvalidInput: noise that could release, or not n records.
+        """
+        x = np.asarray(records, dtype=np.float64)
+        if as_noise(noise).release_safe or x.shape != (self.people,):
+            raise InvalidInput("records", f"shape {x.shape}", f"must be ({self.people},), under simulated noise")
+        made = self.contracts(reports)
+        outcome = self.run(made.records(self.play(made, x, noise)), noise)
+        if not isinstance(outcome, SimulatedOutcome):
+            raise InvalidInput("noise", "is secure", "use Noise.simulated(seed)")
+        return outcome
+
+    def play(self, contracts: Contracts, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
+        """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.
+
+        Args:
+            contracts: of everybody.
+            records: (n,) in the unit of the range.
+            noise: where it comes from.
+        """
+        it = contracts.lattice
+        own = (it.of(int(k)) for k in it.index)
+        sent = {int(k): perturb(float(records[k]), each, noise, stream=("record", int(k))).message
+                for k, each in zip(it.index, own, strict=True) if not math.isnan(records[k])}
+        return {k: message for k, message in sent.items() if message is not None}
+
+    def estimate(self, billboard: MeanBillboard) -> float:
+        """The mean, in the unit of a record; nan where nobody sent one."""
+        if not billboard.steps:
+            return math.nan
+        share = Fraction(billboard.total, billboard.steps)
+        return float(Fraction(self.low) + (Fraction(self.high) - Fraction(self.low)) * share)
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """One participant's share, from her contract and whether her message arrived.
+
+        Args:
+            record: `Contracted`; None for a slot without a contract.
+            index: her rank in the public list of ids.
+            billboard: the run's; it adds nothing to a contract.
+
+        Returns:
+            {"payment": in the smallest coin, "epsilon_local": nats, "epsilon_central": nats}.
+        """
+        if not isinstance(billboard, MeanBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
+        if not 0 <= whole("index", index) < self.people:
+            raise InvalidInput("index", f"{index} is out of range", f"must be in 0..{self.people - 1}")
+        if record is not None and not isinstance(record, Contracted):
+            raise InvalidInput("record", f"{type(record).__name__} is no contract", "must be Contracted")
+        if record is None or not record.sent:
+            return {"payment": 0, "epsilon_local": 0.0, "epsilon_central": 0.0}
+        return {"payment": record.payment, "epsilon_local": record.epsilon_local,
+                "epsilon_central": record.epsilon_central}
+
+    @property
+    def mse_bound(self) -> float:
+        """The largest mean squared error that any reports can lead to while all send who agreed, in squared units."""
+        return self.caps.error_cost / self.error_price * self.width**2 * _INTEGERS
+
+    def certify(self, billboard: Billboard) -> ErrorCertificate:
+        """Who vanished takes her weight away, and none of the noise: (A/A')^2 times the bound, at most."""
+        if not isinstance(billboard, MeanBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
+        share = billboard.steps / self.lattice
+        return ErrorCertificate(share=share, mse=self.mse_bound / share**2 if share else math.inf)
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether the steps can be those of this lattice.
+
+        Raises:
+            InvalidInput: names what does not follow.
+        """
+        if not isinstance(billboard, MeanBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
+        if billboard.steps > self.lattice:
+            raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
+        if not billboard.steps and billboard.total:
+            raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
+
+
+def _sum(messages: NDArray[np.int64]) -> int:
+    """Exactly: 64 bits could overflow, halves of 32 bits cannot."""
+    return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())

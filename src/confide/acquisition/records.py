@@ -1,0 +1,129 @@
+"""What the platform holds when records have come in: each person's contract, and what she sent on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Contracted", "ContractedRecords", "RecordCodec", "as_record_batches"]
+
+_COLUMNS = {"index": np.int64, "steps": np.int64, "sigma": np.int64, "epsilon_local": np.float64,
+            "epsilon_central": np.float64, "payment": np.int64, "message": np.int64, "sent": np.bool_}
+_ROW = np.dtype([("steps", "<i8"), ("sigma", "<i8"), ("epsilon_local", "<f8"), ("epsilon_central", "<f8"),
+                 ("payment", "<i8"), ("message", "<i8"), ("sent", "u1"), ("variance", "V24")])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contracted:
+    """One person's part: her contract, and whether her message arrived.
+
+    Args:
+        steps: a_i, 0 where nothing was asked of her.
+        sigma: s_i.
+        epsilon_local: towards the platform.
+        epsilon_central: towards the public.
+        payment: in the smallest coin, if her message arrives.
+        sent: whether it did.
+    """
+
+    steps: int
+    sigma: int
+    epsilon_local: float
+    epsilon_central: float
+    payment: int
+    sent: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ContractedRecords:
+    """Some people's contracts and messages.
+
+    Args:
+        index: (k,) ranks in the public list of ids; none stands twice in a collection.
+        steps: (k,) a_i >= 1.
+        sigma: (k,) s_i.
+        epsilon_local: (k,) towards the platform.
+        epsilon_central: (k,) towards the public.
+        payment: (k,) in the smallest coin.
+        message: (k,) what was sent, 0 where nothing was.
+        sent: (k,) whether anything was.
+        variance: sum of s_i^2 over ALL contracts, those of who is in no batch included: what is missing is made up for
+            by noise.
+    """
+
+    index: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    sigma: NDArray[np.int64]
+    epsilon_local: NDArray[np.float64]
+    epsilon_central: NDArray[np.float64]
+    payment: NDArray[np.int64]
+    message: NDArray[np.int64]
+    sent: NDArray[np.bool_]
+    variance: int
+
+    def __post_init__(self) -> None:
+        for name, kind in _COLUMNS.items():
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != self.index.shape:
+                raise InvalidInput(name, "is not one number for each contract", f"must be {np.dtype(kind).name}")
+        if self.index.ndim != 1 or self.variance < 0 or self.variance.bit_length() > 192:
+            raise InvalidInput("variance", "is out of range", "must be that of all contracts together")
+
+    def one(self, row: int) -> Contracted:
+        """One person's."""
+        return Contracted(
+            steps=int(self.steps[row]), sigma=int(self.sigma[row]), epsilon_local=float(self.epsilon_local[row]),
+            epsilon_central=float(self.epsilon_central[row]), payment=int(self.payment[row]), sent=bool(self.sent[row]))
+
+
+@dataclass(frozen=True)
+class RecordCodec:
+    """Contracts and messages as bytes, 73 of each person.
+
+    Example:
+        >>> one, real = np.array([3]), np.array([0.5])
+        >>> batch = ContractedRecords(index=one, steps=one, sigma=one * 9, epsilon_local=real, epsilon_central=real,
+        ...     payment=one, message=one, sent=np.array([True]), variance=2**100)
+        >>> slots, reports = RecordCodec().pack(batch)
+        >>> back = RecordCodec().unpack(slots, reports)
+        >>> len(reports[0]), back.sigma.tolist(), back.sent.tolist(), back.variance == 2**100
+        (73, [27], [True], True)
+    """
+
+    def pack(self, batch: ContractedRecords) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        rows = np.zeros(len(batch.index), _ROW)
+        for name in _COLUMNS.keys() - {"index"}:
+            rows[name] = getattr(batch, name)
+        rows["variance"] = np.frombuffer(batch.variance.to_bytes(24, "little"), "V24")[0]
+        return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> ContractedRecords:
+        """The batch of some slots."""
+        rows = np.frombuffer(b"".join(reports), dtype=_ROW)
+        kept: dict[str, Any] = {name: rows[name].astype(kind) for name, kind in _COLUMNS.items() if name != "index"}
+        variance = int.from_bytes(rows["variance"][0].tobytes(), "little") if len(rows) else 0
+        return ContractedRecords(index=np.asarray(slots, np.int64), variance=variance, **kept)
+
+
+def as_record_batches(data: object, people: int) -> Iterator[ContractedRecords]:
+    """One batch, or several, each checked.
+
+    Raises:
+        InvalidInput: not such batches, or an index out of range; which one is not said.
+    """
+    batches = [data] if isinstance(data, ContractedRecords) else data
+    if not isinstance(batches, Iterable):
+        raise InvalidInput("data", f"{type(data).__name__} holds no records", "pass ContractedRecords, or batches")
+    for batch in batches:
+        if not isinstance(batch, ContractedRecords):
+            raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be ContractedRecords")
+        if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):
+            raise InvalidInput("data", "an index is out of range", f"must be in 0..{people - 1}")
+        yield batch

@@ -1,0 +1,223 @@
+"""Rounds of contracts: what each person is offered, signed, before she hands anything in that could give her away.
+
+The operator draws up a round from everybody's reports, shows each person hers, and draws up another without those who
+declined. Only the final round is acted on: participants' devices draw nothing for any other. There is one final round
+of a campaign in an installation, whatever happens to the file: two records of one person would cost her twice.
+
+A person's contract is one line of text, a token: the signed statement as base64.
+
+Source: spec two_part_acquisition section 2 (drop-out after reporting).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confide.campaign.file import CampaignFile
+from confide.campaign.home import Home
+from confide.campaign.signatures import sign, signed_by
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import parse_json, read_bytes, reading, write_new, write_private
+from confide.contract.kinds import ContractKind, Progress
+from confide.contract.tokens import as_token, read_token
+
+if TYPE_CHECKING:
+    from confide.campaign.campaign import Campaign
+
+__all__ = ["Contract", "Round", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
+
+_FORMAT = 1
+_LARGEST = 1 << 31  # bytes of a round: some 200 a person with a contract
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Round:
+    """One round of contracts: the operator's, since all reports follow from it.
+
+    Args:
+        number: from 1.
+        final: whether it is acted on.
+        without: ids that declined or stayed away.
+        drawn: what the kind drew up.
+        path: where it lies.
+    """
+
+    number: int
+    final: bool
+    without: tuple[str, ...]
+    drawn: Mapping[str, Any]
+    path: Path
+
+    def __repr__(self) -> str:
+        return f"<{'final ' if self.final else ''}round {self.number} of contracts, private, in {self.path}>"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Contract:
+    """What one person is offered.
+
+    Args:
+        identity: her id.
+        round: its number.
+        final: whether her device may act on it.
+        terms: the kind's.
+        signer: fingerprint of the key that signed it.
+        token: all of this as one line of text.
+    """
+
+    identity: str
+    round: int
+    final: bool
+    terms: Mapping[str, Any]
+    signer: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"<contract of {self.identity!r}, round {self.round}>"
+
+
+def draw_up(campaign: Campaign, without: Sequence[str], progress: Progress | None, home: Home | None = None) -> Round:
+    """Draw up the next round from the file of reports; it replaces the one before.
+
+    Args:
+        campaign: of a kind with contracts.
+        without: ids that declined or stayed away, in addition to those of the round before.
+        progress: told how far it is.
+        home: whose key signs; default `Home.default()`.
+
+    Raises:
+        Refused: the final round was drawn up.
+    """
+    kind, file, home = _kind(campaign.file), campaign.file, Home.default() if home is None else home
+    path = _path(kind, file)
+    if home.final_round(file.digest) is not None:
+        raise Refused("the contracts of this campaign are final", "records may have been sent on them: two records of "
+                      "one person would cost her twice; another round is another campaign")
+    before = round_of(file, home) if path.exists() else None
+    gone = dict.fromkeys([*(() if before is None else before.without),
+                          *(kind.identity(file.config, each) for each in without)])
+    drawn = kind.draw_up(file.config, campaign.plan, file.folder, tuple(gone), progress)
+    number = 1 if before is None else before.number + 1
+    found = Round(number=number, final=False, without=tuple(gone), drawn=drawn, path=path)
+    _write(file, found, home, new=before is None)
+    return found
+
+
+def finish(campaign: Campaign, home: Home | None = None) -> Round:
+    """Make the round final; what was final stays so.
+
+    Raises:
+        Refused: there is none; or another one was final.
+    """
+    file, home = campaign.file, Home.default() if home is None else home
+    found = round_of(file, home)
+    if found.final:
+        return found
+    found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
+    text = _signed(file, found, home)
+    home.finish_round(file.digest, digest(text))  # before the file: what is noted there is never drawn up again
+    write_private(found.path, text)
+    return found
+
+
+def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = False) -> Round:
+    """The round as it lies in its file, if this installation's key signed it.
+
+    Args:
+        file: the campaign's.
+        home: the installation; default `Home.default()`.
+        final: whether only a final one will do.
+
+    Raises:
+        Refused: there is none, or it is not final.
+        InvalidInput: it was altered, or is of another campaign or installation.
+    """
+    kind, home = _kind(file), Home.default() if home is None else home
+    path = _path(kind, file)
+    if not path.exists():
+        raise Refused(f"no contracts were drawn up: {path} does not exist", f"do `confide contracts {file.path}`")
+    data = read_bytes("contracts", path, _LARGEST)
+    with reading("contracts", path):
+        said = parse_json(data)
+        if said["content"] != file.digest:
+            raise InvalidInput("content", "is of another campaign", "must be this campaign file's")
+        if signed_by(said) != home.fingerprint:
+            raise InvalidInput("signature", "is not this installation's", "the file was altered, or made elsewhere")
+        found = Round(number=int(said["round"]), final=said["final"] is True, without=tuple(said["without"]),
+                      drawn=said["drawn"], path=path)
+    known = home.final_round(file.digest)
+    if found.final and known != digest(data):
+        raise InvalidInput("contracts", f"{path} is not the final round of this installation")
+    if final and not found.final:
+        raise Refused("the contracts are not final",
+                      f"once all have agreed, do `confide contracts {file.path} --final`")
+    return found
+
+
+def contract_of(campaign: Campaign, identity: str, home: Home | None = None) -> Contract:
+    """One person's contract of the round as it stands.
+
+    Raises:
+        Refused: no round was drawn up.
+    """
+    kind, file, home = _kind(campaign.file), campaign.file, Home.default() if home is None else home
+    found, person = round_of(file, home), kind.identity(file.config, identity)
+    statement = {"format": _FORMAT, "content": file.digest, "round": found.number, "final": found.final, "id": person,
+                 "terms": kind.terms(file.config, found.drawn, person)}
+    return read_contract(file, person, as_token(sign(statement, home.signing_key)))
+
+
+def read_contract(file: CampaignFile, identity: str, token: str, key: str | None = None) -> Contract:
+    """What a token says, if its signature is good.
+
+    Args:
+        file: the campaign's.
+        identity: whose it should be, as on the public list.
+        token: as `Contract.token`.
+        key: fingerprint of the operator's key, from the offer; without it whoever made the token signed it.
+
+    Raises:
+        InvalidInput: no contract, altered, somebody else's, or signed with another key.
+    """
+    said = read_token(token)
+    signer = signed_by(said)
+    if signer is None:
+        raise InvalidInput("contract", "its signature is not good", "use it as the operator gave it")
+    try:
+        found = Contract(identity=said["id"], round=said["round"], final=said["final"] is True, terms=said["terms"],
+                         signer=signer, token=token.strip())
+        content = said["content"]
+    except LookupError:
+        raise InvalidInput("contract", "is a statement of another kind") from None
+    if content != file.digest or found.identity != identity:
+        raise InvalidInput("contract", "is of another campaign or another participant")
+    if key is not None and key != found.signer:
+        raise InvalidInput("contract", f"is signed with the key {found.signer}", f"must be {key}")
+    return found
+
+
+def _kind(file: CampaignFile) -> ContractKind:
+    if not isinstance(file.kind, ContractKind):
+        raise Refused(f"the kind {file.kind.name!r} has no contracts", "records are handed in as the offer says")
+    return file.kind
+
+
+def _path(kind: ContractKind, file: CampaignFile) -> Path:
+    return file.folder / kind.contracts_file(file.config)
+
+
+def _signed(file: CampaignFile, found: Round, home: Home) -> bytes:
+    return canonical(sign({"format": _FORMAT, "content": file.digest, "round": found.number, "final": found.final,
+                           "without": list(found.without), "drawn": dict(found.drawn)}, home.signing_key))
+
+
+def _write(file: CampaignFile, found: Round, home: Home, *, new: bool) -> None:
+    text = _signed(file, found, home)
+    if new:
+        write_new("contracts", found.path, text, private=True)
+    else:
+        write_private(found.path, text)

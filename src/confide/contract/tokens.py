@@ -1,0 +1,64 @@
+"""Signed statements as one line of text: base64 of canonical JSON. Whoever reads one here checks no signature."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from confide.contract.encoding import canonical
+from confide.contract.errors import InvalidInput
+
+__all__ = ["as_token", "read_token", "token_terms"]
+
+_LONGEST = 1 << 16  # letters
+
+
+def as_token(statement: Mapping[str, Any]) -> str:
+    """A statement as one line of text.
+
+    Example:
+        >>> read_token(as_token({"id": "17"}))
+        {'id': '17'}
+    """
+    return base64.urlsafe_b64encode(canonical(dict(statement))).decode()
+
+
+def read_token(token: str) -> dict[str, Any]:
+    """What a token says.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    text = token.strip()
+    try:
+        if len(text) > _LONGEST:
+            raise ValueError("too long")
+        said = json.loads(base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True))
+        if not isinstance(said, dict):
+            raise TypeError("no statement")
+    except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError):
+        raise InvalidInput("contract", "is no contract", "one line of text, as `confide contracts --id` shows it") \
+            from None
+    return said
+
+
+def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
+    """The terms of a contract; whether its signature is good, others check.
+
+    Args:
+        token: as she got it.
+        identity: whose it must be.
+
+    Raises:
+        InvalidInput: it is none, or somebody else's, or not final.
+    """
+    said = read_token(token)
+    terms = said.get("terms")
+    if not isinstance(terms, dict) or said.get("id") != identity:
+        raise InvalidInput("contract", "is another participant's, or has no terms")
+    if said.get("final") is not True:
+        raise InvalidInput("contract", "is not final", "give the final one")
+    return terms
