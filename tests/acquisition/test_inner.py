@@ -23,9 +23,8 @@ def enumerated(psi: np.ndarray, g: float, r: float) -> float:
     system[:, np.arange(n), np.arange(n)] += 1.0 - chosen
     system[:, :n, n] = -chosen
     system[:, n, :n] = chosen
-    good = np.abs(np.linalg.det(system)) > 1e-13 * (g + r) ** chosen.sum(1)
-    found = np.linalg.solve(system[good], np.eye(n + 1)[:, n:])[:, :n, 0]
-    found = found[(found >= -1e-13).all(axis=1)]
+    found = np.linalg.solve(system[np.linalg.det(system) != 0.0], np.eye(n + 1)[:, n:])[:, :n, 0]
+    found = found[(found >= -1e-13).all(axis=1) & (np.abs(found.sum(axis=1) - 1.0) < 1e-12)]
     return float(np.einsum("ki,ij,kj->k", found, form, found).min())
 
 

@@ -85,7 +85,7 @@ def test_brute_force(psi: tuple[float, ...], g: float, kappa: float) -> None:
     assert solve(psi, variance_price=g, noise_price=kappa).value == pytest.approx(least, rel=1e-11)
 
 
-@pytest.mark.parametrize(("seed", "top"), fast(2, [(3, 30.0), (2, 8.0), (1, 2.0), (4, 1.0), (5, 4.0)]))
+@pytest.mark.parametrize(("seed", "top"), fast(1, [(3, 30.0), (2, 8.0), (1, 2.0), (4, 1.0), (5, 4.0)]))
 def test_no_multi_start_does_better(seed: int, top: float) -> None:
     """Acceptance 2: n = 20, 30 starts of SLSQP do not beat V by a relative 1e-10."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,8 @@ spec two_part_acquisition section 8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,11 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 
 __all__ = ["PrintedSolution", "algorithm1_as_printed"]
+
+Floats = NDArray[np.float64]
+
+BLOCK = 10**6
+"""Numbers in one table of the weights at some points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +46,8 @@ class PrintedSolution:
     """
 
     value: float
-    weights: NDArray[np.float64]
-    epsilon_local: NDArray[np.float64]
+    weights: Floats
+    epsilon_local: Floats
     spread: float
     feasible_points: int
     points: int
@@ -79,22 +85,29 @@ def algorithm1_as_printed(
         raise InvalidInput("virtual_costs", "one is 0 or infinite", "the printed formulas need 0 < psi < inf")
     g, kappa = checked_prices(variance_price, noise_price)
     least, most = spread_bounds(psi.size, variance_price=g, noise_price=kappa)
-    b, best, possible = np.sqrt(psi), None, 0
-    for spread in np.linspace(least, most, whole("points", points, at_least=1)).tolist():
-        with np.errstate(all="ignore"):
-            nu = 1.0 / (g + (1.0 - psi) / spread)
-            zeta = nu / nu.sum()
-            xi = zeta * (np.sum(nu * b) - b * nu.sum())
-            root = np.sum(zeta * b) / (spread - np.sum(b * xi))
-            w = zeta + xi * root
-            y = w * root / b
-            value = float(g * np.sum(w * w) + kappa * spread + np.sum((1.0 - psi) * w * w / spread) + np.sum(psi * y))
-        if not np.isfinite(value):
-            continue
-        found = PrintedSolution(value, w, y, spread, 0, points)
-        possible += found.feasible
-        if best is None or value < best.value:
-            best = found
-    if best is None:
+    spreads = np.linspace(least, most, whole("points", points, at_least=1))
+    best, possible = PrintedSolution(np.inf, psi, psi, 0.0, 0, points), 0
+    for part in np.array_split(spreads, math.ceil(points * psi.size / BLOCK)):
+        value, w, y = _objectives(psi, part[:, None], g, kappa)
+        possible += int(np.count_nonzero(np.isfinite(value) & np.all((w >= 0) & (y >= 0), axis=1)))
+        k = int(np.argmin(np.where(np.isfinite(value), value, np.inf)))
+        if value[k] < best.value:
+            best = PrintedSolution(float(value[k]), w[k], y[k], float(part[k]), 0, points)
+    if best.value == np.inf:
         raise InvalidInput("virtual_costs", "the printed formulas are undefined at every point of the grid")
-    return PrintedSolution(best.value, best.weights, best.epsilon_local, best.spread, possible, points)
+    return replace(best, feasible_points=possible)
+
+
+def _objectives(psi: Floats, spread: Floats, g: float, kappa: float) -> tuple[Floats, Floats, Floats]:
+    """Objective, weights and local levels at each S, a column."""
+    b = np.sqrt(psi)
+    with np.errstate(all="ignore"):
+        nu = 1.0 / (g + (1.0 - psi) / spread)
+        total = nu.sum(axis=1, keepdims=True)
+        zeta = nu / total
+        xi = zeta * (np.sum(nu * b, axis=1, keepdims=True) - b * total)
+        root = np.sum(zeta * b, axis=1, keepdims=True) / (spread - np.sum(b * xi, axis=1, keepdims=True))
+        w = zeta + xi * root
+        y = w * root / b
+        each = g * w * w + (1.0 - psi) * w * w / spread + psi * y
+        return kappa * spread[:, 0] + each.sum(axis=1), w, y
