@@ -86,6 +86,21 @@ def test_cost_does_not_grow_with_the_winners(monkeypatch: pytest.MonkeyPatch) ->
     assert counts[1] <= counts[0]
 
 
+@pytest.mark.parametrize("few", [0, 10**9], ids=["shared values of r", "one by one"])
+def test_nearly_tied_optima(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sharing and one user alone cost the same, the difference is that of the optimum that `solve` takes."""
+    monkeypatch.setattr(replacement, "FEW", few)
+    prices = {"variance_price": 1.0, "noise_price": 1.0}
+    taken = set()
+    for off in (-1e-12, -1e-15, 0.0, 1e-15, 1e-12):
+        level = 2.125**2 * (1.0 + off)
+        _, found = replaced_values([0.3, 1.0], [0], [[level]], **prices)
+        one = solve([level, 1.0], **prices)
+        assert found[0, 0] == pytest.approx(one.difference[0], rel=1e-12)
+        taken.add(one.winners.size)
+    assert taken == {1, 2}
+
+
 def test_bad_input() -> None:
     prices = {"variance_price": 1.0, "noise_price": 1.0}
     for people, after, field in (([2], [[1.0]], "people"), ([-1], [[1.0]], "people"), ([0.5], [[1.0]], "people"),

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from cases import fast
 from confide.acquisition import solver
+from confide.acquisition.inner import inner, weights_of
 from confide.acquisition.problem import objective, problem7, spread_bounds
 from confide.acquisition.search import minimise
 from confide.acquisition.solver import ordered, solve
@@ -64,6 +65,16 @@ def test_headline_values(gamma: float, n: int, value: float, winners: int | None
     found = solve((2.0 * np.arange(n) + 1.0) / n, variance_price=gamma / 12.0, noise_price=gamma)
     assert found.value == pytest.approx(value, rel=1e-9)
     assert winners is None or abs(found.winners.size - winners) <= 1
+
+
+def test_weights_are_polished() -> None:
+    """They are the best ones at their own S, to 1e-11: the value alone would fix them to some 1e-7."""
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        psi, g = np.sort(rng.uniform(0.0, 3.0, 30)), 10.0 ** rng.uniform(-2.0, 2.0)
+        found, b = solve(psi, variance_price=g, noise_price=1.0), np.sqrt(psi)
+        again = weights_of(psi, b, g, 1.0 / found.spread, inner(psi, b, g, 1.0 / found.spread))
+        assert found.weights[: again.size] == pytest.approx(again, abs=1e-11)
 
 
 @pytest.mark.parametrize(("psi", "g", "kappa"), [
@@ -166,6 +177,7 @@ def test_difference_falls_in_own_cost() -> None:
     ({"virtual_costs": [math.inf]}, "virtual_costs"), ({"virtual_costs": "ab"}, "virtual_costs"),
     ({"variance_price": -1.0}, "variance_price"), ({"variance_price": math.inf}, "variance_price"),
     ({"noise_price": 0.0}, "noise_price"), ({"noise_price": math.nan}, "noise_price"),
+    ({"virtual_costs": [0.5, 1e300]}, "virtual_costs"), ({"variance_price": 1e200}, "variance_price"),
     ({"tolerance": 0.0}, "tolerance"), ({"tolerance": 1e-16}, "tolerance"),
 ])
 def test_bad_input(changed: dict[str, object], field: str) -> None:

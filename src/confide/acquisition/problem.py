@@ -23,18 +23,23 @@ from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 
 __all__ = [
-    "Levels", "checked_costs", "checked_prices", "equal_costs_value", "levels", "objective", "problem7", "quadratic",
-    "single_seller_value", "spread_bounds",
+    "ALLOWED", "Levels", "checked_costs", "checked_prices", "equal_costs_value", "levels", "objective", "problem7",
+    "quadratic", "single_seller_value", "spread_bounds", "usable",
 ]
 
 Floats = NDArray[np.float64]
+
+MOST = 1e250
+"""Largest finite virtual cost: products with it are doubles."""
+ALLOWED = f"must be in [0, {MOST:g}] or inf"
 
 
 def checked_costs(virtual_costs: ArrayLike) -> Floats:
     """Virtual costs as an array (n,); inf is an absentee.
 
     Raises:
-        InvalidInput: there are none, they are no list of numbers, one is NaN or negative, or none is finite.
+        InvalidInput: there are none, they are no list of numbers, one is NaN, negative or beyond the doubles' reach,
+            or none is finite.
     """
     try:
         costs = np.asarray(virtual_costs, dtype=np.float64)
@@ -42,21 +47,31 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
         raise InvalidInput("virtual_costs", "they are not numbers") from None
     if costs.ndim != 1 or not costs.size:
         raise InvalidInput("virtual_costs", f"shape {costs.shape}", "one number for each of at least one user")
-    if not np.all(costs >= 0):
-        found = int(np.argmin(costs >= 0))
-        raise InvalidInput("virtual_costs", f"{float(costs[found])!r} at position {found}", "must be in [0, inf]")
+    good = usable(costs)
+    if not np.all(good):
+        found = int(np.argmin(good))
+        raise InvalidInput("virtual_costs", f"{float(costs[found])!r} at position {found}", ALLOWED)
     if not np.isfinite(costs).any():
         raise InvalidInput("virtual_costs", "all are infinite", "at least one user must take part")
     return costs
+
+
+def usable(costs: Floats) -> NDArray[np.bool_]:
+    """Which virtual costs can be computed with."""
+    return np.asarray((costs >= 0) & ((costs <= MOST) | np.isinf(costs)))
 
 
 def checked_prices(variance_price: float, noise_price: float) -> tuple[float, float]:
     """(g, kappa).
 
     Raises:
-        InvalidInput: not finite, g < 0, or kappa <= 0.
+        InvalidInput: not finite, g < 0, kappa <= 0, or g beyond 1e100 sqrt(kappa).
     """
-    return non_negative("variance_price", variance_price), positive("noise_price", noise_price)
+    g, kappa = non_negative("variance_price", variance_price), positive("noise_price", noise_price)
+    if not g <= 1e100 * math.sqrt(kappa):
+        raise InvalidInput("variance_price", f"{g!r} is too large for a noise_price of {kappa!r}",
+                           "must be at most 1e100 times its square root")
+    return g, kappa
 
 
 def quadratic(weights: ArrayLike, virtual_costs: ArrayLike) -> float:
@@ -147,26 +162,25 @@ def levels(weights: Floats, virtual_costs: Floats, spread: float) -> Levels:
         spread: S; the best is sqrt(Q/kappa).
     """
     chosen = np.flatnonzero(weights > 0)
-    w, psi = weights[chosen], virtual_costs[chosen]
-    shares = np.sqrt(psi) * w
+    w, root = weights[chosen], np.sqrt(virtual_costs[chosen])
+    local, central, difference = np.zeros(weights.size), np.zeros(weights.size), np.zeros(weights.size)
+    central[chosen] = w * w / spread
+    shares = root * w
     together = float(np.sum(shares))
-    central = w * w / spread
     if w.size == 1:
-        local, difference = central, np.zeros(1)
+        local[chosen] = central[chosen]
     elif together == 0.0:  # all who have weight have psi = 0
-        local = np.full(w.size, float(np.sum(w * w)) / spread)
-        difference = np.maximum(local - central, 0.0)
+        local[chosen] = float(np.sum(w * w)) / spread
+        difference[chosen] = np.maximum(local[chosen] - central[chosen], 0.0)
     else:
+        root *= spread
         with np.errstate(divide="ignore"):
-            scale = w / (spread * np.sqrt(psi))
-        local = scale * together
-        difference = scale * np.maximum(together - shares, 0.0)
-    found = []
-    for values in (local, central, difference):
-        everybody = np.zeros(weights.size)
-        everybody[chosen] = values
-        found.append(everybody)
-    return Levels(spread, *found)
+            w /= root
+        local[chosen] = w * together
+        np.maximum(np.subtract(together, shares, out=shares), 0.0, out=shares)
+        shares *= w
+        difference[chosen] = shares
+    return Levels(spread, local, central, difference)
 
 
 def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.acquisition.exchange import Integers, exchanged, searched, sums_at
 from confide.acquisition.grid import grid_spreads, solve_grid
 from confide.acquisition.inner import Floats
-from confide.acquisition.problem import checked_costs, checked_prices
+from confide.acquisition.problem import ALLOWED, checked_costs, checked_prices, usable
 from confide.acquisition.search import minimise
 from confide.acquisition.solver import ROOM, Ordered, interval, ordered
 from confide.contract.errors import InvalidInput, SolverFailed
@@ -156,8 +156,8 @@ def _checked(
         raise InvalidInput("replacements", "they are not numbers") from None
     if wanted.ndim not in {1, 2} or wanted.shape[0] != chosen.size:
         raise InvalidInput("replacements", f"shape {wanted.shape}", f"must be ({chosen.size}, k)")
-    if not np.all(wanted >= 0):
-        raise InvalidInput("replacements", "one is NaN or negative", "must be in [0, inf]")
+    if not np.all(usable(wanted)):
+        raise InvalidInput("replacements", "one is NaN, negative or too large", ALLOWED)
     times = wanted.size // chosen.size if chosen.size else 0
     return np.repeat(chosen.astype(np.int64), times), wanted.ravel(), wanted.shape
 

@@ -31,12 +31,14 @@ class Minimum(NamedTuple):
     Args:
         weights: of the first users, in their order.
         value: G of these weights.
+        quadratic: Q of them; the best S is its root.
         lower: no weights cost less.
         evaluations: inner solves.
     """
 
     weights: Floats
     value: float
+    quadratic: float
     lower: float
     evaluations: int
 
@@ -127,4 +129,4 @@ def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, toleranc
             r = 0.5 * (left + right)
     r, found, looked = _polish(psi, b, g, nodes[:count], slopes[:count], at)
     value = g * found.squares + 2.0 * np.sqrt(found.quadratic)
-    return Minimum(weights_of(psi, b, g, r, found), value, min(bounds[cell], value), count + looked)
+    return Minimum(weights_of(psi, b, g, r, found), value, found.quadratic, min(bounds[cell], value), count + looked)

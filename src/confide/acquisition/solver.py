@@ -20,15 +20,13 @@ from confide.acquisition.problem import (
     checked_costs,
     checked_prices,
     levels,
-    objective,
-    quadratic,
     spread_bounds,
 )
 from confide.acquisition.search import minimise
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, SolverFailed
 
-__all__ = ["Ordered", "Solution", "interval", "ordered", "solution_of", "solve"]
+__all__ = ["Ordered", "Solution", "interval", "ordered", "solve"]
 
 Floats = NDArray[np.float64]
 
@@ -128,7 +126,11 @@ def solve(
     gap = 1.0 - found.lower / found.value
     if not gap <= tolerance:
         raise SolverFailed("solve", f"the gap {gap:.3g} is above the tolerance {tolerance:g}")
-    return solution_of(costs, users, found.weights, g, kappa, found.lower * unit, found.evaluations)
+    everybody = np.zeros(costs.size)
+    everybody[users.position[: found.weights.size]] = found.weights
+    del users
+    meaning = levels(everybody, costs, math.sqrt(found.quadratic) / unit)
+    return Solution(found.value * unit, everybody, meaning, found.lower * unit, found.evaluations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,25 +187,3 @@ def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = F
             first = slice(active + 3)
             return Ordered(chosen[first], psi[first], b[first], low, high)
         size *= 8
-
-
-def solution_of(
-    costs: Floats, users: Ordered, weights: Floats, g: float, kappa: float, lower: float, evaluations: int
-) -> Solution:
-    """The solution in the order and the units of the caller.
-
-    Args:
-        costs: (n,) psi.
-        users: sorted.
-        weights: of the first of them.
-        g: the price of variance.
-        kappa: the price of noise.
-        lower: a lower bound of the value.
-        evaluations: inner solves.
-    """
-    everybody = np.zeros(costs.size)
-    everybody[users.position[: weights.size]] = weights
-    psi = users.psi[: weights.size]
-    value = objective(weights, psi, variance_price=g, noise_price=kappa)
-    spread = math.sqrt(quadratic(weights, psi) / kappa)
-    return Solution(value, everybody, levels(everybody, costs, spread), min(lower, value), evaluations)
