@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.draws import prior_draws
 from confide.acquisition.grid import solve_grid
+from confide.acquisition.priors import Prior
 from confide.acquisition.problem import checked_prices
 from confide.acquisition.solver import solve
 from confide.contract.checks import positive, whole
-
-if TYPE_CHECKING:
-    from confide.acquisition.priors import Prior
 
 __all__ = [
     "Benchmark",

@@ -6,17 +6,14 @@ They stand for reports that nobody has made yet; no real report is ever among th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.acquisition.priors import Prior
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
-
-if TYPE_CHECKING:
-    from confide.acquisition.priors import Prior
 
 __all__ = ["Drawn", "prior_draws"]
 

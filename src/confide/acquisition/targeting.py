@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.draws import prior_draws
 from confide.acquisition.losses import as_order
+from confide.acquisition.priors import Prior
 from confide.acquisition.solver import solve
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from confide.acquisition.priors import Prior
 
 __all__ = ["ChosenPrice", "Setting", "outside_option", "price_for_budget", "price_for_error"]
 
