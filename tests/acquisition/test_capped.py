@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from cases import fast
+from confide.acquisition import capped_replacement
 from confide.acquisition.capped import capped_spreads, ease_of, solve_capped
 from confide.acquisition.capped_inner import crowd_at, group_at
+from confide.acquisition.capped_replacement import replaced_capped_values
 from confide.acquisition.grid import grid_spreads, solve_grid
 from confide.acquisition.problem import problem7, quadratic
 from confide.contract import InvalidInput
@@ -156,6 +158,86 @@ def test_nothing_bought() -> None:
     assert thin.weights == pytest.approx(np.full(49, 1 / 49), rel=1e-14)
 
 
+@pytest.mark.parametrize("seed", fast(1, range(30)))
+def test_exchanges(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and differences are those of solving anew, whatever replaces what; few are solved anew."""
+    alone = []
+    monkeypatch.setattr(capped_replacement, "solve_capped",
+                        lambda *args, **how: alone.append(1) or solve_capped(*args, **how))
+    rng, asked = np.random.default_rng(seed), 0
+    for _ in range(25):
+        n = int(rng.integers(1, 40))
+        psi, how = profile(rng, n), setting(rng, n)
+        value = solve_capped(psi, **how).value
+        if rng.random() < 0.3 and value < math.inf:
+            how["outside"] = value * rng.uniform(0.9, 1.1)
+        people, new = rng.integers(0, n, 3), np.column_stack([np.ones(3), np.full(3, np.inf), rng.random((3, 1))])
+        found = replaced_capped_values(psi, people, new, **how)
+        asked += new.size
+        for (k, j), replacement in np.ndenumerate(new):
+            other = psi.copy()
+            other[people[k]] = replacement
+            one = solve_capped(other, **how)
+            assert found.values[k, j] == pytest.approx(one.value, rel=1e-13)
+            assert found.differences[k, j] == pytest.approx(one.difference[people[k]],
+                                                            abs=1e-10 * math.sqrt(how["noise_price"]))
+    assert len(alone) < asked / 4
+
+
+def test_exchanges_of_many() -> None:
+    """n = 2000, in the shape that was asked for; an exchange costs one solve of O(log n) at few S."""
+    rng = np.random.default_rng(7)
+    psi = np.maximum(0.05, 2.0 * rng.random(2000))
+    psi[psi > 1.0] = np.inf
+    how = {"weight_cap": 0.01, "variance_price": 5.0, "noise_price": 50.0, "delta": 0.001, "psi_floor": 0.05}
+    winners = solve_capped(psi, **how).winners
+    found = replaced_capped_values(psi, winners, np.ones(winners.size), **how)
+    assert found.values.shape == winners.shape
+    for k in (0, winners.size // 2, -1):
+        other = psi.copy()
+        other[winners[k]] = 1.0
+        assert found.values[k] == pytest.approx(solve_capped(other, **how).value, rel=1e-14)
+
+
+def test_differences_fall() -> None:
+    """Everybody's difference falls in her own virtual cost, through caps, grid and outside option."""
+    psi, own = np.array([0.0, 0.3, 0.4, 0.9, 0.95]), np.linspace(0.0, 1.0, 1001)
+    for how in ({"weight_cap": 0.45}, {"weight_cap": 0.25}, {"weight_cap": 1.0, "outside": 2.2}):
+        found = replaced_capped_values(psi, [0], own[None, :], **how, **PRICES)
+        differences, values = found.differences[0, 1:], found.values[0]
+        assert np.all(np.diff(differences) <= 1e-12)
+        assert np.all(np.diff(values, 2) <= 1e-13)
+        steps = np.diff(values[1:]) / np.diff(own[1:])
+        assert np.all((steps <= differences[:-1] + 1e-9) & (steps >= differences[1:] - 1e-9))
+        assert differences[0] > 0.1
+
+
+def test_no_report_gains() -> None:
+    """Uniform prior, floor .25, ceiling 1: rents are (V(1) - V(psi))/2 up to the ceiling, d at the floor below it."""
+    how = {"weight_cap": 0.3, "psi_floor": 0.25, "outside": 2.6, **PRICES}
+    grid = np.unique(np.append(np.linspace(0.0, 1.0, 201), [0.124, 0.125, 0.126, 0.5, 0.501]))
+    psi = np.maximum(0.25, 2.0 * grid)
+    psi[psi > 1.0] = np.inf
+    rng, sold = np.random.default_rng(5), set()
+    for _ in range(12):
+        others = np.maximum(0.25, 2.0 * rng.random(6))
+        others[others > 1.0] = np.inf
+        everybody = np.append(others, 1.0)
+        found = replaced_capped_values(everybody, [6], [[*psi, 1.0, 0.25]], **how)
+        top, bottom, differences = found.values[0, -2], found.values[0, -1], found.differences[0]
+        rents = np.where(grid < 0.125, (0.125 - grid) * differences[-1] + (top - bottom) / 2.0,
+                         np.where(grid <= 0.5, (top - found.values[0, :-2]) / 2.0, 0.0))
+        d = differences[:-2]
+        # a type z that reports c gets rent(c) + (c - z) d(c)
+        gains = rents[None, :] + (grid[None, :] - grid[:, None]) * d[None, :] - rents[:, None]
+        assert gains.max() <= 1e-13
+        assert rents.min() >= 0.0
+        sold.add(bool(d[0] > 0.0))
+        # What she would be paid if the rent ran to the value without her is more, and a lie at the ceiling would pay.
+        assert replaced_capped_values(everybody, [6], [np.inf], **how).values[0] >= top
+    assert sold == {False, True}
+
+
 @pytest.mark.parametrize(("field", "psi", "how"), [
     ("virtual_costs", [0.5, 1.2], {}), ("virtual_costs", [0.1, 0.5], {"psi_floor": 0.2}),
     ("virtual_costs", [math.nan], {}), ("virtual_costs", ["dear"], {}), ("virtual_costs", [], {}),
@@ -165,3 +247,11 @@ def test_nothing_bought() -> None:
 def test_bad_input(field: str, psi: list[float], how: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=field):
         solve_capped(psi, **{"weight_cap": 0.5, **PRICES, **how})
+
+
+def test_bad_exchanges() -> None:
+    for field, people, new in (("people", [2], [1.0]), ("people", [0.5], [1.0]), ("replacements", [0], [1.5]),
+                               ("replacements", [0], [1.0, 1.0]), ("replacements", [0], [math.nan])):
+        with pytest.raises(InvalidInput, match=field):
+            replaced_capped_values([0.5, 0.6], people, new, weight_cap=0.5, **PRICES)
+    assert replaced_capped_values([0.5], [], np.zeros((0, 2)), weight_cap=1.0, **PRICES).values.shape == (0, 2)
