@@ -12,6 +12,7 @@ import pytest
 from cases import fast
 from confide.acquisition import capped_replacement
 from confide.acquisition.capped import capped_spreads, ease_of, solve_capped
+from confide.acquisition.capped_caps import CappedCaps
 from confide.acquisition.capped_inner import crowd_at, group_at
 from confide.acquisition.capped_replacement import replaced_capped_values
 from confide.acquisition.grid import grid_spreads, solve_grid
@@ -236,6 +237,49 @@ def test_no_report_gains() -> None:
         # What she would be paid if the rent ran to the value without her is more, and a lie at the ceiling would pay.
         assert replaced_capped_values(everybody, [6], [np.inf], **how).values[0] >= top
     assert sold == {False, True}
+
+
+def losses(psi: np.ndarray, caps: CappedCaps) -> np.ndarray:
+    """Shares of its caps that a profile attains: local, central, error, payments."""
+    found = solve_capped(psi, weight_cap=caps.weight_cap, variance_price=caps.variance_price, delta=caps.grid,
+                         noise_price=caps.noise_price, outside=caps.outside, psi_floor=caps.psi_floor)
+    if not found.bought:
+        return np.zeros(4)
+    error = caps.variance_price * float(np.sum(found.weights**2)) + caps.noise_price * found.spread
+    return np.array([found.epsilon_local.max() / caps.local, found.epsilon_central.max() / caps.central,
+                     error / caps.error_cost, (found.value - error) / caps.payments])
+
+
+@pytest.mark.parametrize("seed", fast(1, range(20)))
+def test_caps_hold(seed: int) -> None:
+    """No profile exceeds them: floors, ceilings and absentees in all mixtures, every sort of public parameters."""
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        n = int(rng.choice([3, 10, 40, 200]))
+        caps = CappedCaps(people=n, variance_price=float(rng.choice([1e-3, 1.0, 10.0])), noise_price=2.0,
+                          psi_floor=float(rng.choice([0.01, 0.25, 0.8])), grid=float(rng.choice([0.001, 0.1])),
+                          weight_cap=max(1.0 / n, float(rng.choice([2.0 / n, 0.1, 0.5, 1.0]))),
+                          outside=float(rng.choice([math.inf, 2.0, 3.0])))
+        start = rng.integers(1, n + 1)
+        psi = np.full(n, caps.psi_floor)
+        psi[start:] = rng.choice([1.0, np.inf, rng.uniform(caps.psi_floor, 1.0)])
+        noisy = rng.random(n) < 0.2
+        psi[noisy] = rng.uniform(caps.psi_floor, 1.0, int(noisy.sum()))
+        assert losses(psi, caps).max() <= 1.0
+
+
+def test_caps_are_nearly_attained() -> None:
+    """Each within some percent."""
+    base: dict[str, Any] = {"people": 200, "variance_price": 1e-3, "noise_price": 2.0, "psi_floor": 0.25, "grid": 1e-5}
+    one_among_dear = np.append(0.25, np.ones(199))
+    caps = CappedCaps(weight_cap=0.05, **base)
+    assert losses(one_among_dear, caps)[0] > 0.98
+    few = np.append(np.full(20, 0.25), np.full(180, np.inf))
+    assert losses(few, caps)[1] > 0.92
+    assert losses(np.ones(200), caps)[2:].min() > 0.99
+    assert caps.local < CappedCaps(weight_cap=1.0, **base).local / 19.0
+    with pytest.raises(InvalidInput, match="outside"):
+        CappedCaps(weight_cap=0.05, outside=0.0, **base)
 
 
 @pytest.mark.parametrize(("field", "psi", "how"), [
