@@ -23,6 +23,21 @@ _NOBODY = tempfile.mkdtemp(prefix="confide-tests-")
 os.environ["CONFIDE_HOME"] = _NOBODY
 
 
+def _forget_stale_machine_code() -> None:
+    """Numba keeps what it compiled by the date of one file, though a function may call those of another one."""
+    for folder in {path.parent for path in (Path(__file__).parents[1] / "src").rglob("*.nbi")}:
+        kept = [*folder.glob("*.nbi"), *folder.glob("*.nbc")]
+        if max(path.stat().st_mtime for path in folder.parent.glob("*.py")) > min(p.stat().st_mtime for p in kept):
+            for path in kept:
+                path.unlink(missing_ok=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before workers are started, once."""
+    if not hasattr(config, "workerinput"):
+        _forget_stale_machine_code()
+
+
 def pytest_unconfigure() -> None:
     """Leave nothing behind."""
     shutil.rmtree(_NOBODY, ignore_errors=True)

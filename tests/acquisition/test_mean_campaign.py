@@ -16,7 +16,8 @@ from confide.contract.tokens import as_token, read_token
 
 CONCERNS = {1: 0.1, 2: 0.2, 3: 0.35, 4: 0.5, 5: 0.75, 6: 0.9, 7: 0.05, 8: 0.4}
 FILE = (
-    ("count = 500", "count = 9"), ("error = 4.0", "error = 40.0"), ("epsilon = 12.0", "epsilon = 2000.0"),
+    ("count = 1000", "count = 9"), ("error = 10.0", "error = 1.0"), ("epsilon = 6.0", "epsilon = 300.0"),
+    ("most_local = 1.0", "most_local = 20.0"), ("known = 12.0", "known = 30.0"),
     ("# [rehearsal]                # records", "[rehearsal]  # records"),
     ('# source = "public.csv"\n# column', 'source = "public.csv"\ncolumn'))
 
@@ -60,9 +61,9 @@ def test_the_whole_life(tmp_path: Path) -> None:
         it.submit(2, {"record": "32"}, contract=offered.token)
     with pytest.raises(Refused, match="not final"):
         it.settle()
-    second = it.draw_up(without=[5])
-    assert (second.number, second.without) == (2, ("5",))
-    assert it.contract(5).terms["steps"] == 0
+    second = it.draw_up(without=[3])
+    assert (second.number, second.without) == (2, ("3",))
+    assert it.contract(3).terms["steps"] == 0
     assert it.contract(2).terms != offered.terms
     final = it.finish_contracts()
     assert final.final
@@ -70,7 +71,7 @@ def test_the_whole_life(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="final"):
         it.draw_up()
     sent = play(it, tmp_path)
-    assert sent[9] == sent[5] == ""  # nothing was asked of them
+    assert sent[9] == sent[5] == sent[3] == ""  # nothing was asked of them
     assert it.submit(2, {"record": "80"}, contract=it.contract(2).token)["record"] == sent[2]  # one record, once
     settled = it.settle()
     board, shares = settled.outcome.billboard, settled.outcome.shares
@@ -167,9 +168,9 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
                           ({"record": "3"}, "not asked for here")):
         with pytest.raises(InvalidInput, match=match):
             it.submit(1, record)
-    (tmp_path / "reports.csv").write_text("id,concern\n1,0.2\n2,nan\n3,2\n1,0.4\n99,0.1\n4,\n5,0.6\n")
+    (tmp_path / "reports.csv").write_text("id,concern\n1,0.2\n2,nan\n3,2\n1,0.4\n99,0.1\n4,\n5,0.3\n6,0.1\n8,0.25\n")
     found = it.check()
-    assert found.usable == 2
+    assert found.usable == 4
     assert set(found.rejected) == {"3", "1 (row 4)", "row 5"}
     it.draw_up()
     it.finish_contracts()
@@ -199,9 +200,12 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (('law = "uniform"', 'law = "power"'), "exponent is missing"),
     (('law = "uniform"', 'law = "discrete"\npoints = [0.1, 0.9]\nmasses = [0.5, 0.4]'), "mass"),
     (("order = 2.0", "order = 1"), "privacy.order"),
-    (("psi_floor = 0.05", "psi_floor = 0"), "privacy.psi_floor"),
-    (("error = 40.0", "error = 0"), "price.error"),
-    (("error = 40.0", "error = inf"), "price.error"),
+    (("psi_floor = 0.25", "psi_floor = 0"), "privacy.psi_floor"),
+    (("psi_floor = 0.25", "psi_floor = 1.5"), "psi_floor"),
+    (("most_local = 20.0", "most_local = 1.0"), "most_local: 1 is out of reach"),
+    (("most_local = 20.0", ""), "known belongs to"),
+    (("error = 1.0", "error = 0"), "price.error"),
+    (("error = 1.0", "error = inf"), "price.error"),
     (("minor_units = 100", "minor_units = 30"), "power of ten"),
     (('column = "concern"', 'column = "id"'), "also holds"),
 ])
@@ -216,7 +220,7 @@ def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
 
 
 def test_nobody_sends_a_record_that_the_ledger_would_refuse(tmp_path: Path) -> None:
-    once = ("epsilon = 2000.0", "epsilon = 500.0")  # enough for one of them
+    once = ("epsilon = 300.0", "epsilon = 40.0")  # enough for one of them
     first, second = campaign(tmp_path, "hours", (once,)), campaign(
         tmp_path, "again", (once, ('title = "How', 'title = "Again: how'), ("contracts.json", "again.json")))
     second.draw_up()

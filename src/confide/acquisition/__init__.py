@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.acquisition.capped import solve_capped
+    from confide.acquisition.capped_caps import CappedCaps
     from confide.acquisition.caps import Caps
     from confide.acquisition.grid import solve_grid
     from confide.acquisition.lattice import LatticeContract, LatticeContracts, aggregate, integer_contracts, perturb
     from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
     from confide.acquisition.minimax import minimax_bounds
-    from confide.acquisition.payments import PaymentRule, Payments
+    from confide.acquisition.payments import PaymentRule, Payments, WeightCap
     from confide.acquisition.printed import algorithm1_as_printed
     from confide.acquisition.priors import (
         DiscretePrior,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "CappedCaps",
     "Caps",
     "Contracted",
     "ContractedRecords",
@@ -58,24 +61,28 @@ __all__ = [
     "TwoPartMechanism",
     "UniformPrior",
     "VirtualCost",
+    "WeightCap",
     "aggregate",
     "algorithm1_as_printed",
     "integer_contracts",
     "minimax_bounds",
     "perturb",
     "solve",
+    "solve_capped",
     "solve_grid",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "capped": ("solve_capped",),
+        "capped_caps": ("CappedCaps",),
         "caps": ("Caps",),
         "grid": ("solve_grid",),
         "lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
         "mechanism": ("Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"),
         "minimax": ("minimax_bounds",),
-        "payments": ("PaymentRule", "Payments"),
+        "payments": ("PaymentRule", "Payments", "WeightCap"),
         "printed": ("algorithm1_as_printed",),
         "priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
         "records": ("Contracted", "ContractedRecords"),

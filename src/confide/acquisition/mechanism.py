@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from confide.acquisition.capped_caps import CappedCaps
 from confide.acquisition.caps import Caps
 from confide.acquisition.lattice import LatticeContract, LatticeContracts, integer_contracts, lattice_for, perturb
-from confide.acquisition.payments import PaymentRule
+from confide.acquisition.payments import PaymentRule, WeightCap
 from confide.acquisition.priors import Prior
 from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
 from confide.acquisition.solver import Solution
@@ -75,13 +76,13 @@ class Contracts:
     """Everybody's contract: the platform's, since all reports follow from it.
 
     Args:
-        lattice: steps, noise and levels of those who are asked for a record.
+        lattice: steps, noise and levels of those who are asked for a record; None where nothing is bought.
         payments: (k,) what each of those is paid, in the smallest coin, if she sends it.
         solution: weights, levels and cost, for everybody.
         exact: (n,) payments before rounding, in the currency.
     """
 
-    lattice: LatticeContracts
+    lattice: LatticeContracts | None
     payments: NDArray[np.int64]
     solution: Solution
     exact: NDArray[np.float64]
@@ -95,7 +96,12 @@ class Contracts:
         Args:
             messages: rank -> message; who has none sent nothing.
         """
-        it, index = self.lattice, self.lattice.index
+        it = self.lattice
+        if it is None:
+            whole, real = np.zeros(0, np.int64), np.zeros(0)
+            return ContractedRecords(index=whole, steps=whole, sigma=whole, epsilon_local=real, epsilon_central=real,
+                                     payment=whole, message=whole, sent=np.zeros(0, np.bool_), variance=0)
+        index = it.index
         sent = np.array([int(each) in messages for each in index], dtype=np.bool_)
         return ContractedRecords(
             index=index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
@@ -123,6 +129,11 @@ class TwoPartMechanism(Mechanism):
         psi_floor: least virtual cost, > 0: without one a record would be bought without noise.
         grid: cost may exceed the least by this factor; in return no lie gains anything, whatever the prior. 0 for the
             exact least cost.
+        most_local: the largest local loss of anybody, whatever is reported, in nats of this order: no weight exceeds
+            what keeps it, and nobody is bought from whose virtual cost is above 1. If left out, reports can lead to one
+            person who gives everything, and that is what a campaign is charged for.
+        known_error: with most_local, the mean squared error of what is known without buying, in squared units: nothing
+            is bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out.
         nat_price: what a nat of loss costs a person of weight 1 on it, in the currency.
         currency: of payments.
         minor_units: how many of its smallest coin make one unit.
@@ -151,6 +162,8 @@ class TwoPartMechanism(Mechanism):
     order: float = 2.0
     psi_floor: float = 0.01
     grid: float = 0.001
+    most_local: float | None = None
+    known_error: float | None = None
     nat_price: float = 1.0
     currency: str = ""
     minor_units: int = 100
@@ -179,10 +192,27 @@ class TwoPartMechanism(Mechanism):
         positive("psi_floor", self.psi_floor)
         non_negative("grid", self.grid, at_most=1.0)
         positive("nat_price", self.nat_price)
+        self._check_cap()
         whole("minor_units", self.minor_units, at_least=1)
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
                                "larger coins, a smaller mse_price, or a smaller nat_price")
+
+    def _check_cap(self) -> None:
+        if self.most_local is None:
+            if self.known_error is not None:
+                raise InvalidInput("known_error", "belongs to most_local", "give both, or neither")
+            return
+        positive("most_local", self.most_local)
+        if self.known_error is not None:
+            positive("known_error", self.known_error)
+        if not (self.psi_floor <= 1 and self.grid > 0):
+            raise InvalidInput("psi_floor" if self.psi_floor > 1 else "grid", "does not go with most_local",
+                               "the floor must be at most 1, and the grid above 0")
+        least = self._single / self.people
+        if self.most_local < least:
+            raise InvalidInput("most_local", f"{self.most_local:g} is out of reach",
+                               f"{self.people} people with equal weights may lose {least:.4g} each at this mse_price")
 
     # ---- public numbers
 
@@ -218,25 +248,51 @@ class TwoPartMechanism(Mechanism):
         made: dict[Prior, VirtualCost] = {}
         for each in priors:
             if each not in made:
-                made[each] = each.virtual_cost().floored(self.psi_floor)
+                cost = each.virtual_cost().floored(self.psi_floor)
+                made[each] = cost if self.most_local is None else cost.ceiled(1.0)
         return tuple(made[each] for each in priors)
 
     @cached_property
     def payment_rule(self) -> PaymentRule:
         """From reports to weights, levels and payments, in nats at weight 1."""
+        cap = None if self.weight_cap is None else WeightCap(
+            weight_cap=self.weight_cap, outside=self.outside, psi_floor=self.psi_floor)
         return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
-                           delta=self.grid or None)
+                           delta=self.grid or None, cap=cap)
+
+    @property
+    def weight_cap(self) -> float | None:
+        """The largest weight that keeps `most_local`; None without it."""
+        return None if self.most_local is None else min(1.0, self.most_local / self._single)
+
+    @property
+    def outside(self) -> float:
+        """What it costs to buy nothing, in nats at weight 1; infinite without `most_local`."""
+        if self.most_local is None:
+            return math.inf
+        return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
 
     def of_people(self, people: int) -> TwoPartMechanism:
         """The same among another number of people, who share one prior."""
         return replace(self, people=people)
 
     @cached_property
-    def caps(self) -> Caps:
+    def caps(self) -> Caps | CappedCaps:
         """Bounds that hold whatever is reported."""
+        if self.weight_cap is not None:
+            return self._capped(self.weight_cap)
+        most = max(self.psi_floor, *(rule.top for rule in self.rules))
         return Caps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
-                    psi_floor=self.psi_floor, psi_most=max(self.psi_floor, *(rule.top for rule in self.rules)),
-                    grid=self.grid)
+                    psi_floor=self.psi_floor, psi_most=most, grid=self.grid)
+
+    def _capped(self, weight_cap: float) -> CappedCaps:
+        return CappedCaps(people=self.people, variance_price=self.variance_price, noise_price=self.noise_price,
+                          psi_floor=self.psi_floor, weight_cap=weight_cap, outside=self.outside, grid=self.grid)
+
+    @cached_property
+    def _single(self) -> float:
+        """With capped weights, the largest local loss of a person whose weight is 1."""
+        return self._capped(1.0).local
 
     @property
     def largest_payment(self) -> float:
@@ -249,7 +305,7 @@ class TwoPartMechanism(Mechanism):
     @property
     def lattice(self) -> int:
         """A, from public numbers alone."""
-        finite_tops = [rule.levels.max() for rule in self.rules]
+        finite_tops = [float(rule.levels.max(initial=self.psi_floor)) for rule in self.rules]
         return lattice_for(self.people, max(finite_tops) / self.psi_floor)
 
     # ---- promises
@@ -272,7 +328,7 @@ class TwoPartMechanism(Mechanism):
     # ---- the platform before records
 
     def contracts(self, reports: ArrayLike) -> Contracts:
-        """Weight, noise and payment of everybody.
+        """Weight, noise and payment of everybody; with `most_local`, perhaps nothing is bought.
 
         Whoever did not report, or declined, is nan: contracts are drawn up again without her, before the first record
         is sent.
@@ -291,9 +347,11 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("reports", "are of nobody", "one person at least must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
+        exact = found.payments * self.nat_price
+        if not solution.winners.size:
+            return Contracts(lattice=None, payments=np.zeros(0, np.int64), solution=solution, exact=exact)
         lattice = integer_contracts(solution.weights, solution.epsilon_local, self.order, lattice=self.lattice,
                                     low=self.low, high=self.high)
-        exact = found.payments * self.nat_price
         coins = np.ceil(exact[lattice.index] * self.minor_units)
         return Contracts(lattice=lattice, payments=coins.astype(np.int64), solution=solution, exact=exact)
 
@@ -407,6 +465,8 @@ class TwoPartMechanism(Mechanism):
             noise: where it comes from.
         """
         it = contracts.lattice
+        if it is None:
+            return {}
         own = (it.of(int(k)) for k in it.index)
         sent = {int(k): perturb(float(records[k]), each, noise, stream=("record", int(k))).message
                 for k, each in zip(it.index, own, strict=True) if not math.isnan(records[k])}

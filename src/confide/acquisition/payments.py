@@ -16,6 +16,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.acquisition.capped import solve_capped
+from confide.acquisition.capped_replacement import replaced_capped_values
 from confide.acquisition.certificate import AnyVirtualCost, incentive_bound
 from confide.acquisition.grid import solve_grid
 from confide.acquisition.problem import checked_prices, single_seller_value
@@ -27,7 +29,7 @@ from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 
-__all__ = ["Offer", "OfferRule", "PaymentRule", "Payments"]
+__all__ = ["Offer", "OfferRule", "PaymentRule", "Payments", "WeightCap"]
 
 _TOLERANCE = 1e-13
 """Relative gap of every V."""
@@ -88,6 +90,26 @@ class Payments:
                      float(self.solution.epsilon_central[person]))
 
 
+@dataclass(frozen=True, kw_only=True)
+class WeightCap:
+    """A smaller range to optimise over, fixed before anybody reports: see `capped`.
+
+    Args:
+        weight_cap: no weight exceeds it, in (0, 1].
+        outside: what it costs to buy nothing, > 0 and finite.
+        psi_floor: least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones.
+    """
+
+    weight_cap: float
+    outside: float
+    psi_floor: float
+
+    def __post_init__(self) -> None:
+        positive("weight_cap", self.weight_cap, at_most=1.0)
+        positive("outside", self.outside)
+        positive("psi_floor", self.psi_floor, at_most=1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class PaymentRule:
     """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
@@ -101,6 +123,7 @@ class PaymentRule:
         noise_price: kappa = gamma alpha/2 > 0.
         delta: optimise over a grid that does not depend on the reports, at most 1 + delta times dearer; None for the
             optimum.
+        cap: optimise over capped weights alone, on their own grid; needs a delta.
         rent_tolerance: share of V to which rents under smooth virtual costs are enclosed.
 
     Example:
@@ -115,6 +138,7 @@ class PaymentRule:
     variance_price: float
     noise_price: float
     delta: float | None = None
+    cap: WeightCap | None = None
     rent_tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
@@ -122,6 +146,8 @@ class PaymentRule:
         positive("rent_tolerance", self.rent_tolerance)
         if self.delta is not None:
             positive("delta", self.delta, at_most=1.0)
+        if self.cap is not None and self.delta is None:
+            raise InvalidInput("delta", "is missing", "capped weights are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
@@ -176,6 +202,8 @@ class PaymentRule:
         prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
         if self.delta is None:
             return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
+        if self.cap is not None:
+            return solve_capped(virtual_costs, delta=self.delta, **prices, **vars(self.cap))
         return solve_grid(virtual_costs, self.delta, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
@@ -187,6 +215,8 @@ class PaymentRule:
             rent_width: that of the payments, where rents are enclosed.
         """
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
+        if self.cap is not None:
+            most = self.cap.outside
         error = most * (_TOLERANCE if self.delta is None else (1.0 + self.delta) * _ROUNDING)
         bounds = [incentive_bound(cost, error, rent_width=rent_width, exact_range=self.delta is not None)
                   for cost, _ in self._groups]
@@ -214,9 +244,10 @@ class PaymentRule:
             chosen = np.intersect1d(chosen, np.asarray(people, dtype=np.int64))
 
         def replace(who: NDArray[np.int64], levels: Floats) -> tuple[Floats, Floats]:
-            values, differences = replaced_values(psi, who, levels, variance_price=self.variance_price,
-                                                  noise_price=self.noise_price, grid=self.delta)
-            return values, differences
+            prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
+            if self.cap is not None and self.delta is not None:
+                return replaced_capped_values(psi, who, levels, delta=self.delta, **prices, **vars(self.cap))
+            return replaced_values(psi, who, levels, grid=self.delta, **prices)
 
         rents, width = np.zeros(c.size), 0.0
         for cost, who in self._of(chosen):

@@ -6,6 +6,7 @@ ironed stretch get the same double, and the floats never fall from one report to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import non_negative
+from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 
 __all__ = ["Piece", "VirtualCost"]
@@ -223,6 +224,29 @@ class VirtualCost:
             else:
                 cut = min(piece.left + (floor - piece.low) / piece.slope, piece.right)
                 pieces += [Piece(piece.left, cut, floor, 0.0), Piece(cut, piece.right, floor, piece.slope)]
+        return VirtualCost.of_pieces(pieces, map(tuple, self.gaps.tolist()))
+
+
+    def ceiled(self, psi_ceiling: float) -> VirtualCost:
+        """The same up to a ceiling, infinite above it: who is dearer is never bought from.
+
+        Args:
+            psi_ceiling: > 0; public.
+
+        Example:
+            >>> VirtualCost.through([0.0, 1.0], [0.0, 2.0]).ceiled(1.0)([0.25, 0.5, 0.75]).tolist()
+            [0.5, 1.0, inf]
+        """
+        ceiling = positive("psi_ceiling", psi_ceiling)
+        pieces = []
+        for piece, high in zip(self.pieces(), self.highs.tolist(), strict=True):
+            if high <= ceiling:
+                pieces.append(piece)
+            elif piece.low > ceiling or piece.slope == 0:
+                pieces.append(piece._replace(low=math.inf, slope=0.0))
+            else:
+                cut = min(piece.left + (ceiling - piece.low) / piece.slope, piece.right)
+                pieces += [piece._replace(right=cut), Piece(cut, piece.right, math.inf, 0.0)]
         return VirtualCost.of_pieces(pieces, map(tuple, self.gaps.tolist()))
 
 

@@ -22,7 +22,7 @@ from confide.campaign.settlement import ledger_says
 from confide.campaign.signatures import sign, signed_by
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import parse_json, read_bytes, reading, write_new, write_private
+from confide.contract.files import make_folder, parse_json, read_bytes, reading, write_new, write_private
 from confide.contract.kinds import ContractKind, Progress
 from confide.contract.tokens import as_token, read_token
 
@@ -228,6 +228,7 @@ def _signed(file: CampaignFile, found: Round, home: Home) -> bytes:
 def _write(file: CampaignFile, found: Round, home: Home, *, new: bool) -> None:
     text = _signed(file, found, home)
     if new:
+        make_folder(found.path.parent)
         write_new("contracts", found.path, text, private=True)
     else:
         write_private(found.path, text)

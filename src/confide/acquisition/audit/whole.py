@@ -17,6 +17,7 @@ from confide.acquisition.lattice import LatticeContracts, Release
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.payments import Offer, OfferRule
 from confide.audit import AuditReport, AuditRow, Control
+from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -28,7 +29,7 @@ __all__ = ["audit_mean", "extreme_reports"]
 _PROFILES = 8  # of reports drawn from the belief
 _LIARS = 6
 _LIES = 33
-_SEARCHED = 400  # people up to whom lies are searched for in the campaign itself; else among so many of them
+_SEARCHED = 400  # people up to whom lies are searched for in the campaign itself; else among so many or more
 
 
 def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = None) -> AuditReport:
@@ -39,16 +40,20 @@ def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = 
         seed: of reports, records and histories.
         progress: called as the audit goes on.
     """
-    drawn = [reports for reports, _ in prior_draws(it.prior, it.people, _PROFILES, seed, psi_floor=it.psi_floor)]
-    made = it.contracts(drawn[0])
-    rows = [*client_rows(made.lattice, seed), *sum_rows(made.lattice),
-            *release_rows(made.lattice, seed, run=_campaign(it, made))]
+    drawn = [reports for reports, _ in prior_draws(it.prior, it.people, _PROFILES, seed)]
+    all_made = [it.contracts(each) for each in drawn]
+    made, lattice = next(((each, each.lattice) for each in all_made if each.lattice is not None), (None, None))
+    if made is None or lattice is None:
+        raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
+                      "there is nothing to audit: raise mse_price, or most_local")
+    rows = [*client_rows(lattice, seed), *sum_rows(lattice),
+            *release_rows(lattice, seed, run=_campaign(it, made))]
     advance(progress, 1, 4)
-    rows += _caps(it, [made, *(it.contracts(each) for each in (*drawn[1:], *extreme_reports(it, seed)))])
+    rows += _caps(it, [*all_made, *(it.contracts(each) for each in extreme_reports(it, seed))])
     advance(progress, 2, 4)
     rows += _lies(it, seed)
     advance(progress, 3, 4)
-    out = [*client_controls(made.lattice, seed), *sum_controls(made.lattice), *release_controls(made.lattice, seed),
+    out = [*client_controls(lattice, seed), *sum_controls(lattice), *release_controls(lattice, seed),
            *_liars_paid(it, seed)]
     advance(progress, 4, 4)
     return AuditReport(tuple(rows), tuple(out))
@@ -95,11 +100,12 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
     unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
                                             "with one person who carries as much as she can")
+    bought = [each.lattice for each in all_made if each.lattice is not None]
     worst = {
-        "local": max(float(each.lattice.epsilon_local.max()) for each in all_made),
-        "central": max(float(each.lattice.epsilon_central.max()) for each in all_made),
-        "error": max(each.lattice.mse(it.scaled_variance) for each in all_made) * it.width**2,
-        "paid": max(int(each.payments.max()) for each in all_made) * unit,
+        "local": max(float(each.epsilon_local.max()) for each in bought),
+        "central": max(float(each.epsilon_central.max()) for each in bought),
+        "error": max(each.mse(it.scaled_variance) for each in bought) * it.width**2,
+        "paid": max(int(each.payments.max(initial=0)) for each in all_made) * unit,
         "total": float(np.mean([each.payments.sum() for each in all_made[:_PROFILES]])) * unit,
     }
     return [
@@ -134,9 +140,12 @@ def _in_coins(it: TwoPartMechanism) -> OfferRule:
 def _profile(it: TwoPartMechanism, seed: int) -> tuple[TwoPartMechanism, NDArray[np.float64], list[int], str]:
     """The mechanism in which lies are searched for, everybody's reports, who tries, and a word of evidence."""
     small, where = it, "the campaign itself"
-    if it.people > _SEARCHED and not isinstance(it.prior, tuple):
-        small, where = it.of_people(_SEARCHED), f"the same campaign among {_SEARCHED} people"
-    reports, psi = next(prior_draws(small.prior, small.people, 1, seed, psi_floor=small.psi_floor, stream="lies"))
+    # Capped weights need enough people to buy anything.
+    enough = _SEARCHED if it.weight_cap is None else max(_SEARCHED, math.ceil(4.0 / it.weight_cap))
+    if it.people > enough and not isinstance(it.prior, tuple):
+        small, where = it.of_people(enough), f"the same campaign among {enough:,} people"
+    reports, _ = next(prior_draws(small.prior, small.people, 1, seed, stream="lies"))
+    psi = small.payment_rule.virtual_costs(reports)
     order = np.argsort(psi, kind="stable")
     winners = max(1, int(np.count_nonzero(small.payment_rule.solve(psi).weights)))
     places = {0, winners // 2, winners - 1, min(winners, small.people - 1), small.people - 1, small.people // 2}
@@ -183,12 +192,15 @@ def _liars_paid(it: TwoPartMechanism, seed: int) -> list[Control]:
         c = float(reports[person])
         return found._replace(payment=c * found.epsilon_local + (1.0 - c) * found.epsilon_central)
 
-    def local_alone(reports: NDArray[np.float64], person: int) -> Offer:
+    def from_below(reports: NDArray[np.float64], person: int) -> Offer:
         found = small.payment_rule.pay(reports, people=[person]).offer(person)
-        return found._replace(payment=found.payment - found.epsilon_central)
+        lowest = reports.copy()
+        lowest[person] = small.rules[person if len(small.rules) > 1 else 0].support[0]
+        best = small.payment_rule.pay(lowest, people=[person]).offer(person).utility(lowest[person])
+        return found._replace(payment=found.payment - best)
 
     gain, _ = _search(small, costs_alone, reports, who)
-    _, least = _search(small, local_alone, reports, who)
+    _, least = _search(small, from_below, reports, who)
     visible = small.nat_price * 1e-6 * small.caps.local
     return [Control("truth", "people are paid what their reports cost, without a rent", gain > visible),
-            Control("participation", "the loss towards the public is not paid for", least < -visible)]
+            Control("participation", "the lowest type is the one who is just willing", least < -visible)]

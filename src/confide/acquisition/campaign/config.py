@@ -112,13 +112,19 @@ class Price(_Table):
     error: Positive = Field(description="gamma: what one squared unit of error of the mean costs the buyer, in the "
                             "currency")
     nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
+    known: Positive | None = Field(default=None, description="with [privacy] most_local: standard error of what is "
+                                   "known without buying, in the record's unit; default half the range. Nothing is "
+                                   "bought where that is cheaper")
 
 
 class Privacy(_Table):
     """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
 
+    most_local: Positive | None = Field(default=None, description="largest local loss of anybody, whatever is "
+                                        "reported, in nats: what is charged. Left out, reports can lead to one person "
+                                        "who gives everything")
     order: float = Field(default=2.0, gt=1, allow_inf_nan=False, description="alpha of the Renyi divergence")
-    psi_floor: float = Field(default=0.05, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
+    psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
                              "of those who fear the public alone")
     grid: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the least; in "
                         "return no lie gains")
@@ -162,6 +168,8 @@ class MeanConfig(_Table):
 
     @model_validator(mode="after")
     def _columns(self) -> MeanConfig:
+        if self.price.known is not None and self.privacy.most_local is None:
+            raise ValueError("[price] known belongs to [privacy] most_local")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self

@@ -198,6 +198,11 @@ class MeanKind:
     def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
         """The operator's look at a round."""
         it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
+        if not len(made.index):
+            return [Section(title="Contracts: nothing is bought (private: for the operator alone)", private=True,
+                            blocks=(Text((
+                "By these reports the mean would cost more than the error of what is known without it, or too few "
+                "people are within the price. Nobody is asked for a record.",)),))]
         steps, total = made.steps.astype(np.float64), float(made.steps.sum())
         noise = math.sqrt(float(made.variance)) / total * it.width
         error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
@@ -333,7 +338,7 @@ class MeanKind:
                 f"The mean: {plan.measured(it.estimate(board))}.",
                 f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
                 f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
-                f"over the belief, was {plan.measured(plan.expected[1].root_error)}. That of these very contracts is "
+                f"over the belief, was {plan.measured(plan.here.root_error)}. That of these very contracts is "
                 "not published: it would tell of the reports.",
                 f"It is {board.total:,} of {board.steps:,} steps of the range: both are public, and nothing else is.",
             ))
@@ -429,7 +434,7 @@ class MeanKind:
             ("their variance, in squared widths", number(float(inside.var()) / it.width**2)),
             ("  that of the plan", number(it.scaled_variance)),
             ("paid in all", plan.coins(paid)),
-            ("  expected", plan.money(plan.expected[1].payments)),
+            ("  expected", plan.money(plan.here.payments)),
         )
         return [Section(title="Beside the true records", study=True, blocks=(
             Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample: that is part of "
@@ -458,11 +463,12 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
 
 def as_document(made: Contracts) -> dict[str, Any]:
     """A round as JSON: one row a contract."""
-    it = made.lattice
+    it, columns = made.lattice, ["index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment"]
+    if it is None:
+        return {"columns": columns, "rows": [], "variance": "0"}
     rows = zip(it.index.tolist(), it.steps.tolist(), map(str, it.sigma.tolist()), it.epsilon_local.tolist(),
                it.epsilon_central.tolist(), made.payments.tolist(), strict=True)
-    return {"columns": ["index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment"],
-            "rows": [list(row) for row in rows], "variance": str(it.noise_variance)}
+    return {"columns": columns, "rows": [list(row) for row in rows], "variance": str(it.noise_variance)}
 
 
 def as_drawn(document: Mapping[str, Any], people: int) -> Drawn:
@@ -514,10 +520,10 @@ def _plan(config: MeanConfig) -> MeanPlan:
     mechanism = TwoPartMechanism(
         people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
         high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
-        grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency,
-        minor_units=config.payment.minor_units)
+        grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
+        known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
     found = MeanPlan(mechanism=mechanism, config=config)
-    if found.expected[1].root_error >= record.high - record.low:
+    if found.here.root_error >= record.high - record.low:
         raise Refused("the mean would be off by more than the range, on average",
                       "raise [price] error, or ask more people")
     return found

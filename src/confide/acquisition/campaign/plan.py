@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.draws import prior_draws
-from confide.acquisition.grid import solve_grid
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import money, number
@@ -37,6 +37,7 @@ class Expected:
         asked: how many are asked for a record.
         local: mean of the largest local loss of a profile.
         central: mean of the largest central loss of a profile.
+        bought: share of the profiles in which anything is bought.
         draws: how many profiles.
     """
 
@@ -47,7 +48,33 @@ class Expected:
     asked: float
     local: float
     central: float
+    bought: float
     draws: int
+
+
+def _expected(planned: TwoPartMechanism, times: float) -> Expected | None:
+    """Means over profiles at so many times the campaign's price of an error; None where that is out of reach."""
+    try:
+        it = replace(planned, mse_price=planned.mse_price * times)
+    except InvalidInput:
+        return None
+    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
+    rows: list[tuple[float, ...]] = []
+    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
+        rule = it.payment_rule
+        best = rule.solve(rule.virtual_costs(reports))
+        if best.winners.size:
+            error = it.variance_price * float(np.sum(best.weights**2)) + it.noise_price * best.spread
+            rows.append((error / it.error_price, best.value - error, best.winners.size, best.epsilon_local.max(),
+                         best.epsilon_central.max(), 1.0))
+        else:
+            rows.append((it.outside / it.error_price, 0.0, 0.0, 0.0, 0.0, 0.0))
+    table = np.array(rows)
+    mse, paid, asked, local, central, bought = table.mean(axis=0).tolist()
+    return Expected(
+        error_price=it.mse_price, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
+        payments_error=it.nat_price * float(table[:, 1].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local,
+        central=central, bought=bought, draws=draws)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,27 +94,17 @@ class MeanPlan:
         return self.mechanism.guarantees()
 
     @cached_property
-    def expected(self) -> tuple[Expected, ...]:
+    def expected(self) -> tuple[Expected | None, ...]:
         """At a quarter of the campaign's price of an error, at that price, and at four times it."""
-        it = self.mechanism
-        draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
-        found = []
-        for times in _OTHER:
-            gamma = it.error_price * times
-            g, kappa = gamma * it.scaled_variance, gamma * it.order / 2.0
-            rows = []
-            for _, psi in prior_draws(it.prior, it.people, draws, 0, psi_floor=it.psi_floor):
-                best = solve_grid(psi, it.grid, variance_price=g, noise_price=kappa)
-                error = g * float(np.sum(best.weights**2)) + kappa * best.spread
-                rows.append((error / gamma, best.value - error, np.count_nonzero(best.weights),
-                             best.epsilon_local.max(), best.epsilon_central.max()))
-            table = np.array(rows)
-            mse, paid, asked, local, central = table.mean(axis=0).tolist()
-            spread = float(table[:, 1].std(ddof=1)) / math.sqrt(draws)
-            found.append(Expected(
-                error_price=it.mse_price * times, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
-                payments_error=it.nat_price * spread, asked=asked, local=local, central=central, draws=draws))
-        return tuple(found)
+        return tuple(_expected(self.mechanism, times) for times in _OTHER)
+
+    @property
+    def here(self) -> Expected:
+        """At the campaign's own price of an error."""
+        found = self.expected[1]
+        if found is None:
+            raise Refused("no plan at this price", "change [price] error")
+        return found
 
     def money(self, amount: float) -> str:
         """An amount in the currency."""
@@ -105,11 +122,13 @@ class MeanPlan:
     # ---- pages
 
     def sections(self) -> Sequence[Section]:
-        it, here = self.mechanism, self.expected[1]
+        it, here = self.mechanism, self.here
         bound = self.guarantees.of(Accuracy)[0]
         rows = [
             ("people invited (fixed and public)", f"{it.people:,}"),
             ("people asked for a record, on average", f"{here.asked:,.1f}"),
+            *([] if it.most_local is None else [
+                ("share of profiles of reports in which anything is bought", f"{here.bought:.1%}")]),
             ("standard error of the mean, on average", self.measured(here.root_error)),
             ("  largest that any reports can lead to", self.measured(math.sqrt(bound.bound))),
             ("  of guessing the middle of the range, at most", self.measured(math.sqrt(bound.trivial))),
@@ -133,7 +152,7 @@ class MeanPlan:
                 columns=(f"[price] error ({it.currency} per squared unit)", "standard error", "expected total "
                          f"({it.currency})", "people asked", "largest local loss", "largest central loss"),
                 rows=tuple((each.error_price, each.root_error, each.payments, each.asked, each.local, each.central)
-                           for each in self.expected)),)),
+                           for each in self.expected if each is not None)),)),
             Section(title="Guarantees", blocks=(Table(
                 columns=("promise", "source", "may fail with probability", "says something"),
                 rows=tuple((each.sentence(), str(each.source), each.failure_probability,
@@ -145,7 +164,7 @@ class MeanPlan:
 
     def warnings(self) -> list[str]:
         """What the operator should look at before she asks anybody."""
-        it, here, found = self.mechanism, self.expected[1], []
+        it, here, found = self.mechanism, self.here, []
         if here.root_error >= it.width / 2:
             found.append("on average the estimate is no better than guessing the middle of the range: raise [price] "
                          "error")
@@ -159,7 +178,7 @@ class MeanPlan:
 
     def offer(self) -> Sequence[Section]:
         it, record = self.mechanism, self.config.record
-        here, own = self.expected[1], self.config.reports
+        here, own = self.here, self.config.reports
         return [Section(title="The offer, as a participant reads it", blocks=(Text((
             f"What you are asked first: how you fear two leaks, as one number {own.column} in [0, 1]. 1: what the "
             "operator learns of you is all you fear. 0: what the public learns is. It is no secret: the operator sees "
@@ -187,7 +206,7 @@ class MeanPlan:
         )),))]
 
     def to_dict(self) -> dict[str, Any]:
-        it, here = self.mechanism, self.expected[1]
+        it, here = self.mechanism, self.here
         return {
             "people": it.people, "order": it.order, "largest_local": it.caps.local, "largest_central": it.caps.central,
             "error_bound": self.guarantees.of(Accuracy)[0].bound, "largest_payment": it.largest_payment,
