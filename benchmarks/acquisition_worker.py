@@ -79,6 +79,26 @@ def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
             "peak_mb": peak}
 
 
+def whole(n: int, gamma: str, limit: str = "") -> dict[str, float]:
+    """Reports and records in, contracts with integers, secure noise on every side, sum and shares out."""
+    from confide.acquisition.mechanism import TwoPartMechanism
+    from confide.acquisition.priors import UniformPrior
+    from confide.privacy.noise import Noise
+
+    it = TwoPartMechanism(people=n, prior=UniformPrior(), mse_price=float(gamma), variance=VARIANCE, psi_floor=0.25,
+                          most_local=float(limit) if limit else None)
+    reports, records = np.random.default_rng(1).random((2, n))
+
+    def run() -> int:
+        made, noise = it.contracts(reports), Noise.secure()
+        it.run(made.records(it.play(made, records, noise)), noise)
+        return len(made.payments)
+
+    asked = run()
+    return {"seconds": seconds(run, runs=3), "contracts, s": seconds(lambda: it.contracts(reports), runs=3),
+            "asked": asked, "charged": it.caps.local, "peak_mb": peak_mb()}
+
+
 def approximation(n: int, gamma: str) -> dict[str, float]:
     """The grid of S that makes truth best exactly: its time, and by how much it is dearer."""
     psi, market = crowd(n, "uniform"), prices(float(gamma))
@@ -166,5 +186,5 @@ def cone(n: int) -> dict[str, float]:
 
 if __name__ == "__main__":
     jobs: dict[str, Any] = {job.__name__: job for job in (
-        optimum, paying, approximation, printed, slsqp, evolution, cone)}
+        optimum, paying, whole, approximation, printed, slsqp, evolution, cone)}
     json.dump(jobs[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:]), sys.stdout)
