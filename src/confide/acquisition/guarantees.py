@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from confide.contract.guarantees import (
@@ -28,7 +29,7 @@ _SPEC = "two_part_acquisition"
 
 def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     """Privacy towards three audiences, accuracy, truth, participation and budget, in reading order."""
-    caps, coin = it.caps, 1.0 / it.minor_units
+    caps, coin, lies = it.caps, 1.0 / it.minor_units, it.payment_rule.incentive_bound()
     local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))
     each = "the largest that any reports can lead to; each contract states its own, usually far smaller"
     lattice = Source(document=DOCUMENT, statement="Lemma 1", spec=f"{_SPEC} 2",
@@ -50,9 +51,11 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
             measure="the mean squared error of the estimate", note="whatever is reported, while all send who agreed, "
             "and all records lie in the range with at most the stated variance"),
-        Truthfulness(gain=coin, trivial=it.nat_price * caps.local, who=who, source=payments, unit_of_gain=it.currency,
+        Truthfulness(gain=math.nan if lies is None else it.nat_price * lies + coin, trivial=it.nat_price * caps.local,
+                     who=who, source=payments, unit_of_gain=it.currency,
                      note="a coin, to which payments are rounded up"
-                     + ("" if it.grid else "; with grid = 0 only where the virtual cost has no flat stretch")),
+                     + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
+                        "as it is below psi_floor")),
         Participation(utility=0.0, who=f"{who}, with c of the prior", source=payments, note="ex post"),
         Budget(expected=it.nat_price * caps.payments + it.people * coin, lowest=0.0,
                highest=it.largest_payment + coin, currency=it.currency, source=payments,

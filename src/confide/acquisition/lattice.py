@@ -50,6 +50,8 @@ __all__ = [
     "Release",
     "absentee_sigma",
     "aggregate",
+    "covering_sigma",
+    "exact_sum",
     "integer_contracts",
     "lattice_for",
     "message_of",
@@ -511,8 +513,7 @@ def aggregate(
         raise InvalidInput("messages", "one is beyond what an honest client sends", "refuse it when it is submitted")
     if not here.any():
         raise Refused("nobody sent a message: there is nothing to publish")
-    # 64 bits could overflow: halves of 32 bits cannot.
-    total = (int((sent >> 32).sum()) << 32) + int((sent & 0xFFFFFFFF).sum())
+    total = exact_sum(sent)
     absent = absentee_sigma(contracts.sigma[~here])
     if absent:
         if noise is None:
@@ -523,8 +524,17 @@ def aggregate(
 
 def absentee_sigma(sigma: Integers) -> int:
     """The least whole standard deviation whose variance is at least that of the absentees together."""
-    variance = sum(s * s for s in sigma.tolist())
-    return math.isqrt(variance - 1) + 1 if variance else 0
+    return covering_sigma(sum(s * s for s in sigma.tolist()))
+
+
+def covering_sigma(variance: int) -> int:
+    """The least whole standard deviation of at least this variance."""
+    return math.isqrt(variance - 1) + 1 if variance > 0 else 0
+
+
+def exact_sum(messages: Integers) -> int:
+    """Of numbers of 64 bits: their sum could overflow, those of their halves of 32 bits cannot."""
+    return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
 
 
 def _check_public(order: object, low: object, high: object) -> float:

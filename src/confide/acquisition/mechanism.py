@@ -20,7 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.capped_caps import CappedCaps
 from confide.acquisition.caps import Caps
-from confide.acquisition.lattice import LatticeContract, LatticeContracts, integer_contracts, lattice_for, perturb
+from confide.acquisition.lattice import (
+    LatticeContract,
+    LatticeContracts,
+    covering_sigma,
+    exact_sum,
+    integer_contracts,
+    lattice_for,
+    perturb,
+)
 from confide.acquisition.payments import PaymentRule, WeightCap
 from confide.acquisition.priors import Prior
 from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
@@ -420,14 +428,14 @@ class TwoPartMechanism(Mechanism):
             rows += len(batch.index)
             variance = max(variance, batch.variance)
             here = batch.sent
-            total += _sum(batch.message[here])
+            total += exact_sum(batch.message[here])
             steps += int(batch.steps[here].sum())
             present += sum(s * s for s in batch.sigma[here].tolist())
             payments[batch.index[here]] = batch.payment[here]
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
         if np.count_nonzero(seen) < rows:
             raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
-        absent = math.isqrt(max(0, variance - present) - 1) + 1 if variance > present else 0
+        absent = covering_sigma(variance - present)
         if absent and steps:
             total += int(source.discrete_gaussian(absent, 1, stream="absentees")[0])
         if not steps:
@@ -525,8 +533,3 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
-
-
-def _sum(messages: NDArray[np.int64]) -> int:
-    """Exactly: 64 bits could overflow, halves of 32 bits cannot."""
-    return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
