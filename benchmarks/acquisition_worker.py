@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.printed import algorithm1_as_printed
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.printed import algorithm1_as_printed
+from confide.acquisition.optimum.solver import solve
 
 ALPHA, VARIANCE, DELTA = 2.0, 1.0 / 12.0, 0.01
 RUNS = 5
@@ -68,8 +68,8 @@ def optimum(n: int, kind: str, gamma: str) -> dict[str, float]:
 
 def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
     """Reports in, all contracts and payments out."""
-    from confide.acquisition.payments import PaymentRule
-    from confide.acquisition.priors import UniformPrior
+    from confide.acquisition.beliefs.priors import UniformPrior
+    from confide.acquisition.paying.payments import PaymentRule
 
     reports = np.random.default_rng(1).random(n)
     rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), delta=DELTA if grid else None)
@@ -81,8 +81,8 @@ def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
 
 def whole(n: int, gamma: str, limit: str = "") -> dict[str, float]:
     """Reports and records in, contracts with integers, secure noise on every side, sum and shares out."""
+    from confide.acquisition.beliefs.priors import UniformPrior
     from confide.acquisition.mechanism import TwoPartMechanism
-    from confide.acquisition.priors import UniformPrior
     from confide.privacy.noise import Noise
 
     it = TwoPartMechanism(people=n, prior=UniformPrior(), mse_price=float(gamma), variance=VARIANCE, psi_floor=0.25,

@@ -17,8 +17,8 @@ from confide.acquisition.audit import (
     sum_rows,
 )
 from confide.acquisition.audit.sums import real_weights
-from confide.acquisition.lattice import integer_contracts
-from confide.acquisition.losses import gaussian_losses, local_sigma
+from confide.acquisition.release.lattice import integer_contracts
+from confide.acquisition.release.losses import gaussian_losses, local_sigma
 from confide.audit import AuditReport
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise

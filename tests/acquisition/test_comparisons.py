@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.comparisons import (
     benchmarks,
     central_only,
@@ -13,8 +14,7 @@ from confide.acquisition.comparisons import (
     pooling,
     scaling_law,
 )
-from confide.acquisition.priors import UniformPrior
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.solver import solve
 from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 

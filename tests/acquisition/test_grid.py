@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.grid import grid_spreads, solve_grid
-from confide.acquisition.printed import algorithm1_as_printed
-from confide.acquisition.problem import problem7
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.grid import grid_spreads, solve_grid
+from confide.acquisition.optimum.printed import algorithm1_as_printed
+from confide.acquisition.optimum.problem import problem7
+from confide.acquisition.optimum.solver import solve
 from confide.contract import InvalidInput
 
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from confide.acquisition.inner import inner, weights_of
-from confide.acquisition.problem import quadratic
+from confide.acquisition.optimum.inner import inner, weights_of
+from confide.acquisition.optimum.problem import quadratic
 
 
 def enumerated(psi: np.ndarray, g: float, r: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from confide.acquisition.lattice import (
+from confide.acquisition.release.lattice import (
     COARSE,
     FINE,
     LatticeContract,

@@ -18,7 +18,7 @@ from confide.acquisition import (
     UniformPrior,
 )
 from confide.acquisition.audit.whole import extreme_reports
-from confide.acquisition.incentives import audit_ic
+from confide.acquisition.paying.incentives import audit_ic
 from confide.contract import Accuracy, InvalidInput, NotGuaranteed, Truthfulness
 from confide.privacy.noise import Noise
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from confide.acquisition.losses import gaussian_losses
 from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds, shrunk
+from confide.acquisition.release.losses import gaussian_losses
 from confide.contract.errors import InvalidInput
 
 

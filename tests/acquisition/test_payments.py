@@ -9,17 +9,17 @@ import pytest
 from scipy.integrate import quad
 
 from cases import fast
-from confide.acquisition import rents
-from confide.acquisition.certificate import incentive_bound
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.incentives import audit_ic, direct_from_indirect
-from confide.acquisition.interim import interim_payments
-from confide.acquisition.payments import Offer, OfferRule, PaymentRule
-from confide.acquisition.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
-from confide.acquisition.rents import Sellers, exact_rents
-from confide.acquisition.smooth_prior import SmoothPrior, SmoothVirtualCost
-from confide.acquisition.solver import Solution, solve
-from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.acquisition.beliefs.smooth_prior import SmoothPrior, SmoothVirtualCost
+from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.solver import Solution, solve
+from confide.acquisition.paying import rents
+from confide.acquisition.paying.certificate import incentive_bound
+from confide.acquisition.paying.incentives import audit_ic, direct_from_indirect
+from confide.acquisition.paying.interim import interim_payments
+from confide.acquisition.paying.payments import Offer, OfferRule, PaymentRule
+from confide.acquisition.paying.rents import Sellers, exact_rents
 from confide.contract.errors import InvalidInput, SolverFailed
 
 UNIFORM = UniformPrior().virtual_cost()

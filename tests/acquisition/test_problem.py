@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from confide.acquisition.central_noise import with_central_noise, without_central_noise
-from confide.acquisition.problem import (
+from confide.acquisition.optimum.central_noise import with_central_noise, without_central_noise
+from confide.acquisition.optimum.problem import (
     equal_costs_value,
     levels,
     objective,
@@ -16,7 +16,7 @@ from confide.acquisition.problem import (
     quadratic,
     single_seller_value,
 )
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.solver import solve
 from confide.contract import InvalidInput
 
 PRICES = {"variance_price": 0.7, "noise_price": 3.0}

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from confide.acquisition.lattice import integer_contracts
-from confide.acquisition.losses import (
+from confide.acquisition.release.lattice import integer_contracts
+from confide.acquisition.release.losses import (
     gaussian_losses,
     lattice_delta,
     local_level,

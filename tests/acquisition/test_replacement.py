@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition import replacement
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.replacement import replaced_values
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum import replacement
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.replacement import replaced_values
+from confide.acquisition.optimum.solver import solve
 from confide.contract import InvalidInput
 
 

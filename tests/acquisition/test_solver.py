@@ -9,11 +9,11 @@ import pytest
 from scipy.optimize import minimize
 
 from cases import fast
-from confide.acquisition import solver
-from confide.acquisition.inner import inner, weights_of
-from confide.acquisition.problem import objective, problem7, spread_bounds
-from confide.acquisition.search import minimise
-from confide.acquisition.solver import ordered, solve
+from confide.acquisition.optimum import solver
+from confide.acquisition.optimum.inner import inner, weights_of
+from confide.acquisition.optimum.problem import objective, problem7, spread_bounds
+from confide.acquisition.optimum.search import minimise
+from confide.acquisition.optimum.solver import ordered, solve
 from confide.contract import InvalidInput
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from confide.acquisition.priors import UniformPrior
+from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.targeting import Setting, _Means, outside_option, price_for_budget, price_for_error
 from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.solver import solve
 from confide.acquisition.two_users import TwoUsers, two_user_value
 from confide.contract import InvalidInput
 from confide.privacy.noise.simulated import study_generator

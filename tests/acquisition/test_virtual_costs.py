@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.ironing import QuantilePath
-from confide.acquisition.priors import (
+from confide.acquisition.beliefs.ironing import QuantilePath
+from confide.acquisition.beliefs.priors import (
     DiscretePrior,
     EmpiricalPrior,
     HistogramPrior,
@@ -14,8 +14,8 @@ from confide.acquisition.priors import (
     Prior,
     UniformPrior,
 )
-from confide.acquisition.smooth_prior import SmoothPrior
-from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.acquisition.beliefs.smooth_prior import SmoothPrior
+from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import InvalidInput, Unsupported
 

@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.acquisition.capped import solve_capped
-    from confide.acquisition.capped_caps import CappedCaps
-    from confide.acquisition.caps import Caps
-    from confide.acquisition.grid import solve_grid
-    from confide.acquisition.lattice import LatticeContract, LatticeContracts, aggregate, integer_contracts, perturb
-    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
-    from confide.acquisition.minimax import minimax_bounds
-    from confide.acquisition.payments import PaymentRule, Payments, WeightCap
-    from confide.acquisition.printed import algorithm1_as_printed
-    from confide.acquisition.priors import (
+    from confide.acquisition.beliefs.priors import (
         DiscretePrior,
         EmpiricalPrior,
         HistogramPrior,
@@ -33,10 +24,25 @@ if TYPE_CHECKING:
         Prior,
         UniformPrior,
     )
+    from confide.acquisition.beliefs.smooth_prior import SmoothPrior
+    from confide.acquisition.beliefs.virtual_cost import VirtualCost
+    from confide.acquisition.capped.caps import CappedCaps
+    from confide.acquisition.capped.solver import solve_capped
+    from confide.acquisition.caps import Caps
+    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
+    from confide.acquisition.minimax import minimax_bounds
+    from confide.acquisition.optimum.grid import solve_grid
+    from confide.acquisition.optimum.printed import algorithm1_as_printed
+    from confide.acquisition.optimum.solver import Solution, solve
+    from confide.acquisition.paying.payments import PaymentRule, Payments, WeightCap
     from confide.acquisition.records import Contracted, ContractedRecords
-    from confide.acquisition.smooth_prior import SmoothPrior
-    from confide.acquisition.solver import Solution, solve
-    from confide.acquisition.virtual_cost import VirtualCost
+    from confide.acquisition.release.lattice import (
+        LatticeContract,
+        LatticeContracts,
+        aggregate,
+        integer_contracts,
+        perturb,
+    )
 
 
 __all__ = [
@@ -75,19 +81,19 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "capped": ("solve_capped",),
-        "capped_caps": ("CappedCaps",),
+        "capped.solver": ("solve_capped",),
+        "capped.caps": ("CappedCaps",),
         "caps": ("Caps",),
-        "grid": ("solve_grid",),
-        "lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
+        "optimum.grid": ("solve_grid",),
+        "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
         "mechanism": ("Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"),
         "minimax": ("minimax_bounds",),
-        "payments": ("PaymentRule", "Payments", "WeightCap"),
-        "printed": ("algorithm1_as_printed",),
-        "priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
+        "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
+        "optimum.printed": ("algorithm1_as_printed",),
+        "beliefs.priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
         "records": ("Contracted", "ContractedRecords"),
-        "smooth_prior": ("SmoothPrior",),
-        "solver": ("Solution", "solve"),
-        "virtual_cost": ("VirtualCost",),
+        "beliefs.smooth_prior": ("SmoothPrior",),
+        "optimum.solver": ("Solution", "solve"),
+        "beliefs.virtual_cost": ("VirtualCost",),
     },
 )

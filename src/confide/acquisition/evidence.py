@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from confide.acquisition.central_noise import with_central_noise
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, UniformPrior
 from confide.acquisition.comparisons import error_cost
-from confide.acquisition.draws import prior_draws
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.incentives import audit_ic, direct_from_indirect
-from confide.acquisition.losses import gaussian_losses, local_sigma
 from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
-from confide.acquisition.payments import Offer
-from confide.acquisition.printed import algorithm1_as_printed
-from confide.acquisition.priors import DiscretePrior, HistogramPrior, UniformPrior
-from confide.acquisition.problem import objective, problem7, spread_bounds
-from confide.acquisition.solver import Solution, solve
+from confide.acquisition.optimum.central_noise import with_central_noise
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.printed import algorithm1_as_printed
+from confide.acquisition.optimum.problem import objective, problem7, spread_bounds
+from confide.acquisition.optimum.solver import Solution, solve
+from confide.acquisition.paying.incentives import audit_ic, direct_from_indirect
+from confide.acquisition.paying.payments import Offer
+from confide.acquisition.release.losses import gaussian_losses, local_sigma
 from confide.acquisition.two_users import TwoUsers
 from confide.contract.claims import Finding
 from confide.contract.errors import InvalidInput

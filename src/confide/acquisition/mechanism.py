@@ -18,9 +18,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped_caps import CappedCaps
+from confide.acquisition.beliefs.priors import Prior
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
+from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
-from confide.acquisition.lattice import (
+from confide.acquisition.optimum.solver import Solution
+from confide.acquisition.paying.payments import PaymentRule, WeightCap
+from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
+from confide.acquisition.release.lattice import (
     LatticeContract,
     LatticeContracts,
     covering_sigma,
@@ -29,11 +34,6 @@ from confide.acquisition.lattice import (
     lattice_for,
     perturb,
 )
-from confide.acquisition.payments import PaymentRule, WeightCap
-from confide.acquisition.priors import Prior
-from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
-from confide.acquisition.solver import Solution
-from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Unit

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.losses import as_order
+from confide.acquisition.release.losses import as_order
 from confide.contract.checks import finite, non_negative
 from confide.contract.errors import InvalidInput
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.beliefs.priors import Prior
 from confide.acquisition.comparisons import error_cost
-from confide.acquisition.draws import prior_draws
-from confide.acquisition.losses import as_order
-from confide.acquisition.priors import Prior
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.solver import solve
+from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 
@@ -151,7 +151,7 @@ def price_for_budget(setting: Setting, budget: float, *, draws: int = 100, seed:
         InvalidInput: something is out of range.
 
     Example:
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_budget(setting, 2.0, draws=10)
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
@@ -177,7 +177,7 @@ def price_for_error(setting: Setting, mse: float, *, draws: int = 100, seed: int
         InvalidInput: something is out of range, or no price reaches it.
 
     Example:
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> setting = Setting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_error(setting, 0.1, draws=10)
         >>> abs(found.mse - 0.1) < 3 * found.mse_error

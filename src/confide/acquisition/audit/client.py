@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.acquisition.lattice import LatticeContract, LatticeContracts, perturb
+from confide.acquisition.release.lattice import LatticeContract, LatticeContracts, perturb
 from confide.audit import (
     AuditRow,
     Control,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from confide.acquisition.lattice import LatticeContracts, Release, aggregate, perturb
+from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
 from confide.audit import AuditRow, Control
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator

@@ -17,8 +17,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.lattice import LatticeContracts
-from confide.acquisition.losses import as_order, gaussian_losses, local_sigma
+from confide.acquisition.release.lattice import LatticeContracts
+from confide.acquisition.release.losses import as_order, gaussian_losses, local_sigma
 from confide.audit import AuditRow, Control
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput

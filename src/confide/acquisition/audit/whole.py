@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from confide.acquisition.audit.client import client_controls, client_rows
 from confide.acquisition.audit.release import release_controls, release_rows
 from confide.acquisition.audit.sums import sum_controls, sum_rows
-from confide.acquisition.draws import prior_draws
-from confide.acquisition.incentives import audit_ic
-from confide.acquisition.lattice import LatticeContracts, Release
+from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
-from confide.acquisition.payments import Offer, OfferRule
+from confide.acquisition.paying.incentives import audit_ic
+from confide.acquisition.paying.payments import Offer, OfferRule
+from confide.acquisition.release.lattice import LatticeContracts, Release
 from confide.audit import AuditReport, AuditRow, Control
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from confide.acquisition.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
 from confide.tables import Numeric
 
 __all__ = ["MeanConfig"]

@@ -19,9 +19,9 @@ from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.campaign.plan import MeanPlan
 from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, read_reports
-from confide.acquisition.lattice import LatticeContract, perturb
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, RecordCodec
+from confide.acquisition.release.lattice import LatticeContract, perturb
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.campaign.config import MeanConfig
-from confide.acquisition.draws import prior_draws
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.draws import prior_draws
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.printed import algorithm1_as_printed
-from confide.acquisition.priors import UniformPrior
-from confide.acquisition.solver import solve
+from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.beliefs.priors import UniformPrior
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.printed import algorithm1_as_printed
+from confide.acquisition.optimum.solver import solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.central_noise import with_central_noise, without_central_noise
-from confide.acquisition.problem import problem7
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.central_noise import with_central_noise, without_central_noise
+from confide.acquisition.optimum.problem import problem7
+from confide.acquisition.optimum.solver import solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from confide.acquisition.comparisons import central_only, full_information, pooling, scaling_law
-from confide.acquisition.solver import Solution, solve
+from confide.acquisition.optimum.solver import Solution, solve
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table

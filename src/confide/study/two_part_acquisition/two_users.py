@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.solver import solve
+from confide.acquisition.optimum.solver import solve
 from confide.acquisition.two_users import TwoUsers
 from confide.charts import curves
 from confide.contract.kinds import Progress

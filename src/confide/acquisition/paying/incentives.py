@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.payments import Offer, OfferRule
+from confide.acquisition.paying.payments import Offer, OfferRule
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 
@@ -58,8 +58,8 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
         InvalidInput: no such person, nothing to try, or a report that the prior cannot produce.
 
     Example:
-        >>> from confide.acquisition.payments import PaymentRule
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.paying.payments import PaymentRule
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
         >>> audit_ic(rule, [0.5, 0.5], 0, [0.0, 0.25, 0.75, 1.0]).regret
         0.0
@@ -94,8 +94,8 @@ def direct_from_indirect(
     Source: the revelation principle; Fallah, Makhdoumi, Malekian and Ozdaglar, section 4.
 
     Example:
-        >>> from confide.acquisition.payments import PaymentRule
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.paying.payments import PaymentRule
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
         >>> percent = direct_from_indirect(lambda asked, i: rule([each / 100 for each in asked], i),
         ...                                [lambda c: 100 * c] * 2)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.priors import Prior
+from confide.acquisition.beliefs.priors import Prior
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
@@ -39,7 +39,7 @@ def prior_draws(
         InvalidInput: something is out of range, or there are not as many priors as people.
 
     Example:
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> reports, virtual_costs = next(prior_draws(UniformPrior(), 3, 1, seed=7))
         >>> bool((virtual_costs == 2 * reports).all())
         True

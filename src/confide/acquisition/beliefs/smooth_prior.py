@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from confide.acquisition.priors import Prior, report_bounds
-from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.acquisition.beliefs.priors import Prior, report_bounds
+from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 
 __all__ = ["QuantilePath"]
 

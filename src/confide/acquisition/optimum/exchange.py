@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.inner import Floats, compiled, farthest, pairs
-from confide.acquisition.search import minimise
-from confide.acquisition.twice import add, divide, multiply, product, scale, subtract
+from confide.acquisition.optimum.inner import Floats, compiled, farthest, pairs
+from confide.acquisition.optimum.search import minimise
+from confide.acquisition.optimum.twice import add, divide, multiply, product, scale, subtract
 
 __all__ = ["Sums", "exchanged", "searched", "sums_at"]
 

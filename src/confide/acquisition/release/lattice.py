@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.losses import ReleaseLosses, as_order
+from confide.acquisition.release.losses import ReleaseLosses, as_order
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, Stream

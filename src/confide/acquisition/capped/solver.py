@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped_inner import Best, Crowd, best_of_all, crowd_at, weights_at
-from confide.acquisition.problem import Levels, checked_prices, levels
-from confide.acquisition.solver import Solution
+from confide.acquisition.capped.inner import Best, Crowd, best_of_all, crowd_at, weights_at
+from confide.acquisition.optimum.problem import Levels, checked_prices, levels
+from confide.acquisition.optimum.solver import Solution
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 

@@ -16,16 +16,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped import solve_capped
-from confide.acquisition.capped_replacement import replaced_capped_values
-from confide.acquisition.certificate import AnyVirtualCost, incentive_bound
-from confide.acquisition.grid import solve_grid
-from confide.acquisition.problem import checked_prices, single_seller_value
-from confide.acquisition.rents import Floats, Sellers, enclosed_rents, exact_rents
-from confide.acquisition.replacement import replaced_values
-from confide.acquisition.smooth_prior import SmoothVirtualCost
-from confide.acquisition.solver import Solution, solve
-from confide.acquisition.virtual_cost import VirtualCost
+from confide.acquisition.beliefs.smooth_prior import SmoothVirtualCost
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
+from confide.acquisition.capped.replacement import replaced_capped_values
+from confide.acquisition.capped.solver import solve_capped
+from confide.acquisition.optimum.grid import solve_grid
+from confide.acquisition.optimum.problem import checked_prices, single_seller_value
+from confide.acquisition.optimum.replacement import replaced_values
+from confide.acquisition.optimum.solver import Solution, solve
+from confide.acquisition.paying.certificate import AnyVirtualCost, incentive_bound
+from confide.acquisition.paying.rents import Floats, Sellers, enclosed_rents, exact_rents
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 
@@ -127,7 +127,7 @@ class PaymentRule:
         rent_tolerance: share of V to which rents under smooth virtual costs are enclosed.
 
     Example:
-        >>> from confide.acquisition.priors import UniformPrior
+        >>> from confide.acquisition.beliefs.priors import UniformPrior
         >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
         >>> found = rule.pay([0.05, 0.5])
         >>> found.solution.epsilon_local.round(4).tolist(), found.payments.round(4).tolist()[:1]

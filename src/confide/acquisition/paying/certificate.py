@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.smooth_prior import SmoothVirtualCost
-from confide.acquisition.virtual_cost import VirtualCost
+from confide.acquisition.beliefs.smooth_prior import SmoothVirtualCost
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.contract.checks import non_negative
 
 __all__ = ["AnyVirtualCost", "incentive_bound"]
@@ -37,7 +37,7 @@ def incentive_bound(
         In the unit of V; None where there is no bound.
 
     Example:
-        >>> from confide.acquisition.priors import HistogramPrior, UniformPrior
+        >>> from confide.acquisition.beliefs.priors import HistogramPrior, UniformPrior
         >>> incentive_bound(UniformPrior().virtual_cost(), 1e-12)
         1e-12
         >>> ironed = HistogramPrior((0.0, 0.25, 0.75, 1.0), (0.3, 0.2, 0.5)).virtual_cost()

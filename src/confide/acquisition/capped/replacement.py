@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped import (
+from confide.acquisition.capped.inner import LEAST, Crowd, best_weights
+from confide.acquisition.capped.solver import (
     Plan,
     Sorted,
     checked_capped_costs,
@@ -23,8 +24,7 @@ from confide.acquisition.capped import (
     solve_capped,
     solved_nodes,
 )
-from confide.acquisition.capped_inner import LEAST, Crowd, best_weights
-from confide.acquisition.inner import compiled
+from confide.acquisition.optimum.inner import compiled
 from confide.contract.errors import InvalidInput
 
 __all__ = ["CappedReplaced", "replaced_capped_values"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.inner import pairs
+from confide.acquisition.optimum.inner import pairs
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 

@@ -14,15 +14,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.inner import farthest, reach
-from confide.acquisition.problem import (
+from confide.acquisition.optimum.inner import farthest, reach
+from confide.acquisition.optimum.problem import (
     Levels,
     checked_costs,
     checked_prices,
     levels,
     spread_bounds,
 )
-from confide.acquisition.search import minimise
+from confide.acquisition.optimum.search import minimise
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, SolverFailed
 

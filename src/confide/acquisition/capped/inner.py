@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.inner import compiled
+from confide.acquisition.optimum.inner import compiled
 
 __all__ = ["Best", "Crowd", "Group", "best_of_all", "best_weights", "crowd_at", "group_at", "weights_at"]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confide.acquisition.inner import Floats, Inner, compiled, inner, weights_of
+from confide.acquisition.optimum.inner import Floats, Inner, compiled, inner, weights_of
 
 __all__ = ["Minimum", "minimise"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from confide.acquisition.ironing import QuantilePath
-from confide.acquisition.virtual_cost import Piece, VirtualCost
+from confide.acquisition.beliefs.ironing import QuantilePath
+from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 

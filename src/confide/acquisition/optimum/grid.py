@@ -15,9 +15,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.inner import inner, weights_of
-from confide.acquisition.problem import checked_costs, checked_prices, levels, spread_bounds
-from confide.acquisition.solver import Solution, ordered
+from confide.acquisition.optimum.inner import inner, weights_of
+from confide.acquisition.optimum.problem import checked_costs, checked_prices, levels, spread_bounds
+from confide.acquisition.optimum.solver import Solution, ordered
 from confide.contract.checks import positive, whole
 
 __all__ = ["grid_spreads", "solve_grid"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.problem import checked_costs, checked_prices, spread_bounds
+from confide.acquisition.optimum.problem import checked_costs, checked_prices, spread_bounds
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 

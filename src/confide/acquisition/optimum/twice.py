@@ -8,7 +8,7 @@ Source: Dekker (1971); Knuth, The Art of Computer Programming 2, 4.2.2.
 
 from __future__ import annotations
 
-from confide.acquisition.inner import compiled
+from confide.acquisition.optimum.inner import compiled
 
 __all__ = ["add", "divide", "multiply", "product", "scale", "subtract"]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.smooth_prior import SmoothVirtualCost
-from confide.acquisition.virtual_cost import VirtualCost
+from confide.acquisition.beliefs.smooth_prior import SmoothVirtualCost
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.contract.errors import SolverFailed
 
 __all__ = ["Enclosed", "Replace", "Sellers", "enclosed_rents", "exact_rents"]

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.problem import checked_costs, checked_prices
+from confide.acquisition.optimum.problem import checked_costs, checked_prices
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 

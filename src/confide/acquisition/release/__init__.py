@@ -1,0 +1,1 @@
+"""Records on one integer lattice, and what they cost towards whom."""
