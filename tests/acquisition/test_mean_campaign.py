@@ -171,6 +171,9 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (tmp_path / "reports.csv").write_text("id,concern\n1,0.2\n2,nan\n3,2\n1,0.4\n99,0.1\n4,\n5,0.3\n6,0.1\n8,0.25\n")
     found = it.check()
     assert found.usable == 4
+    shown = words(it.round_sections(it.draw_up()))
+    assert "4 reports can be used; 3 rows cannot" in shown
+    assert "concern: is out of bounds; must be in [0, 1]" in shown
     assert set(found.rejected) == {"3", "1 (row 4)", "row 5"}
     it.draw_up()
     it.finish_contracts()
@@ -270,3 +273,27 @@ def test_the_audit_keeps_and_its_planted_bugs_are_flagged(tmp_path: Path) -> Non
     assert found.passed, found
     assert all(control.flagged for control in found.controls)
     assert {row.verdict for row in found.rows} == {"kept"}
+
+
+def test_a_hopeless_plan_is_refused_and_says_what_would_do(tmp_path: Path) -> None:
+    dear = 'law = "discrete"\npoints = [0.5, 1.0]\nmasses = [0.01, 0.99]'
+    for edit, match in ((('law = "uniform"', dear), "too few people are within the price"),
+                        (("known = 30.0", "known = 5.0"), "what is known already is cheaper")):
+        with pytest.raises(Refused, match=match):
+            _ = campaign(tmp_path, "bad", (edit,)).plan
+    with pytest.raises(InvalidInput, match="known must be at most 40"):
+        _ = campaign(tmp_path, "bad", (("known = 30.0", "known = 41.0"),)).plan
+
+
+def test_who_was_left_out_by_mistake_comes_back_and_reports_that_serve_nothing_are_told(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    first = it.draw_up().drawn
+    assert it.draw_up(without=[1, 2]).without == ("1", "2")
+    assert it.draw_up(again=[2]).without == ("1",)
+    with pytest.raises(InvalidInput, match="'2' was not left out"):
+        it.draw_up(again=[2])
+    assert it.draw_up(again=[1]).drawn["rows"] == first["rows"]
+    (tmp_path / "reports.csv").write_text("id,concern\n1,10\n2,35\n")
+    with pytest.raises(Refused, match=r"no report in reports.csv can be used.*1: concern: is out of bounds"):
+        it.draw_up()
+    assert it.submitted(1) is False

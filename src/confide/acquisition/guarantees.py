@@ -49,7 +49,8 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
             note="towards a fellow who knows her own noise, and towards all the others together"),
         Accuracy(bound=it.mse_bound, trivial=it.width**2 / 4, source=Source(
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
-            measure="the mean squared error of the estimate", note="whatever is reported, while all send who agreed, "
+            measure="the mean squared error of the estimate" + (", where anything is bought" if it.most_local else ""),
+            note="whatever is reported, while all send who agreed, "
             "and all records lie in the range with at most the stated variance"),
         Truthfulness(gain=math.nan if lies is None else it.nat_price * lies + coin, trivial=it.nat_price * caps.local,
                      who=who, source=payments, unit_of_gain=it.currency,

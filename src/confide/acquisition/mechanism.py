@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -219,8 +219,10 @@ class TwoPartMechanism(Mechanism):
                                "the floor must be at most 1, and the grid above 0")
         least = self._single / self.people
         if self.most_local < least:
-            raise InvalidInput("most_local", f"{self.most_local:g} is out of reach",
-                               f"{self.people} people with equal weights may lose {least:.4g} each at this mse_price")
+            raise InvalidInput(
+                "most_local", f"{self.most_local:g} is out of reach",
+                f"at this price of an error {self.people:,} people with equal weights may lose {least:.4g} nats each: "
+                f"allow more than that, lower the price, or ask more than {self._single / self.most_local:,.0f}")
 
     # ---- public numbers
 
@@ -347,7 +349,7 @@ class TwoPartMechanism(Mechanism):
         Raises:
             InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
         """
-        c = np.asarray(reports, dtype=np.float64)
+        c = _numbers("reports", reports)
         if c.shape != (self.people,):
             raise InvalidInput("reports", f"have shape {c.shape}", f"must be ({self.people},), nan for none")
         here = ~np.isnan(c)
@@ -453,16 +455,16 @@ class TwoPartMechanism(Mechanism):
             noise: `Noise.simulated(seed)`.
 
         Raises:
-            InvalidInput: noise that could release, or not n records.
+            InvalidInput: noise that could release, or not n records. Records beyond the range count as its nearer end.
         """
-        x = np.asarray(records, dtype=np.float64)
-        if as_noise(noise).release_safe or x.shape != (self.people,):
-            raise InvalidInput("records", f"shape {x.shape}", f"must be ({self.people},), under simulated noise")
+        x = _numbers("records", records)
+        if x.shape != (self.people,):
+            raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
+        if as_noise(noise).release_safe:
+            raise InvalidInput("noise", "is secure: what is played is no release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)
-        if not isinstance(outcome, SimulatedOutcome):
-            raise InvalidInput("noise", "is secure", "use Noise.simulated(seed)")
-        return outcome
+        return cast("SimulatedOutcome", outcome)
 
     def play(self, contracts: Contracts, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
         """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.
@@ -533,3 +535,10 @@ class TwoPartMechanism(Mechanism):
             raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
+
+
+def _numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None

@@ -189,18 +189,25 @@ class Campaign:
                 level=level, total=total, draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
         return kind.row(file.config, person, report)
 
+    def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
+        """Whether her book has what she reported to this campaign: then nothing is drawn again."""
+        kind = self._local()
+        return self.book(home).stored(kind.identity(self.file.config, str(identity)), self.file.digest) is not None
+
     def caution(self, record: Mapping[str, str]) -> str:
         """What a participant's device tells her alone about her record; empty where there is nothing to say."""
         kind = self.file.kind
         return kind.caution(self.file.config, record) if isinstance(kind, ContractKind) else ""
 
     def draw_up(
-        self, without: Sequence[str | int] = (), *, home: Home | None = None, progress: Progress | None = None
+        self, without: Sequence[str | int] = (), *, again: Sequence[str | int] = (), home: Home | None = None,
+        progress: Progress | None = None,
     ) -> Round:
         """Draw up a round of contracts from everybody's reports; it replaces the one before.
 
         Args:
             without: ids that declined or stayed away; those of the rounds before stay out.
+            again: ids among them that take part after all.
             home: the installation whose key signs; default `Home.default()`.
             progress: told how far it is.
 
@@ -209,7 +216,7 @@ class Campaign:
         """
         from confide.campaign.contracts import draw_up
 
-        return draw_up(self, [str(each) for each in without], progress, home)
+        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress, home)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
         """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.

@@ -82,12 +82,16 @@ class Contract:
         return f"<contract of {self.identity!r}, round {self.round}>"
 
 
-def draw_up(campaign: Campaign, without: Sequence[str], progress: Progress | None, home: Home | None = None) -> Round:
+def draw_up(
+    campaign: Campaign, without: Sequence[str], again: Sequence[str], progress: Progress | None,
+    home: Home | None = None,
+) -> Round:
     """Draw up the next round from the file of reports; it replaces the one before.
 
     Args:
         campaign: of a kind with contracts.
         without: ids that declined or stayed away, in addition to those of the round before.
+        again: ids of those that take part after all.
         progress: told how far it is.
         home: whose key signs; default `Home.default()`.
 
@@ -102,6 +106,9 @@ def draw_up(campaign: Campaign, without: Sequence[str], progress: Progress | Non
     before = round_of(file, home) if path.exists() else None
     gone = dict.fromkeys([*(() if before is None else before.without),
                           *(kind.identity(file.config, each) for each in without)])
+    for each in again:
+        if gone.pop(kind.identity(file.config, each), gone) is gone:
+            raise InvalidInput("with", f"{each!r} was not left out", "it takes part already")
     drawn = kind.draw_up(file.config, campaign.plan, file.folder, tuple(gone), progress)
     number = 1 if before is None else before.number + 1
     found = Round(number=number, final=False, without=tuple(gone), drawn=drawn, path=path)
@@ -154,7 +161,8 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
     with reading("contracts", path):
         said = parse_json(data)
         if said["content"] != file.digest:
-            raise InvalidInput("content", "is of another campaign", "must be this campaign file's")
+            raise InvalidInput("content", "was drawn up for another campaign file",
+                               "put the file back as it was; or, for another campaign, name another [contracts] file")
         if signed_by(said) != home.fingerprint:
             raise InvalidInput("signature", "is not this installation's", "the file was altered, or made elsewhere")
         found = Round(number=int(said["round"]), final=said["final"] is True, without=tuple(said["without"]),

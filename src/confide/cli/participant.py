@@ -12,7 +12,7 @@ from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load
 
 __all__ = ["contracts", "rehearse", "submit"]
 
-_LONGEST_PATH = 4096
+_LONGEST_NAME = 256  # letters: no contract is so short, and no name of a file longer
 
 Total = Annotated[float | None, typer.Option(
     "--total", metavar="EPSILON", help="Agree to levels of this sum at most, where the same bit was asked for before.")]
@@ -35,26 +35,40 @@ def submit(
     """A participant's side: draw her report on her own computer, once, and show what she hands in."""
     from confide.cli import output
     from confide.cli.typed import values
-    from confide.contract.files import read_bytes
 
     it, typed = load(campaign), values(record)
-    if contract is not None and len(contract) < _LONGEST_PATH and Path(contract).is_file():
-        contract = read_bytes("contract", Path(contract), 1 << 16).decode("ascii", "replace").strip()
-    row = it.submit(identity, typed, contract=contract, key=key, total=total)
+    before = contract is not None and it.submitted(identity)
+    row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total)
     spent, caution = it.spent(identity), it.caution(typed)
     if as_json:
         emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent))
         return
     print(",".join(row))
     print(",".join(row.values()))
-    note = f"in her book: {spent:.6g} nats in all about this question; the second line above is what she hands in"
-    print("\n".join([*([caution] if caution else []), note]), file=sys.stderr)
+    notes = ["the second line above is what she hands in"]
+    if before:
+        notes = ["this was drawn before, and is the same again: what was given now was not used", *notes]
+    elif caution:
+        notes = [caution, *notes]
+    print("\n".join([*notes, f"her book has {spent:.6g} nats in all about this question"]), file=sys.stderr)
+
+
+def _contract(text: str) -> str:
+    """A contract's text, from a file or as it was pasted: with the word before it, and folded."""
+    words = "".join(text.split())
+    if len(words) < _LONGEST_NAME and Path(text).is_file():
+        from confide.contract.files import read_bytes
+
+        words = "".join(read_bytes("contract", Path(text), 1 << 16).decode("ascii", "replace").split())
+    return words.removeprefix("contract:")
 
 
 def contracts(
     campaign: CampaignPath,
     without: Annotated[list[str] | None, typer.Option(
         metavar="ID,...", help="Who declined or stayed away; draws up another round without them.")] = None,
+    again: Annotated[list[str] | None, typer.Option(
+        "--with", metavar="ID,...", help="Who was left out and takes part after all.")] = None,
     final: Annotated[bool, typer.Option("--final", help="All have agreed: devices may act on this round.")] = False,
     identity: Annotated[str | None, typer.Option("--id", help="Show one person's contract, for her alone.")] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
@@ -70,7 +84,7 @@ def contracts(
     from confide.contract.progress import progress_bar
 
     it = load(campaign)
-    if identity is not None and (without or final):
+    if identity is not None and (without or again or final):
         raise InvalidInput("id", "is for looking at a contract", "draw up, or make final, without it")
     if identity is not None:
         found = it.contract(identity)
@@ -89,11 +103,11 @@ def contracts(
         return
     if write is not None:
         raise InvalidInput("write", "needs --id", "the round lies in the file that the campaign names")
-    if final and without:
+    if final and (without or again):
         raise InvalidInput("final", "goes with the round that people have seen", "draw up, show, then make it final")
     with store_if_any(store) as (_, there), progress_bar("drawing up") as bar:
         drawn = it.finish_contracts(store=there) if final else it.draw_up(
-            [name.strip() for text in without or () for name in text.split(",") if name.strip()], progress=bar)
+            _names(without), again=_names(again), progress=bar)
     sections = it.round_sections(drawn)
     if as_json:
         emit(output.ContractsOutput(**head(it), round=drawn.number, final=drawn.final, file=str(drawn.path),
@@ -101,6 +115,10 @@ def contracts(
         return
     show(sections)
     print(f"\nwrote {drawn.path} (private: for the operator alone)")
+
+
+def _names(texts: list[str] | None) -> list[str]:
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
 def rehearse(

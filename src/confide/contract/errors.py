@@ -103,7 +103,8 @@ class BudgetExceeded(Refused):
         self.remaining = remaining
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
-            "lower the campaign's epsilon, or invite other people; where a data set is full, they are another data_set",
+            "spend less of it in this campaign, or invite other people; where a data set is full, they are another "
+            "data_set",
         )
 
 

@@ -32,7 +32,7 @@ def read_token(token: str) -> dict[str, Any]:
     Raises:
         InvalidInput: it is none.
     """
-    text = token.strip()
+    text = "".join(token.split()).removeprefix("contract:")
     try:
         if len(text) > _LONGEST:
             raise ValueError("too long")

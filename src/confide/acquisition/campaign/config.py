@@ -170,6 +170,9 @@ class MeanConfig(_Table):
     def _columns(self) -> MeanConfig:
         if self.price.known is not None and self.privacy.most_local is None:
             raise ValueError("[price] known belongs to [privacy] most_local")
+        if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
+            raise ValueError(f"[price] known must be at most {(self.record.high - self.record.low) / 2:g}: the middle "
+                             "of the range is never further off")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
-from confide.acquisition.campaign.plan import MeanPlan
+from confide.acquisition.campaign.plan import MeanPlan, allowed
 from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, read_reports
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, RecordCodec
@@ -26,7 +26,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Section, Table, Text
+from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.privacy.noise import Noise
 from confide.tables import Measured, Roster, Source, Word, open_table
@@ -34,6 +34,7 @@ from confide.tables import Measured, Roster, Source, Word, open_table
 __all__ = ["KIND", "MeanKind", "Rehearsed"]
 
 _LARGEST_ROUND = 1 << 31
+_SHOWN = 10  # rejected reports
 _STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard", "PowerPrior", "TwoPartMechanism",
            "UniformPrior")
 
@@ -149,8 +150,10 @@ class MeanKind:
         if not str(values.get(column, "")).strip():
             return None
         concern, problem = _concerns(config).encode_one(values[column])
-        if problem is None and not plan.mechanism.rules[0].admits([concern]).all():
-            problem = f"{column}: {concern:g} is not a report that the belief of the file allows"
+        rule = plan.mechanism.rules[0]
+        if problem is None and not rule.admits([concern]).all():
+            problem = (f"{column}: {concern:g} is not a report that the belief of the file allows; must be "
+                       f"{allowed(rule)}")
         if problem:
             raise InvalidInput("record", problem)
         return concern
@@ -179,12 +182,14 @@ class MeanKind:
         Raises:
             Refused: nobody reported.
         """
-        reports, _ = self._reports(config, plan, folder, progress)
-        roster = Roster(config.people.count)
+        reports, rejected = self._reports(config, plan, folder, progress)
+        roster, usable = Roster(config.people.count), int(np.count_nonzero(~np.isnan(reports)))
         reports[[roster.rank(each) for each in without]] = math.nan
         if np.isnan(reports).all():
-            raise Refused("nobody reported", f"collect reports in {config.reports.source}")
-        return as_document(plan.mechanism.contracts(reports))
+            first = next(iter(rejected.items()), None)
+            raise Refused(f"no report in {config.reports.source} can be used" if usable == 0 else "nobody is left",
+                          "collect reports first" if first is None else f"{first[0]}: {first[1]}")
+        return {**as_document(plan.mechanism.contracts(reports)), "usable": usable, "rejected": rejected}
 
     def _reports(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None
@@ -192,17 +197,18 @@ class MeanKind:
         rejected: dict[str, str] = {}
         source = _watched(open_table(config.reports.source, folder=folder), config, progress)
         found = read_reports(source, _concerns(config), Roster(config.people.count), config.people.id,
-                             plan.mechanism.rules[0].admits, rejected)
+                             plan.mechanism.rules[0], rejected)
         return found, rejected
 
     def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
         """The operator's look at a round."""
         it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
+        read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
         if not len(made.index):
-            return [Section(title="Contracts: nothing is bought (private: for the operator alone)", private=True,
-                            blocks=(Text((
-                "By these reports the mean would cost more than the error of what is known without it, or too few "
-                "people are within the price. Nobody is asked for a record.",)),))]
+            return [*read, Section(
+                title="Contracts: nothing is bought (private: for the operator alone)", private=True, blocks=(Text((
+                    "By these reports too few people are within the price, or the mean would cost more than the error "
+                    "of what is known without it. Nobody is asked for a record.",)),))]
         steps, total = made.steps.astype(np.float64), float(made.steps.sum())
         noise = math.sqrt(float(made.variance)) / total * it.width
         error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
@@ -215,7 +221,7 @@ class MeanKind:
             ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
             ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
         )
-        return [Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
+        return [*read, Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
             Table(columns=("what", "in this round"), rows=rows, note="All of it follows from the reports."),))]
 
     def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
@@ -278,15 +284,15 @@ class MeanKind:
         self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
-        people = config.people.count
+        slots = config.people.count
         if not (folder / config.contracts.file).exists():
             reports, rejected = self._reports(config, plan, folder, progress)
             usable = int(np.count_nonzero(~np.isnan(reports)))
         else:
             data = self._submissions(config, plan, folder, progress)
             usable = sum(int(np.count_nonzero(batch.sent)) for batch in data)
-            rejected = data.rejected
-        return Check(slots=people, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
+            rejected, slots = data.rejected, len(data.drawn.index)  # nobody else is asked
+        return Check(slots=slots, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
 
     def record(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, identity: str
@@ -376,7 +382,7 @@ class MeanKind:
                 "No record was asked of this id, or none of its contract arrived; nothing is paid.",)),))]
         if not record.sent:
             return [Section(title=f"{who}: no record arrived", private=True, blocks=(Text((
-                "There was a contract, and no record came in on it; nothing is paid, and nothing was learned.",)),))]
+                "There was a contract, and no record that a device sends came in on it; nothing is paid.",)),))]
         it = plan.mechanism
         return [Section(title=f"{who}: payment {plan.coins(share['payment'])}", private=True, blocks=(Text((
             f"For one noisy record, as the contract says: at most {number(record.epsilon_local)} nats towards the "
@@ -407,7 +413,7 @@ class MeanKind:
         source = _watched(open_table(table.source, folder=folder), config, progress)
         truth = read_reports(source, Measured(column=table.column), Roster(config.people.count),
                              config.people.id if table.id is None else table.id,
-                             lambda values: np.ones(len(values), np.bool_), rejected)
+                             None, rejected)
         reports, _ = self._reports(config, plan, folder, None)
         drawn = (self._drawn(config, plan, folder) if (folder / config.contracts.file).exists()
                  else as_drawn(as_document(it.contracts(reports)), it.people))
@@ -482,6 +488,18 @@ def as_drawn(document: Mapping[str, Any], people: int) -> Drawn:
         variance=int(document["variance"])), people)
 
 
+def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
+    """How many reports could be used, and who is rejected and why; reports are no secret from the operator."""
+    rejected = drawn["rejected"]
+    lost = f"{len(rejected):,} row{'s' * (len(rejected) != 1)} cannot:" if rejected else "no row is rejected."
+    said = Text((f"{drawn['usable']:,} reports can be used; {lost}",))
+    if not rejected:
+        return (said,)
+    first = tuple(rejected.items())[:_SHOWN]
+    more = f"{len(rejected) - _SHOWN:,} more; `confide check --write` lists all." if len(rejected) > _SHOWN else ""
+    return said, Table(columns=("id", "why"), rows=first, note=more)
+
+
 def _concerns(config: MeanConfig) -> Measured:
     return Measured(column=config.reports.column, lower=0.0, upper=1.0)
 
@@ -523,8 +541,10 @@ def _plan(config: MeanConfig) -> MeanPlan:
         grid=privacy.grid, nat_price=price.nat, currency=config.payment.currency, most_local=privacy.most_local,
         known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
     found = MeanPlan(mechanism=mechanism, config=config)
-    if found.here.root_error >= record.high - record.low:
-        raise Refused("the mean would be off by more than the range, on average",
+    if found.here.bought == 0:
+        raise Refused(f"nothing would be bought: {found.here.why}", found.remedy)
+    if found.here.root_error >= (record.high - record.low) / 2:
+        raise Refused("on average the mean would be no better than the middle of the range",
                       "raise [price] error, or ask more people")
     return found
 

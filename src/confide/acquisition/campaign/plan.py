@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 
 from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.mechanism import TwoPartMechanism
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import money, number
+from confide.privacy.losses import ZCDP
 
 __all__ = ["Expected", "MeanPlan"]
 
 _WORK = 400_000  # people, over all made-up profiles of a plan
 _MOST, _FEWEST = 200, 3
-_OTHER = (0.25, 1.0, 4.0)  # prices of an error beside the campaign's
+_SHOWN = 3  # gaps of a belief
+_DELTA = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,51 +33,76 @@ class Expected:
     """Means over profiles of reports drawn from the belief, at one price of an error.
 
     Args:
-        error_price: in the currency, per squared unit.
-        root_error: root of the mean squared error of the estimate, in the unit of a record.
+        setting: what is changed.
+        root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
+            where nothing is bought.
         payments: of the total, in the currency.
         payments_error: standard error of that mean.
+        largest_payments: largest total of a profile.
         asked: how many are asked for a record.
         local: mean of the largest local loss of a profile.
         central: mean of the largest central loss of a profile.
         bought: share of the profiles in which anything is bought.
-        draws: how many profiles.
+        why: why nothing is bought in the others.
+        draws: how many profiles; 0 where the setting is out of reach.
     """
 
-    error_price: float
-    root_error: float
-    payments: float
-    payments_error: float
-    asked: float
-    local: float
-    central: float
+    setting: str
     bought: float
-    draws: int
+    why: str
+    root_error: float = math.nan
+    payments: float = math.nan
+    payments_error: float = math.nan
+    largest_payments: float = math.nan
+    asked: float = math.nan
+    local: float = math.nan
+    central: float = math.nan
+    draws: int = 0
+
+    def row(self) -> tuple[str | float | None, ...]:
+        """Of a table."""
+        if not self.draws:
+            return self.setting, None, None, None, None, None, self.why
+        return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
 
 
-def _expected(planned: TwoPartMechanism, times: float) -> Expected | None:
-    """Means over profiles at so many times the campaign's price of an error; None where that is out of reach."""
+def _expected(setting: str, planned: TwoPartMechanism, **changes: Any) -> Expected:
+    """Means over profiles at changed parameters."""
     try:
-        it = replace(planned, mse_price=planned.mse_price * times)
+        it = replace(planned, **changes)
     except InvalidInput:
-        return None
+        return Expected(setting=setting, bought=0.0, why="out of reach: most_local is too small for so few people")
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
     rows: list[tuple[float, ...]] = []
     for reports, _ in prior_draws(it.prior, it.people, draws, 0):
         rule = it.payment_rule
-        best = rule.solve(rule.virtual_costs(reports))
+        psi = rule.virtual_costs(reports)
+        best = rule.solve(psi)
+        few = float(it.weight_cap is not None and np.count_nonzero(np.isfinite(psi)) * it.weight_cap < 1.0)
         if best.winners.size:
             error = it.variance_price * float(np.sum(best.weights**2)) + it.noise_price * best.spread
-            rows.append((error / it.error_price, best.value - error, best.winners.size, best.epsilon_local.max(),
-                         best.epsilon_central.max(), 1.0))
+            rows.append((error / it.error_price, best.value - error, float(best.winners.size),
+                         float(best.epsilon_local.max()), float(best.epsilon_central.max()), 1.0, few))
         else:
-            rows.append((it.outside / it.error_price, 0.0, 0.0, 0.0, 0.0, 0.0))
-    table = np.array(rows)
-    mse, paid, asked, local, central, bought = table.mean(axis=0).tolist()
+            rows.append((it.outside / it.error_price, 0.0, 0.0, 0.0, 0.0, 0.0, few))
+    table = np.array(rows, dtype=np.float64)
+    mse, paid, asked, local, central, bought, few = table.mean(axis=0).tolist()
+    why = "" if bought == 1 else (
+        f"too few people are within the price to keep most_local (at least {math.ceil(1 / (it.weight_cap or 1.0)):,} "
+        "must be)" if few > 0 else "what is known already is cheaper than the mean")
     return Expected(
-        error_price=it.mse_price, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
-        payments_error=it.nat_price * float(table[:, 1].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local,
-        central=central, bought=bought, draws=draws)
+        setting=setting, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
+        payments_error=it.nat_price * float(table[:, 1].std(ddof=1)) / math.sqrt(draws),
+        largest_payments=it.nat_price * float(table[:, 1].max()), asked=asked, local=local, central=central,
+        bought=bought, why=why, draws=draws)
+
+
+def allowed(rule: VirtualCost) -> str:
+    """Which numbers are reports, in words."""
+    low, high = rule.support
+    gaps = [f"between {a:g} and {b:g}" for a, b in rule.gaps.tolist()]
+    shown = ", ".join(gaps[:_SHOWN]) + (", ..." if len(gaps) > _SHOWN else "")
+    return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,17 +122,26 @@ class MeanPlan:
         return self.mechanism.guarantees()
 
     @cached_property
-    def expected(self) -> tuple[Expected | None, ...]:
-        """At a quarter of the campaign's price of an error, at that price, and at four times it."""
-        return tuple(_expected(self.mechanism, times) for times in _OTHER)
+    def here(self) -> Expected:
+        """Of the campaign as it is."""
+        return _expected("this campaign", self.mechanism)
+
+    def others(self) -> tuple[Expected, ...]:
+        """Of the same campaign at other prices of an error, and at other limits on what anybody loses."""
+        it = self.mechanism
+        found = [_expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
+                 for times in (0.25, 4.0)]
+        if it.most_local is not None:
+            found += [_expected(f"[privacy] most_local = {it.most_local * times:g}", it,
+                                most_local=it.most_local * times) for times in (0.5, 2.0)]
+        return tuple(found)
 
     @property
-    def here(self) -> Expected:
-        """At the campaign's own price of an error."""
-        found = self.expected[1]
-        if found is None:
-            raise Refused("no plan at this price", "change [price] error")
-        return found
+    def remedy(self) -> str:
+        """What would do where nothing is bought."""
+        if "most_local" in self.here.why:
+            return "raise [privacy] most_local, lower [price] error, or ask more people"
+        return "raise [price] error; or it is not worth asking"
 
     def money(self, amount: float) -> str:
         """An amount in the currency."""
@@ -130,12 +167,14 @@ class MeanPlan:
             *([] if it.most_local is None else [
                 ("share of profiles of reports in which anything is bought", f"{here.bought:.1%}")]),
             ("standard error of the mean, on average", self.measured(here.root_error)),
-            ("  largest that any reports can lead to", self.measured(math.sqrt(bound.bound))),
+            ("  largest that any reports can lead to, where anything is bought",
+             self.measured(math.sqrt(bound.bound))),
             ("  of guessing the middle of the range, at most", self.measured(math.sqrt(bound.trivial))),
             ("expected total of payments", f"{self.money(here.payments)} (plus or minus "
              f"{self.money(2 * here.payments_error)})"),
+            (f"  largest total in {here.draws} profiles of reports", self.money(here.largest_payments)),
             ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
-            ("  largest that any reports can lead to: what is charged", f"{number(it.caps.local)} nats"),
+            ("  largest that any reports can lead to: what is charged", self._charged()),
             ("largest central loss of a person, on average", f"{number(here.central)} nats"),
             ("  largest that any reports can lead to", f"{number(it.caps.central)} nats"),
         ]
@@ -148,11 +187,10 @@ class MeanPlan:
             blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
         return [
             Section(title="Plan", blocks=tuple(blocks)),
-            Section(title="What other prices of an error would give", blocks=(Table(
-                columns=(f"[price] error ({it.currency} per squared unit)", "standard error", "expected total "
-                         f"({it.currency})", "people asked", "largest local loss", "largest central loss"),
-                rows=tuple((each.error_price, each.root_error, each.payments, each.asked, each.local, each.central)
-                           for each in self.expected if each is not None)),)),
+            Section(title="What other settings would give", blocks=(Table(
+                columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
+                         "largest local loss", "bought", "otherwise"),
+                rows=tuple(each.row() for each in (here, *self.others()))),)),
             Section(title="Guarantees", blocks=(Table(
                 columns=("promise", "source", "may fail with probability", "says something"),
                 rows=tuple((each.sentence(), str(each.source), each.failure_probability,
@@ -162,12 +200,18 @@ class MeanPlan:
                      "campaign file."),)),
         ]
 
+    def _charged(self) -> str:
+        """The largest local loss, and what it is as differential privacy."""
+        loss = ZCDP(self.mechanism.concentrated(self.mechanism.caps.local))
+        return (f"{number(self.mechanism.caps.local)} nats; epsilon = {number(loss.epsilon_at(_DELTA))} at delta = "
+                f"{_DELTA:g}")
+
     def warnings(self) -> list[str]:
         """What the operator should look at before she asks anybody."""
         it, here, found = self.mechanism, self.here, []
-        if here.root_error >= it.width / 2:
-            found.append("on average the estimate is no better than guessing the middle of the range: raise [price] "
-                         "error")
+        if here.bought < 1:
+            found.append(f"nothing is bought in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
+                         f"{self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
             found.append("payments are rounded up to whole coins, which is much beside what is paid: choose smaller "
                          "coins (minor_units)")
@@ -180,9 +224,9 @@ class MeanPlan:
         it, record = self.mechanism, self.config.record
         here, own = self.here, self.config.reports
         return [Section(title="The offer, as a participant reads it", blocks=(Text((
-            f"What you are asked first: how you fear two leaks, as one number {own.column} in [0, 1]. 1: what the "
-            "operator learns of you is all you fear. 0: what the public learns is. It is no secret: the operator sees "
-            "it, and everybody's contract follows from everybody's number.",
+            f"What you are asked first: how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
+            "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: the "
+            "operator sees it, and everybody's contract follows from everybody's number.",
             "What you get then: a contract, signed. It says how much noise your own device adds to your record, how "
             "much the record weighs in the mean, what the operator and the public can learn of it at most, and what "
             "you are paid. You agree or decline before anything else is sent. On average "
@@ -212,6 +256,6 @@ class MeanPlan:
             "error_bound": self.guarantees.of(Accuracy)[0].bound, "largest_payment": it.largest_payment,
             "expected": {"error": here.root_error**2, "payments": here.payments, "payments_error": here.payments_error,
                          "asked": here.asked, "largest_local": here.local, "largest_central": here.central,
-                         "draws": here.draws},
+                         "bought": here.bought, "draws": here.draws},
             "warnings": self.warnings(),
         }

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.acquisition.beliefs.virtual_cost import VirtualCost
+from confide.acquisition.campaign.plan import allowed
 from confide.acquisition.records import ContractedRecords
 from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, Source, Word, rejections
@@ -47,7 +49,7 @@ class Drawn:
 
 
 def read_reports(
-    source: Source, role: Measured, roster: Roster, identity: str, admits: object, rejected: dict[str, str]
+    source: Source, role: Measured, roster: Roster, identity: str, rule: VirtualCost | None, rejected: dict[str, str]
 ) -> NDArray[np.float64]:
     """(n,) reports; nan where there is none, or none that the belief allows.
 
@@ -56,7 +58,7 @@ def read_reports(
         role: of the column of reports.
         roster: the public list of ids.
         identity: the id column, or "row".
-        admits: which reports the prior can produce, a function of an array.
+        rule: of the prior, which not every number is a report of; None where any is.
         rejected: receives id -> reason; the operator's alone.
     """
     found = np.full(roster.count, np.nan)
@@ -64,12 +66,13 @@ def read_reports(
     for batch in source.batches([role.column, *([] if identity == "row" else [identity])], _ROWS):
         index = first.claim(batch)
         values, problems = role.encode(batch.column(role.column))
-        possible = admits(values)  # type: ignore[operator]
+        possible = np.ones(len(values), np.bool_) if rule is None else rule.admits(values)
         absent = (problems == MISSING) & (index >= 0)
         lost = ~absent & ((problems != FINE) | ~possible | (index < 0))
         if lost.any():
-            reasons = {row: role.reason(int(problems[row])) if problems[row] != FINE else
-                       f"{role.column}: is not a report that the belief of the file allows"
+            unlikely = "" if rule is None else (f"{role.column}: is not a report that the belief of the file allows; "
+                                                f"must be {allowed(rule)}")
+            reasons = {row: role.reason(int(problems[row])) if problems[row] != FINE else unlikely
                        for row in np.flatnonzero(lost & (index >= 0)).tolist()}
             rejected.update(rejections(first, batch, index, lost, reasons))
         kept = ~lost & ~absent
