@@ -106,7 +106,8 @@ def test_no_lie_gains_under_a_limit_on_losses(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     bought = 0
     for case in range(3):
-        reports = np.asarray(it.prior.quantile(rng.random(8)))  # type: ignore[union-attr]
+        uniforms = rng.random(8) * np.where(np.arange(8) < 5, 0.25, 1.0)  # so that enough are within the price
+        reports = np.asarray(it.prior.quantile(uniforms))  # type: ignore[union-attr]
         lies = np.unique(np.concatenate([np.linspace(*it.rules[0].support, 101), reports, it.rules[0].bounds]))
         lies = lies[it.rules[0].admits(lies)]
         bought += bool(it.contracts(reports).lattice)
@@ -152,6 +153,49 @@ def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
         it.submit(0.5, replace(hers, epsilon_local=2 * it.caps.local), Noise.simulated(1))
     with pytest.raises(NotGuaranteed):
         replace(hers, sigma=hers.sigma // 2)
+
+
+def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
+    it = study(4, mse_price=200.0)
+    made = it.contracts([0.1, 0.2, 0.3, 0.4])
+    sent = it.play(made, np.full(4, 0.5), Noise.simulated(1))
+    records = made.records(sent)
+    for data, match in (([records, records], "stands twice"),
+                        (replace(records, variance=0), "one round"),
+                        (replace(records, message=records.message + 2**60), "beyond what a device sends"),
+                        ([replace(records, index=records.index[:0], **{name: getattr(records, name)[:0] for name in (
+                            "steps", "sigma", "epsilon_local", "epsilon_central", "payment", "message", "sent")}), 7],
+                         "a batch is int")):
+        with pytest.raises(InvalidInput, match=match):
+            it.run(data, Noise.simulated(2))
+    assert it.run(records, Noise.simulated(2)).shares["payment"].to_pylist() == made.payments.tolist()
+
+
+def test_the_certificate_grows_with_the_weight_that_vanished() -> None:
+    it = study(4, mse_price=200.0)
+    made = it.contracts([0.1, 0.2, 0.3, 0.4])
+    assert made.lattice is not None
+    sent = it.play(made, np.full(4, 0.5), Noise.simulated(1))
+    del sent[0]
+    outcome = it.run(made.records(sent), Noise.simulated(2))
+    found, share = it.certify(outcome.billboard), 1.0 - made.lattice.steps[0] / it.lattice
+    assert outcome.certificate == found or vars(outcome.certificate) == vars(found)
+    assert found.share == pytest.approx(share, rel=1e-9)
+    assert found.mse == pytest.approx(it.mse_bound / share**2, rel=1e-9)
+    present = np.arange(4) != 0
+    assert made.lattice.mse(it.scaled_variance, present) * it.width**2 <= found.mse
+
+
+def test_no_contract_has_a_slack_beyond_its_local_level() -> None:
+    made = study().contracts([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert made.lattice is not None
+    hers = made.lattice.of(0)
+    for central in (1.01 * hers.epsilon_local, 0.0):
+        with pytest.raises(InvalidInput) as told:
+            replace(hers, epsilon_central=central)
+        assert told.value.field == "epsilon_central"
+    with pytest.raises(InvalidInput, match="exceeds the local level"):
+        replace(made.lattice, epsilon_central=2 * made.lattice.epsilon_local)
 
 
 @pytest.mark.parametrize("rounds", fast(1, [200, 4000]))

@@ -26,6 +26,7 @@ from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
 from confide.acquisition.release.lattice import (
+    SMALLEST,
     LatticeContract,
     LatticeContracts,
     covering_sigma,
@@ -33,6 +34,7 @@ from confide.acquisition.release.lattice import (
     integer_contracts,
     lattice_for,
     perturb,
+    plausible,
 )
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
@@ -424,12 +426,16 @@ class TwoPartMechanism(Mechanism):
         source = as_noise(noise)
         seen, payments = np.zeros(self.people, dtype=np.bool_), np.zeros(self.people, dtype=np.int64)
         levels = np.zeros((2, self.people))
-        total = steps = present = variance = rows = 0
+        total = steps = present = rows = 0
+        variances: set[int] = set()
         for batch in as_record_batches(data, self.people):
             seen[batch.index] = True
             rows += len(batch.index)
-            variance = max(variance, batch.variance)
             here = batch.sent
+            if not plausible(batch.message[here], batch.steps[here], batch.sigma[here]).all():
+                raise InvalidInput("data", "a message is beyond what a device sends")
+            if len(batch.index):
+                variances.add(batch.variance)
             total += exact_sum(batch.message[here])
             steps += int(batch.steps[here].sum())
             present += sum(s * s for s in batch.sigma[here].tolist())
@@ -437,6 +443,9 @@ class TwoPartMechanism(Mechanism):
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
         if np.count_nonzero(seen) < rows:
             raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
+        variance = variances.pop() if variances else 0
+        if variances or variance < present or steps > self.lattice:
+            raise InvalidInput("data", "is not of one round of contracts")
         absent = covering_sigma(variance - present)
         if absent and steps:
             total += int(source.discrete_gaussian(absent, 1, stream="absentees")[0])
@@ -514,7 +523,8 @@ class TwoPartMechanism(Mechanism):
     @property
     def mse_bound(self) -> float:
         """The largest mean squared error that any reports can lead to while all send who agreed, in squared units."""
-        return self.caps.error_cost / self.error_price * self.width**2 * _INTEGERS
+        floor = self.people * (SMALLEST / self.lattice) ** 2  # no noise is less than so many steps
+        return (self.caps.error_cost / self.error_price + floor) * self.width**2 * _INTEGERS
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
         """Who vanished takes her weight away, and none of the noise: (A/A')^2 times the bound, at most."""

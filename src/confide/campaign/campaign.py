@@ -23,7 +23,7 @@ from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, P
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.noise import Noise
-from confide.privacy.report_book import EVERYBODY, ReportBook
+from confide.privacy.report_book import EVERYBODY, ReportBook, Spent
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round
@@ -186,7 +186,8 @@ class Campaign:
         if report is None:
             report = mechanism.submit(None) if private is None else book.report(
                 person=person, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
-                level=level, total=total, draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
+                level=level, notion=kind.notion, total=total,
+                draw=lambda: int(mechanism.submit(private, noise=Noise.secure())))
         return kind.row(file.config, person, report)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
@@ -261,8 +262,8 @@ class Campaign:
         return [] if not isinstance(kind, ContractKind) else [
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
-    def spent(self, identity: str | int, *, home: Home | None = None) -> float:
-        """What her own book says that reports on the campaign's bit have cost her, in nats."""
+    def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
+        """What her own book says that reports on the campaign's bit have cost her."""
         kind, config = self._local(), self.file.config
         return self.book(home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
                                      kind.question(config))
@@ -320,7 +321,7 @@ class Campaign:
         try:
             count = self.book(home).report(
                 person=EVERYBODY, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
-                level=kind.level(self.plan), total=total, draw=draw)
+                level=kind.level(self.plan), notion=kind.notion, total=total, draw=draw)
             if not drawn:
                 raise Refused("these people were played before, and their reports written",
                               "use the file that was written")

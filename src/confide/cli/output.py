@@ -114,7 +114,8 @@ class SubmitOutput(_Campaign):
     command: Literal["submit"] = "submit"
     id: str
     report: dict[str, str]
-    spent: float = Field(description="nats in all about this bit, by her book")
+    spent: float = Field(description="in all about this question, by her book")
+    notion: Literal["epsilon", "rho"] = Field(description="of what was spent: epsilon in nats, or rho")
 
 
 class ContractsOutput(_Campaign):

@@ -41,7 +41,7 @@ def submit(
     row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total)
     spent, caution = it.spent(identity), it.caution(typed)
     if as_json:
-        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent))
+        emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion))
         return
     print(",".join(row))
     print(",".join(row.values()))
@@ -50,7 +50,7 @@ def submit(
         notes = ["this was drawn before, and is the same again: what was given now was not used", *notes]
     elif caution:
         notes = [caution, *notes]
-    print("\n".join([*notes, f"her book has {spent:.6g} nats in all about this question"]), file=sys.stderr)
+    print("\n".join([*notes, f"her book has {spent} in all about this question"]), file=sys.stderr)
 
 
 def _contract(text: str) -> str:

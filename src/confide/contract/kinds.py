@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -204,12 +204,15 @@ class Kind(Protocol):
 class LocalKind(Kind, Protocol):
     """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
 
-    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs her;
-    None takes no part, and costs nothing. `identity` is the one spelling of an id that is on the list, `question` what
-    is asked, `level` what a report costs at most. `row` is what she hands in: a row of the operator's file, but for
-    what the operator knows; `rows` are those of everybody in a collection that was played. `rehearse` plays everybody's
-    side with true answers that are public already: a collection whose `data` is what the run takes.
+    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs
+    her; None takes no part, and costs nothing. `notion` is that of all its levels, "epsilon" or "rho". `identity`
+    is the one spelling of an id that is on the list, `question` what is asked, `level` what a report costs at most.
+    `row` is what she hands in: a row of the operator's file, but for what the operator knows; `rows` are those of
+    everybody in a collection that was played. `rehearse` plays everybody's side with true answers that are public
+    already: a collection whose `data` is what the run takes.
     """
+
+    notion: Literal["epsilon", "rho"]
 
     def private(self, config: Any, plan: Plan, values: Mapping[str, str]) -> tuple[Any, float]: ...
 

@@ -18,15 +18,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, make_folder, read_json, reading, sync
 
-__all__ = ["EVERYBODY", "Answer", "ReportBook"]
+__all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
 EVERYBODY = "everybody"
 """The person of an entry that is about all people, as in a rehearsal."""
+
+Notion = Literal["epsilon", "rho"]
 
 _FORMAT = 1
 
@@ -44,9 +47,10 @@ class Answer:
         person: whose bit.
         bit: its public name.
         campaign: which campaign asked.
-        level: what a report about it may give away, in nats.
+        level: what a report about it may give away: epsilon in nats, or rho.
         question: what was asked, in words.
         report: what was reported; None where it broke off between the agreement and the report.
+        notion: "epsilon" of pure differential privacy, or "rho" of concentrated.
     """
 
     person: str
@@ -55,6 +59,23 @@ class Answer:
     level: float
     question: str = ""
     report: int | None = None
+    notion: Notion = "epsilon"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What several reports may give away together.
+
+    Args:
+        level: the sum.
+        notion: "epsilon" where all reports are pure; otherwise "rho", to which an epsilon adds its square's half.
+    """
+
+    level: float
+    notion: Notion = "epsilon"
+
+    def __str__(self) -> str:
+        return f"rho = {self.level:.6g}" if self.notion == "rho" else f"{self.level:.6g} nats"
 
 
 class ReportBook:
@@ -69,8 +90,8 @@ class ReportBook:
         ...     book = ReportBook(Path(folder) / "reports.json")
         ...     first = book.report(person="17", bit="smokes", campaign="spring", level=1.0, draw=lambda: 1)
         ...     again = book.report(person="17", bit="smokes", campaign="spring", level=1.0, draw=lambda: 0)
-        ...     first, again, book.spent("17", "smokes")
-        (1, 1, 1.0)
+        ...     first, again, str(book.spent("17", "smokes"))
+        (1, 1, '1 nats')
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +112,7 @@ class ReportBook:
                 raise InvalidInput("format", f"{document['format']!r} is not known", f"must be {_FORMAT}")
             return tuple(Answer(**each) for each in document["answers"])
 
-    def spent(self, person: str, bit: str, question: str = "") -> float:
+    def spent(self, person: str, bit: str, question: str = "") -> Spent:
         """The sum of the levels at which she agreed to be asked for a bit, by its name or in these words.
 
         Of everybody: the largest of any one person.
@@ -110,7 +131,7 @@ class ReportBook:
 
     def report(
         self, *, person: str, bit: str, campaign: str, level: float, draw: Callable[[], int],
-        total: float | None = None, question: str = "",
+        total: float | None = None, question: str = "", notion: Notion = "epsilon",
     ) -> int:
         """Her report to a campaign: the stored one, or a fresh one.
 
@@ -118,10 +139,12 @@ class ReportBook:
             person: whose bit.
             bit: its public name: campaigns that ask for the same bit give the same; capitals and spaces do not count.
             campaign: which one asks.
-            level: what the report may give away, in nats.
+            level: what the report may give away: epsilon in nats, or rho.
             draw: makes the report; called once, after the level was written down.
-            total: the most that the levels about this bit may sum to, where it was asked for before.
+            total: the most that the levels about this bit may sum to, where it was asked for before: epsilon where all
+                reports are pure, else rho.
             question: what is asked; the same words are the same bit, whatever its name.
+            notion: of the level. Levels of one notion add; an epsilon counts as rho = epsilon^2/2 beside a rho.
 
         Raises:
             Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and no total, or
@@ -136,16 +159,17 @@ class ReportBook:
             if stored is not None:
                 return stored
             before = self._about(person, bit, question)
-            after = math.fsum([_total(before), level])
-            if before and (total is None or total < after * (1.0 - 1e-6)):  # as it is printed below
+            agreed = Answer(person=person, bit=bit, campaign=campaign, level=level, question=question, notion=notion)
+            after = _total([*before, agreed])
+            if before and (total is None or total < after.level * (1.0 - 1e-6)):  # as it is printed below
                 broke = any(each.campaign == campaign for each in before)
+                words = "" if after.notion == "epsilon" else " of rho"
                 raise Refused(
-                    f"this bit was asked for before, at {after - level:.6g} in all"
+                    f"this bit was asked for before, at {_total(before)} in all"
                     + (": an attempt broke off, and its level is spent" if broke else ""),
-                    f"levels of reports on one bit add up: agree to {_printed(after)} in all, or more (total), or take "
-                    "no part")
+                    f"levels of reports on one bit add up: agree to {_printed(after.level)}{words} in all, or more "
+                    "(total), or take no part")
             kept = self.answers()
-            agreed = Answer(person=person, bit=bit, campaign=campaign, level=level, question=question)
             self._write((*kept, agreed))
             report = draw()
             self._write((*kept, Answer(**{**asdict(agreed), "report": report})))
@@ -176,13 +200,17 @@ class ReportBook:
         sync(self.path.parent)
 
 
-def _total(answers: Iterable[Answer]) -> float:
+def _total(answers: Iterable[Answer]) -> Spent:
     """The largest sum of levels of any one person: her own, and those of everybody."""
-    sums: dict[str, list[float]] = {}
-    for each in answers:
-        sums.setdefault(each.person, []).append(each.level)
+    found, sums = list(answers), dict[str, list[float]]()
+    pure = all(each.notion == "epsilon" for each in found)
+    for each in found:
+        # An epsilon-DP report is epsilon^2/2-concentrated (Bun and Steinke 2016, Proposition 1.4).
+        level = each.level if pure or each.notion == "rho" else each.level**2 / 2.0
+        sums.setdefault(each.person, []).append(level)
     of_all = sums.pop(EVERYBODY, [])
-    return max((math.fsum([*of_all, *own]) for own in [*sums.values(), []]), default=0.0)
+    most = max((math.fsum([*of_all, *own]) for own in [*sums.values(), []]), default=0.0)
+    return Spent(level=most, notion="epsilon" if pure else "rho")
 
 
 def _printed(level: float) -> str:

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
-from confide.tables import Numeric
 
 __all__ = ["MeanConfig"]
 
@@ -176,7 +175,3 @@ class MeanConfig(_Table):
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self
-
-    def concern(self) -> Numeric:
-        """Role of the column of reports."""
-        return Numeric(column=self.reports.column, lower=0.0, upper=1.0)

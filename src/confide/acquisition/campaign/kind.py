@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -65,6 +65,7 @@ class MeanKind:
     name: ClassVar[str] = "mean"
     summary: ClassVar[str] = ("buy the mean of a bounded number from people who weigh what the platform and what the "
                               "public learns")
+    notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
     types: ClassVar[Mapping[str, type]] = {name: getattr(acquisition, name) for name in _STORED}
 
@@ -101,8 +102,8 @@ class MeanKind:
         return config.record.question
 
     def level(self, plan: MeanPlan) -> float:
-        """What one record costs at most."""
-        return plan.mechanism.caps.local
+        """What one record costs at most, as rho: it counts whatever the order of a campaign."""
+        return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
     def private(self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str]) -> tuple[Any, float]:
         """What she reports first: nothing is drawn, and it costs no privacy of her record."""
@@ -116,13 +117,14 @@ class MeanKind:
     def on_terms(
         self, config: MeanConfig, plan: MeanPlan, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
-        """(her record with her contract, what it costs her); None, and nothing, where she is asked for none."""
+        """(her record with her contract, the rho that it costs her); None, and nothing, where she is asked for none."""
         contract = lattice_contract(plan.mechanism, terms)
         plan.mechanism.check_contract(contract)
         if not contract.active:
             return None, 0.0
         value = self._value(config, values)
-        return (None, 0.0) if value is None else ((value, contract), contract.epsilon_local)
+        rho = plan.mechanism.concentrated(contract.epsilon_local)
+        return (None, 0.0) if value is None else ((value, contract), rho)
 
     def caution(self, config: MeanConfig, values: Mapping[str, str]) -> str:
         """What her device tells her alone of a record outside of the range."""
@@ -342,6 +344,9 @@ class MeanKind:
         else:
             found = Text((
                 f"The mean: {plan.measured(it.estimate(board))}.",
+                *([] if it.low <= it.estimate(board) <= it.high else [
+                    f"It is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large "
+                    "beside it, or because somebody's device did not do what it says."]),
                 f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
                 f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
                 f"over the belief, was {plan.measured(plan.here.root_error)}. That of these very contracts is "

@@ -89,7 +89,7 @@ def _expected(setting: str, planned: TwoPartMechanism, **changes: Any) -> Expect
     mse, paid, asked, local, central, bought, few = table.mean(axis=0).tolist()
     why = "" if bought == 1 else (
         f"too few people are within the price to keep most_local (at least {math.ceil(1 / (it.weight_cap or 1.0)):,} "
-        "must be)" if few > 0 else "what is known already is cheaper than the mean")
+        "must be)" if few >= (1 - bought) / 2 else "what is known already is cheaper than the mean")
     return Expected(
         setting=setting, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
         payments_error=it.nat_price * float(table[:, 1].std(ddof=1)) / math.sqrt(draws),

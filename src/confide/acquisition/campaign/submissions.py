@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.plan import allowed
 from confide.acquisition.records import ContractedRecords
+from confide.acquisition.release.lattice import plausible
 from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, Source, Word, rejections
 from confide.tables.roles import FINE, MISSING
@@ -18,7 +19,6 @@ from confide.tables.roles import FINE, MISSING
 __all__ = ["Drawn", "Submissions", "read_reports"]
 
 _ROWS = 65536
-_REACH = 64  # sigmas: no honest message is further out
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -120,8 +120,8 @@ class Submissions:
             place = np.minimum(np.searchsorted(it.index, index), max(0, len(it.index) - 1))
             asked = np.zeros(len(index), np.bool_) if not len(it.index) else it.index[place] == index
             absent = (problems == MISSING) & (index >= 0)
-            reach = _REACH * it.sigma[place] if len(it.index) else 0
-            wild = asked & ((values < -reach) | (values > (it.steps[place] if len(it.index) else 0) + reach))
+            wild = asked.copy()
+            wild[asked] = ~plausible(values[asked], it.steps[place[asked]], it.sigma[place[asked]])
             lost = ~absent & ((problems != FINE) | ~asked | wild | (index < 0))
             if lost.any():
                 reasons = {row: self._reason(int(problems[row]), asked=bool(asked[row]))

@@ -44,6 +44,7 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 __all__ = [
     "COARSE",
     "FINE",
+    "SMALLEST",
     "LatticeContract",
     "LatticeContracts",
     "Perturbed",
@@ -56,13 +57,14 @@ __all__ = [
     "lattice_for",
     "message_of",
     "perturb",
+    "plausible",
 ]
 
 COARSE, FINE = 1 << 40, 1 << 50
 """Steps of a whole record: the lattice, and the one for so many people that rounding weights down would tell."""
 
 _ROOM = 2.0**19
-_SMALLEST = 8  # of the sigmas: e^(-pi^2 8^2) < 2^-896
+SMALLEST = 8  # of the sigmas: e^(-pi^2 8^2) < 2^-896
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
@@ -102,12 +104,13 @@ class LatticeContract:
 
     def __post_init__(self) -> None:
         whole("steps", self.steps)
-        whole("sigma", self.sigma, at_least=_SMALLEST if self.steps else 0)
+        whole("sigma", self.sigma, at_least=SMALLEST if self.steps else 0)
         if self.steps > FINE or self.sigma > LARGEST_SCALE:
             raise InvalidInput("sigma", "is beyond the lattice", "must be at most 2^55, and steps at most 2^50")
         non_negative("epsilon_local", self.epsilon_local)
         non_negative("epsilon_central", self.epsilon_central)
         _check_public(self.order, self.low, self.high)
+        _check_slack(np.array([self.epsilon_local]), np.array([self.epsilon_central]), asked=self.steps > 0)
         if self.steps and not _local_kept([self.steps], [self.sigma], [self.epsilon_local], self.order):
             raise NotGuaranteed("the contract's local level", "its noise is too small", "accept no such contract")
 
@@ -245,12 +248,13 @@ class LatticeContracts:
             _check_integers(name, getattr(self, name), size)
         for name in ("epsilon_local", "epsilon_central"):
             _check_levels(name, getattr(self, name), size)
+        _check_slack(self.epsilon_local, self.epsilon_central, asked=True)
         if not size or self.index[0] < 0 or self.index[-1] >= self.people or (np.diff(self.index) <= 0).any():
             raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
         if self.steps.min() < 1 or self.steps.max() > self.lattice:
             raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
-        if self.sigma.min() < _SMALLEST or self.sigma.max() > LARGEST_SCALE:
-            raise InvalidInput("sigma", "is out of range", f"must be in {_SMALLEST}..2^55")
+        if self.sigma.min() < SMALLEST or self.sigma.max() > LARGEST_SCALE:
+            raise InvalidInput("sigma", "is out of range", f"must be in {SMALLEST}..2^55")
         steps, sigma = self.steps.tolist(), self.sigma.tolist()
         if not _local_kept(steps, sigma, self.epsilon_local.tolist(), self.order):
             raise NotGuaranteed("the contracts' local level", "the integers exceed it", "use a finer lattice")
@@ -438,7 +442,7 @@ def integer_contracts(
     index = np.flatnonzero(steps > 0)
     if not index.size:
         raise InvalidInput("weights", "nobody gets a step of the lattice", "use a finer lattice")
-    sigma = np.maximum(_SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
+    sigma = np.maximum(SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
     if not (sigma <= LARGEST_SCALE).all() or np.sqrt(np.sum(np.square(sigma))) > LARGEST_SCALE:
         raise InvalidInput("epsilon_local", "noise would be wider than 64-bit messages hold", "raise gamma")
     return LatticeContracts(len(w), index, steps[index].astype(np.int64), sigma.astype(np.int64), y[index],
@@ -508,8 +512,7 @@ def aggregate(
     here[at] = True
     if np.count_nonzero(here) < len(who):
         raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
-    reach = _REACH * contracts.sigma[at]
-    if ((sent < -reach) | (sent > contracts.steps[at] + reach)).any():
+    if not plausible(sent, contracts.steps[at], contracts.sigma[at]).all():
         raise InvalidInput("messages", "one is beyond what an honest client sends", "refuse it when it is submitted")
     if not here.any():
         raise Refused("nobody sent a message: there is nothing to publish")
@@ -520,6 +523,11 @@ def aggregate(
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
         total += int(as_noise(noise).discrete_gaussian(absent, 1, stream="absentees")[0])
     return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
+
+
+def plausible(messages: Integers, steps: Integers, sigma: Integers) -> NDArray[np.bool_]:
+    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps."""
+    return (messages >= -_REACH * sigma) & (messages <= steps + _REACH * sigma)
 
 
 def absentee_sigma(sigma: Integers) -> int:
@@ -542,6 +550,14 @@ def _check_public(order: object, low: object, high: object) -> float:
     if not 0 < width < math.inf:
         raise InvalidInput("high", f"{high!r} is out of range", f"must be above low, which is {low!r}")
     return as_order(order)
+
+
+def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
+    """No offer has a central level above its local one: incentives rest on that; and none of a record is 0."""
+    if (central > local * _UP).any():
+        raise InvalidInput("epsilon_central", "exceeds the local level", "a declared slack must leave it at or below")
+    if asked and not (central > 0).all():
+        raise InvalidInput("epsilon_central", "is 0 for a record that counts", "must be positive")
 
 
 def _as_weights(weights: ArrayLike) -> Floats:

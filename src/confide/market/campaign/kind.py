@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +59,7 @@ class BitKind(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    notion: Literal["epsilon", "rho"] = "epsilon"
     config: type[Any]
     # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
     types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
