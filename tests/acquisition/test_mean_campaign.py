@@ -10,8 +10,8 @@ import pytest
 
 from confide.acquisition.mechanism import MeanBillboard
 from confide.acquisition.records import ContractedRecords
-from confide.campaign import Campaign, Home, verify
-from confide.contract import InvalidInput, Refused, kind
+from confide.campaign import Campaign, Home, Store, contracts, verify
+from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.tokens import as_token, read_token
 
 CONCERNS = {1: 0.1, 2: 0.2, 3: 0.35, 4: 0.5, 5: 0.75, 6: 0.9, 7: 0.05, 8: 0.4}
@@ -59,7 +59,7 @@ def test_the_whole_life(tmp_path: Path) -> None:
     assert (first.number, first.final, offered.final) == (1, False, False)
     with pytest.raises(Refused, match="not final"):
         it.submit(2, {"record": "32"}, contract=offered.token)
-    with pytest.raises(Refused, match="not final"):
+    with pytest.raises(Refused, match="no contracts of this campaign are final"):
         it.settle()
     second = it.draw_up(without=[3])
     assert (second.number, second.without) == (2, ("3",))
@@ -228,11 +228,45 @@ def test_nobody_sends_a_record_that_the_ledger_would_refuse(tmp_path: Path) -> N
         tmp_path, "again", (once, ('title = "How', 'title = "Again: how'), ("contracts.json", "again.json")))
     second.draw_up()
     first.draw_up()
-    first.finish_contracts()
-    play(first, tmp_path)
-    first.settle()
-    with pytest.raises(Refused, match="nobody should send a record"):
+    first.finish_contracts()  # charged here, before the first record
+    with pytest.raises(BudgetExceeded):
         second.finish_contracts()
+    assert not second.contract(1).final
+    with pytest.raises(Refused, match="not final"):
+        second.submit(1, {"record": "31"}, contract=second.contract(1).token)
+    play(first, tmp_path)
+    assert first.settle().fresh
+
+
+def test_a_break_while_contracts_become_final_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = campaign(tmp_path)
+    it.draw_up()
+    for step in ("finish_round", "commit", "write_private"):
+        with monkeypatch.context() as patch:
+            def broken(*_: object) -> None:
+                raise OSError("no power")
+            patch.setattr(Home if step == "finish_round" else contracts, step, broken)
+            with pytest.raises(OSError, match="no power"):
+                it.finish_contracts()
+        assert not it.contract(1).final  # nobody acts on it yet
+    assert it.finish_contracts().final
+    play(it, tmp_path)
+    assert it.settle().fresh
+    with Store() as store:
+        assert len(store.ledger()[0].debits) == 1
+
+
+def test_who_withdraws_before_the_run_is_made_up_for_by_noise(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    it.draw_up()
+    rows = {row[0]: row for row in it.finish_contracts().drawn["rows"]}
+    sent = play(it, tmp_path)
+    assert it.withdraw(1)  # before the settlement: her contract goes, and her word is not read
+    settled = it.settle()
+    board = settled.outcome.billboard
+    assert board.steps == sum(row[1] for k, row in rows.items() if k)
+    assert board.total != sum(number(word) for i, word in sent.items() if word and i != 1)
+    assert settled.outcome.shares["payment"][0].as_py() == 0
 
 
 def test_a_study_plays_everybody(tmp_path: Path) -> None:

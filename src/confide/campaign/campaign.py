@@ -224,17 +224,17 @@ class Campaign:
 
         Args:
             home: the installation whose key signs; default `Home.default()`.
-            store: where the campaign will be settled: its ledger must admit it.
+            store: where the campaign will be settled; its ledger is charged now, before any record is sent.
 
         Raises:
-            Refused: none was drawn up, or the ledger does not admit the campaign.
+            Refused: none was drawn up.
+            BudgetExceeded: the ledger does not admit the campaign.
         """
         from confide.campaign.contracts import finish
         from confide.campaign.store import Store
 
-        own = Store.existing() if store is None else None
-        with nullcontext(store) if own is None else own as there:
-            return finish(self, home, there)
+        with Store() if store is None else nullcontext(store) as there:
+            return finish(self, there, home)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
         """The operator's look at a round: private, since reports are."""

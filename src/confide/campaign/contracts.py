@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
-from confide.campaign.settlement import ledger_says
+from confide.campaign.settlement import commit
 from confide.campaign.signatures import sign, signed_by
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
@@ -116,27 +116,26 @@ def draw_up(
     return found
 
 
-def finish(campaign: Campaign, home: Home | None = None, store: Store | None = None) -> Round:
-    """Make the round final; what was final stays so.
+def finish(campaign: Campaign, store: Store, home: Home | None = None) -> Round:
+    """Make the round final; what was final stays so. The ledger is charged: records are sent from here on.
 
     Args:
         campaign: of a kind with contracts.
+        store: where it will be settled.
         home: whose key signs; default `Home.default()`.
-        store: whose ledger has to admit the campaign now: records are sent from here on, and a run charges them later.
 
     Raises:
-        Refused: there is none; another one was final; or the ledger does not admit the campaign.
+        Refused: there is none; or another one was final.
+        BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
     found = round_of(file, home)
     if found.final:
         return found
-    verdict, words = ledger_says(file, campaign.plan, store)
-    if verdict == "refuses":
-        raise Refused(words.rstrip("."), "nobody should send a record for it")
     found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
     text = _signed(file, found, home)
-    home.finish_round(file.digest, digest(text))  # before the file: what is noted there is never drawn up again
+    home.finish_round(file.digest, digest(text))  # before the rest: what is noted there is never drawn up again
+    commit(campaign, store, _kind(file).committed(campaign.plan, found.drawn))  # before anybody can act on it
     write_private(found.path, text)
     return found
 

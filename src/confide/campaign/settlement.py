@@ -4,6 +4,9 @@
 
     open --collect--> closed --charge--> charged --run, publish--> settled
 
+Where there are contracts, all of this but the run happens when they become final: from then on records are sent, so the
+ledger is charged before them.
+
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
 fresh noise. Of several settlers at once one publishes; the others forget theirs and return the stored outcome, which is
@@ -14,12 +17,12 @@ it settles nowhere else.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +38,7 @@ from confide.contract.encoding import column_bytes
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import Collection, PayoutTerms, Plan, Progress
+from confide.contract.kinds import Collection, ContractKind, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
@@ -47,8 +50,8 @@ if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
-__all__ = ["Settled", "amounts", "charge_of", "check_budget", "data_set_charge", "existing", "ledger_says", "settle",
-           "simulate", "stored_outcome"]
+__all__ = ["Settled", "amounts", "charge_of", "check_budget", "commit", "data_set_charge", "existing", "ledger_says",
+           "settle", "simulate", "stored_outcome"]
 
 _BLOCK = 65_536
 
@@ -185,47 +188,85 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
 
 def _advance(campaign: Campaign, store: Store, progress: Progress | None) -> tuple[Stored, bool]:
     """From wherever the campaign stands to its publication, and whether the published outcome is ours."""
-    file, plan, ours = campaign.file, campaign.plan, False
-    asked = charge_of(file, plan)
-    known = store.open(file, max(1, len(asked.subjects)))
+    ours = False
+    if isinstance(campaign.file.kind, ContractKind):
+        known = _committed(campaign, store)
+    else:
+        known = _charged(campaign, store, lambda: campaign.collect(progress, home=store.home).data)
     while known.state is not State.SETTLED:
-        match known.state:
-            case State.OPEN | State.CLOSED:
-                try:
-                    if known.state is State.OPEN:
-                        store.check_charge(asked, known.number)
-                        store.collect(known.number, _packed(campaign, store.home, progress))
-                    else:
-                        store.charge(known.number, asked)
-                except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
-                    store.cancel(known.number)
-                    raise
-            case State.CHARGED:
-                store.check_debit(known.number, asked)
-                ours = _run_and_publish(campaign, store, known)
-            case _:
-                raise Refused(f"the campaign is {known.state.value}",
-                              "the ledger did not admit it, and nothing renews a budget: plan another one")
+        ours = _run_and_publish(campaign, store, known, progress)
         known = store.get(known.number)
     return known, ours
 
 
-def _packed(campaign: Campaign, home: Home, progress: Progress | None) -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
-    codec = campaign.file.kind.codec(campaign.plan)
-    if codec is not None:
-        for batch in campaign.collect(progress, home=home).data:
-            yield codec.pack(batch)
+def commit(campaign: Campaign, store: Store, batches: Iterable[Any]) -> None:
+    """Keep the contracts that become final, and charge the ledger for what is sent on them; once.
+
+    Args:
+        campaign: of a kind with contracts.
+        store: where it will be settled.
+        batches: the contracts, as the kind's codec packs them.
+
+    Raises:
+        BudgetExceeded: the ledger does not admit it; the campaign is over.
+    """
+    _charged(campaign, store, lambda: batches)
 
 
-def _run_and_publish(campaign: Campaign, store: Store, known: Stored) -> bool:
+def _committed(campaign: Campaign, store: Store) -> Stored:
+    known = store.find(campaign.file)
+    if known is None or known.state in (State.OPEN, State.CLOSED):
+        raise Refused("no contracts of this campaign are final in this store",
+                      f"do `confide contracts {campaign.file.path} --final`, with the same --store")
+    if known.state is State.CANCELLED:
+        raise _over(known)
+    return known
+
+
+def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[Any]]) -> Stored:
+    """From wherever the campaign stands to its charge."""
+    asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
+    known = store.open(campaign.file, max(1, len(asked.subjects)))
+
+    def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
+        if codec is not None:
+            for batch in batches():
+                yield codec.pack(batch)
+
+    while known.state not in (State.CHARGED, State.SETTLED):
+        if known.state not in (State.OPEN, State.CLOSED):
+            raise _over(known)
+        try:
+            if known.state is State.OPEN:
+                store.check_charge(asked, known.number)
+                store.collect(known.number, packed())
+            else:
+                store.charge(known.number, asked)
+        except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
+            store.cancel(known.number)
+            raise
+        known = store.get(known.number)
+    return known
+
+
+def _over(known: Stored) -> Refused:
+    return Refused(f"the campaign is {known.state.value}",
+                   "the ledger did not admit it, and nothing renews a budget: plan another one")
+
+
+def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: Progress | None) -> bool:
     file, plan = campaign.file, campaign.plan
+    store.check_debit(known.number, charge_of(file, plan))
     codec = file.kind.codec(plan)
     if codec is None:
         outcome, withdrawals = plan.mechanism.run(campaign.collect().data, Noise.secure()), known.withdrawals
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
-            outcome, withdrawals = plan.mechanism.run(taken.data, Noise.secure()), taken.withdrawals
+            data = taken.data
+            if isinstance(file.kind, ContractKind):
+                data = file.kind.answered(file.config, plan, file.folder, data, progress)
+            outcome, withdrawals = plan.mechanism.run(data, Noise.secure()), taken.withdrawals
             deposited = taken.deposited
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load, store_if_any
+from confide.cli.options import AsJson, CampaignPath, StoreUrl, emit, head, load
 
 __all__ = ["contracts", "rehearse", "submit"]
 
@@ -77,6 +77,7 @@ def contracts(
     as_json: AsJson = False,
 ) -> None:
     """Draw up everybody's contracts from the reports, show one, or make them final. For the operator."""
+    from confide.campaign import Store
     from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -105,9 +106,12 @@ def contracts(
         raise InvalidInput("write", "needs --id", "the round lies in the file that the campaign names")
     if final and (without or again):
         raise InvalidInput("final", "goes with the round that people have seen", "draw up, show, then make it final")
-    with store_if_any(store) as (_, there), progress_bar("drawing up") as bar:
-        drawn = it.finish_contracts(store=there) if final else it.draw_up(
-            _names(without), again=_names(again), progress=bar)
+    if final:
+        with Store(store) as there:
+            drawn = it.finish_contracts(store=there)
+    else:
+        with progress_bar("drawing up") as bar:
+            drawn = it.draw_up(_names(without), again=_names(again), progress=bar)
     sections = it.round_sections(drawn)
     if as_json:
         emit(output.ContractsOutput(**head(it), round=drawn.number, final=drawn.final, file=str(drawn.path),

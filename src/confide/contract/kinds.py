@@ -5,7 +5,7 @@ A package outside confide adds a kind in the same way: an entry point that names
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -237,10 +237,11 @@ class ContractKind(LocalKind, Protocol):
     that follow from everybody's reports.
 
     `reported` is the row that she hands in first. `contracts_file` is where the round of contracts lies, from the
-    campaign file's folder. `draw_up` makes a round, JSON-ready, from the file of reports, with `without` as if they had
-    never reported; `round_sections` is the operator's look at it. `terms` are one person's of a round, `terms_sections`
-    what she reads. `on_terms` is `private` of the record, on these terms. `caution` is what her device tells her alone
-    about her record, empty where there is nothing to say.
+    campaign file's folder. `draw_up` makes a round, JSON-ready, from the file of reports, with `without` as if they
+    had never reported; `committed` are its contracts as batches of the codec, and `answered` those that were
+    stored, with what was sent on them, as the run takes it. `round_sections` is the operator's look at it. `terms`
+    are one person's of a round, `terms_sections` what she reads. `on_terms` is `private` of the record, on these
+    terms. `caution` is what her device tells her alone about her record, empty where there is nothing to say.
     """
 
     def reported(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> Mapping[str, str]: ...
@@ -250,6 +251,12 @@ class ContractKind(LocalKind, Protocol):
     def draw_up(
         self, config: Any, plan: Plan, folder: Path, without: Sequence[str], progress: Progress | None = None
     ) -> dict[str, Any]: ...
+
+    def committed(self, plan: Plan, drawn: Mapping[str, Any]) -> Iterable[Any]: ...
+
+    def answered(
+        self, config: Any, plan: Plan, folder: Path, batches: Iterable[Any], progress: Progress | None = None
+    ) -> Any: ...
 
     def round_sections(self, plan: Plan, drawn: Mapping[str, Any]) -> Sequence[Section]: ...
 

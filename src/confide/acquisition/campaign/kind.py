@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -18,7 +18,7 @@ import pyarrow as pa
 from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.campaign.plan import MeanPlan, allowed
-from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, read_reports
+from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, of_batches, read_reports
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, RecordCodec
 from confide.acquisition.release.lattice import LatticeContract, perturb
@@ -202,6 +202,18 @@ class MeanKind:
                              plan.mechanism.rules[0], rejected)
         return found, rejected
 
+    def committed(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
+        """The contracts, before anything is sent on them."""
+        made = as_drawn(drawn, plan.mechanism.people)
+        yield made.with_messages(np.zeros(len(made.index), np.int64), np.zeros(len(made.index), np.bool_))
+
+    def answered(
+        self, config: MeanConfig, plan: MeanPlan, folder: Path, batches: Iterable[ContractedRecords],
+        progress: Progress | None = None,
+    ) -> Submissions:
+        """The stored contracts, with what came in on them."""
+        return self._sent(config, of_batches(batches), folder, progress)
+
     def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
         """The operator's look at a round."""
         it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
@@ -269,7 +281,9 @@ class MeanKind:
     def _submissions(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
     ) -> Submissions:
-        drawn = self._drawn(config, plan, folder)
+        return self._sent(config, self._drawn(config, plan, folder), folder, progress)
+
+    def _sent(self, config: MeanConfig, drawn: Drawn, folder: Path, progress: Progress | None) -> Submissions:
         source = _watched(open_table(config.data.source, folder=folder), config, progress)
         found = Submissions(source=source, role=Word(column=config.record.column), drawn=drawn,
                             roster=Roster(config.people.count), identity=config.people.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, Source, Word, rejections
 from confide.tables.roles import FINE, MISSING
 
-__all__ = ["Drawn", "Submissions", "read_reports"]
+__all__ = ["Drawn", "Submissions", "check_ranks", "of_batches", "read_reports"]
 
 _ROWS = 65536
 
@@ -148,3 +148,16 @@ def check_ranks(drawn: Drawn, people: int) -> Drawn:
     if drawn.index.size and not (drawn.index[0] >= 0 and drawn.index[-1] < people and (np.diff(drawn.index) > 0).all()):
         raise InvalidInput("contracts", "name people who were not invited, or one of them twice")
     return drawn
+
+
+def of_batches(batches: Iterable[ContractedRecords]) -> Drawn:
+    """The round that some batches hold, in the order of ranks."""
+    parts = [batch for batch in batches if len(batch.index)]
+    if not parts:
+        whole, real = np.zeros(0, np.int64), np.zeros(0)
+        return Drawn(index=whole, steps=whole, sigma=whole, epsilon_local=real, epsilon_central=real, payment=whole,
+                     variance=0)
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (
+        "index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment")}
+    order = np.argsort(columns["index"])
+    return Drawn(**{name: column[order] for name, column in columns.items()}, variance=parts[0].variance)
