@@ -14,13 +14,13 @@ from confide.acquisition.release.lattice import (
     COARSE,
     FINE,
     LatticeContract,
-    absentee_sigma,
     aggregate,
     integer_contracts,
     lattice_for,
     message_of,
     perturb,
 )
+from confide.acquisition.release.sums import absentee_sigma
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from confide.acquisition.beliefs.priors import UniformPrior
-from confide.acquisition.targeting import Setting, _Means, outside_option, price_for_budget, price_for_error
+from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.targeting import (
+    Setting,
+    _Means,
+    design_for_budget,
+    design_for_error,
+    outside_option,
+    price_for_budget,
+    price_for_error,
+)
 from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 
@@ -72,3 +81,27 @@ def test_bad_input_is_named(call, field):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert caught.value.field == field
+
+
+LIMITED = TwoPartMechanism(people=200, prior=UniformPrior(), mse_price=1.0, low=0.0, high=80.0, variance=150.0,
+                           psi_floor=0.25, nat_price=2.0, currency="EUR", most_local=2.0, known_error=400.0)
+
+
+def test_a_campaign_of_limited_losses_keeps_to_a_budget_or_a_target_in_its_own_units():
+    found = design_for_budget(LIMITED, 60.0, draws=20)
+    assert found.payments == pytest.approx(60.0, abs=4 * found.payments_error)
+    assert found.bought == 1.0
+    again = design_for_error(LIMITED, found.root_error, draws=20)
+    assert again.root_error == pytest.approx(found.root_error, rel=0.02)
+    assert again.mechanism.mse_price == pytest.approx(found.mechanism.mse_price, rel=0.1)
+    assert again.mechanism.caps.local == pytest.approx(2.0)
+
+
+def test_no_price_buys_what_the_limit_on_losses_does_not_allow():
+    rich = design_for_budget(LIMITED, 1e6, draws=10)  # money is no help beyond this price
+    assert rich.payments < 1e5
+    assert rich.bought > 0.5
+    with pytest.raises(InvalidInput, match="out of reach under most_local"):
+        design_for_error(LIMITED, 0.5 * rich.root_error, draws=10)
+    with pytest.raises(InvalidInput, match="records without any noise"):
+        design_for_error(LIMITED, 0.1, draws=10)

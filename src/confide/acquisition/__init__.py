@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         integer_contracts,
         perturb,
     )
+    from confide.acquisition.targeting import design_for_budget, design_for_error
 
 
 __all__ = [
@@ -70,6 +71,8 @@ __all__ = [
     "WeightCap",
     "aggregate",
     "algorithm1_as_printed",
+    "design_for_budget",
+    "design_for_error",
     "integer_contracts",
     "minimax_bounds",
     "perturb",
@@ -92,6 +95,7 @@ __getattr__, __dir__ = doors(
         "optimum.printed": ("algorithm1_as_printed",),
         "beliefs.priors": ("DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "Prior", "UniformPrior"),
         "records": ("Contracted", "ContractedRecords"),
+        "targeting": ("design_for_budget", "design_for_error"),
         "beliefs.smooth_prior": ("SmoothPrior",),
         "optimum.solver": ("Solution", "solve"),
         "beliefs.virtual_cost": ("VirtualCost",),

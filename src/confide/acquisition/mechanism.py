@@ -26,16 +26,13 @@ from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
 from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
 from confide.acquisition.release.lattice import (
-    SMALLEST,
     LatticeContract,
     LatticeContracts,
-    covering_sigma,
-    exact_sum,
     integer_contracts,
     lattice_for,
     perturb,
-    plausible,
 )
+from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Unit

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.priors import Prior
 from confide.acquisition.comparisons import error_cost
+from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.optimum.solver import solve
 from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 
-__all__ = ["ChosenPrice", "Setting", "outside_option", "price_for_budget", "price_for_error"]
+__all__ = ["ChosenDesign", "ChosenPrice", "Setting", "design_for_budget", "design_for_error", "outside_option",
+           "price_for_budget", "price_for_error"]
 
 _STEP = 4.0  # by which a price is raised or lowered until it brackets the target
 _TOLERANCE = 1e-5  # relative, of the price
@@ -219,3 +221,128 @@ def _measured(setting: Setting, gamma: float, draws: int, seed: int) -> ChosenPr
     (paid, mse, bought), errors = rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(draws)
     return ChosenPrice(error_price=gamma, payments=float(paid), payments_error=float(errors[0]), mse=float(mse),
                        mse_error=float(errors[1]), bought=float(bought), draws=draws, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenDesign:
+    """A mechanism whose price of an error was chosen, and what it gives in the mean over fresh draws of reports.
+
+    Args:
+        mechanism: with its `mse_price`.
+        payments: mean of all payments together, in its currency, before they are rounded up to coins.
+        payments_error: standard error of that mean.
+        root_error: root of the mean squared error of the estimate, in the unit of a record; where nothing is bought,
+            that of what is known.
+        bought: share of the draws in which anything is bought.
+        draws: how many chose the price, and how many measured it.
+    """
+
+    mechanism: TwoPartMechanism
+    payments: float
+    payments_error: float
+    root_error: float
+    bought: float
+    draws: int
+
+
+def design_for_budget(design: TwoPartMechanism, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenDesign:
+    """The mechanism at the highest price of an error at which payments stay within a budget, in the mean over reports.
+
+    With `most_local` also the highest at which enough people are within the price in every draw.
+
+    Args:
+        design: everything but its `mse_price`, which is not used.
+        budget: in its currency, > 0, for all payments together; it binds in expectation, not report by report.
+        draws: profiles that choose the price, and as many that measure it; at least 2.
+        seed: of them.
+
+    Raises:
+        InvalidInput: something is out of range.
+
+    Example:
+        >>> from confide.acquisition import TwoPartMechanism, UniformPrior
+        >>> found = design_for_budget(TwoPartMechanism(people=20, prior=UniformPrior(), mse_price=1.0), 2.0, draws=10)
+        >>> abs(found.payments - 2.0) < 3 * found.payments_error
+        True
+    """
+    positive("budget", budget)
+    means = _DesignMeans(design, draws, seed, "choosing")
+
+    def beyond(price: float) -> bool:
+        rows = means.rows(price)
+        return rows is None or float(rows[:, 0].mean()) > budget or bool(rows[:, 3].any())
+
+    low, _ = _edge(beyond, 2.0 * budget**2 / design.order / design.width**2 / design.nat_price)
+    return _measured_design(design, low, draws, seed)
+
+
+def design_for_error(design: TwoPartMechanism, root_error: float, *, draws: int = 100, seed: int = 0) -> ChosenDesign:
+    """The mechanism at the lowest price of an error at which the estimate is as good as asked for, in the mean.
+
+    Args:
+        design: everything but its `mse_price`, which is not used.
+        root_error: root of the mean squared error, in the unit of a record.
+        draws: profiles that choose the price, and as many that measure it; at least 2.
+        seed: of them.
+
+    Raises:
+        InvalidInput: something is out of range, or no price reaches it: too few records, or, with `most_local`, too
+            few people within the price.
+    """
+    target = positive("root_error", root_error) ** 2
+    least = design.scaled_variance / design.people * design.width**2
+    if target <= least * (1.0 + 1e-6):
+        raise InvalidInput("root_error", f"{root_error:g} is out of reach",
+                           f"{design.people} records without any noise give {math.sqrt(least):g}")
+    means = _DesignMeans(design, draws, seed, "choosing")
+
+    def reached(price: float) -> bool:
+        rows = means.rows(price)
+        return rows is None or bool(rows[:, 3].any()) or float(rows[:, 1].mean()) <= target
+
+    start = design.order * design.nat_price / (2.0 * (target - least) ** 2) * design.width**2
+    _, high = _edge(reached, start)
+    rows = means.rows(high)
+    if rows is None or float(rows[:, 1].mean()) > target:
+        raise InvalidInput("root_error", f"{root_error:g} is out of reach under most_local",
+                           "allow more than that, or ask more people")
+    return _measured_design(design, high, draws, seed)
+
+
+class _DesignMeans:
+    """Payments and squared errors of a mechanism over fixed profiles, by the price of an error."""
+
+    def __init__(self, design: TwoPartMechanism, draws: int, seed: int, stream: str) -> None:
+        self._design = design
+        self._profiles = [reports for reports, _ in prior_draws(
+            design.prior, design.people, whole("draws", draws, at_least=2), seed, stream=stream)]
+
+    def rows(self, price: float) -> NDArray[np.float64] | None:
+        """(draws, 4): payments; squared error; 1 where anything is bought; 1 where too few people are within the price.
+
+        None where `most_local` is out of reach at this price whatever is reported.
+        """
+        try:
+            it = replace(self._design, mse_price=price)
+        except InvalidInput:
+            return None
+        found = np.empty((len(self._profiles), 4))
+        for k, reports in enumerate(self._profiles):
+            psi = it.payment_rule.virtual_costs(reports)
+            best = it.payment_rule.solve(psi)
+            few = it.weight_cap is not None and np.count_nonzero(np.isfinite(psi)) * it.weight_cap < 1.0
+            if best.winners.size:
+                error = error_cost(best, variance_price=it.variance_price, noise_price=it.noise_price)
+                found[k] = it.nat_price * (best.value - error), error / it.error_price * it.width**2, 1.0, few
+            else:
+                found[k] = 0.0, it.outside / it.error_price * it.width**2, 0.0, few
+        return found
+
+
+def _measured_design(design: TwoPartMechanism, price: float, draws: int, seed: int) -> ChosenDesign:
+    rows = _DesignMeans(design, draws, seed, "measuring").rows(price)
+    if rows is None:
+        raise InvalidInput("most_local", "is out of reach", "allow more than that, or ask more people")
+    paid, mse, bought, _ = rows.mean(axis=0).tolist()
+    return ChosenDesign(mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),
+                        payments_error=float(rows[:, 0].std(ddof=1)) / math.sqrt(draws), bought=bought, draws=draws)

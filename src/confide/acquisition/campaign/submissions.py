@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.plan import allowed
 from confide.acquisition.records import ContractedRecords
-from confide.acquisition.release.lattice import plausible
+from confide.acquisition.release.sums import plausible
 from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, Source, Word, rejections
 from confide.tables.roles import FINE, MISSING

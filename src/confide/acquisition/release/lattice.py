@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.release.losses import ReleaseLosses, as_order
+from confide.acquisition.release.sums import REACH, SMALLEST, absentee_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, Stream
@@ -44,31 +45,24 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 __all__ = [
     "COARSE",
     "FINE",
-    "SMALLEST",
     "LatticeContract",
     "LatticeContracts",
     "Perturbed",
     "Release",
-    "absentee_sigma",
     "aggregate",
-    "covering_sigma",
-    "exact_sum",
     "integer_contracts",
     "lattice_for",
     "message_of",
     "perturb",
-    "plausible",
 ]
 
 COARSE, FINE = 1 << 40, 1 << 50
 """Steps of a whole record: the lattice, and the one for so many people that rounding weights down would tell."""
 
 _ROOM = 2.0**19
-SMALLEST = 8  # of the sigmas: e^(-pi^2 8^2) < 2^-896
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
-_REACH = 64  # sigmas: an honest message is further out with probability below e^-2000
 _UP = 1.0 + 2.0**-48  # more than the rounding of a level's formula in doubles
 _WHOLE = 1e-9  # how far weights may be from summing to 1
 
@@ -126,7 +120,7 @@ class LatticeContract:
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
-        return -_REACH * self.sigma <= int(message) <= self.steps + _REACH * self.sigma
+        return -REACH * self.sigma <= int(message) <= self.steps + REACH * self.sigma
 
 
 @dataclass(frozen=True)
@@ -523,26 +517,6 @@ def aggregate(
             raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
         total += int(as_noise(noise).discrete_gaussian(absent, 1, stream="absentees")[0])
     return Release(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
-
-
-def plausible(messages: Integers, steps: Integers, sigma: Integers) -> NDArray[np.bool_]:
-    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps."""
-    return (messages >= -_REACH * sigma) & (messages <= steps + _REACH * sigma)
-
-
-def absentee_sigma(sigma: Integers) -> int:
-    """The least whole standard deviation whose variance is at least that of the absentees together."""
-    return covering_sigma(sum(s * s for s in sigma.tolist()))
-
-
-def covering_sigma(variance: int) -> int:
-    """The least whole standard deviation of at least this variance."""
-    return math.isqrt(variance - 1) + 1 if variance > 0 else 0
-
-
-def exact_sum(messages: Integers) -> int:
-    """Of numbers of 64 bits: their sum could overflow, those of their halves of 32 bits cannot."""
-    return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
 
 
 def _check_public(order: object, low: object, high: object) -> float:
