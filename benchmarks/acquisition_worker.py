@@ -11,27 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import seconds
 from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.printed import algorithm1_as_printed
 from confide.acquisition.optimum.solver import solve
 
 ALPHA, VARIANCE, DELTA = 2.0, 1.0 / 12.0, 0.01
-RUNS = 5
-
-
-def seconds(job: Callable[[], object], *, runs: int = RUNS) -> float:
-    """The least of some runs after one to warm up and compile; short jobs many together."""
-    job()
-    start = time.perf_counter()
-    job()
-    count = max(1, math.ceil(0.01 / (time.perf_counter() - start)))
-    spent = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        for _ in range(count):
-            job()
-        spent.append((time.perf_counter() - start) / count)
-    return min(spent)
 
 
 def once(job: Callable[[], float]) -> tuple[float, float]:

@@ -6,7 +6,6 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from benchmarks.end_to_end import peak_mb
+from benchmarks.timing import seconds
 from confide.market import (
     LinearCost,
     LogNormalLaw,
@@ -35,21 +35,6 @@ from confide.market import (
 )
 
 COST, CUBE, LAW = LinearCost(1.0), PowerCost(1.0, 3.0), LogNormalLaw(0.0, 1.0)
-RUNS = 5
-
-
-def seconds(job: Callable[[], object], *, runs: int = RUNS) -> float:
-    """The least of some runs after one, which other guests of the machine disturbed least; short jobs many together."""
-    start = time.perf_counter()
-    job()
-    count = max(1, math.ceil(0.01 / (time.perf_counter() - start)))
-    spent = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        for _ in range(count):
-            job()
-        spent.append((time.perf_counter() - start) / count)
-    return min(spent)
 
 
 def majority(people: int, presence: float = 1.0) -> MajorityMarket:

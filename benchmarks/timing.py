@@ -6,6 +6,7 @@ than a fifth of one core meanwhile: the figures are about confide, not about the
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import subprocess
@@ -99,3 +100,20 @@ def _busy_seconds() -> float:
 def _own_seconds() -> float:
     parts = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(part.ru_utime + part.ru_stime for part in parts)
+
+def seconds(job: Callable[[], object], *, runs: int = 5) -> float:
+    """The least of some runs after two, which other guests of the machine disturbed least; short jobs many together.
+
+    For workers, whose process has one job: the first run compiles and warms up, the second tells how long it is.
+    """
+    job()
+    start = time.perf_counter()
+    job()
+    count = max(1, math.ceil(0.01 / (time.perf_counter() - start)))
+    spent = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        for _ in range(count):
+            job()
+        spent.append((time.perf_counter() - start) / count)
+    return min(spent)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -74,7 +75,7 @@ class Caps:
         """The largest central loss of anybody."""
         return math.sqrt(self.noise_price) * self._stretch * _ROOM
 
-    @property
+    @cached_property
     def local(self) -> float:
         """The largest local loss of anybody."""
         either = 1.0 + (1.0 + self.grid) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)

@@ -24,7 +24,7 @@ from confide.acquisition.capped.caps import CappedCaps
 from confide.acquisition.caps import Caps
 from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
-from confide.acquisition.records import Contracted, ContractedRecords, as_record_batches
+from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
 from confide.acquisition.release.lattice import (
     LatticeContract,
     LatticeContracts,
@@ -103,17 +103,16 @@ class Contracts:
         Args:
             messages: rank -> message; who has none sent nothing.
         """
+        return self.terms.with_messages(messages)
+
+    @property
+    def terms(self) -> ContractTerms:
+        """The table of all contracts."""
         it = self.lattice
         if it is None:
-            whole, real = np.zeros(0, np.int64), np.zeros(0)
-            return ContractedRecords(index=whole, steps=whole, sigma=whole, epsilon_local=real, epsilon_central=real,
-                                     payment=whole, message=whole, sent=np.zeros(0, np.bool_), variance=0)
-        index = it.index
-        sent = np.array([int(each) in messages for each in index], dtype=np.bool_)
-        return ContractedRecords(
-            index=index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
-            epsilon_central=it.epsilon_central, payment=self.payments, sent=sent, variance=it.noise_variance,
-            message=np.array([messages.get(int(each), 0) for each in index], dtype=np.int64))
+            return ContractTerms.of_columns({}, 0)
+        return ContractTerms(index=it.index, steps=it.steps, sigma=it.sigma, epsilon_local=it.epsilon_local,
+                             epsilon_central=it.epsilon_central, payment=self.payments, variance=it.noise_variance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -480,13 +479,18 @@ class TwoPartMechanism(Mechanism):
             records: (n,) in the unit of the range.
             noise: where it comes from.
         """
-        it = contracts.lattice
-        if it is None:
-            return {}
-        own = (it.of(int(k)) for k in it.index)
-        sent = {int(k): perturb(float(records[k]), each, noise, stream=("record", int(k))).message
-                for k, each in zip(it.index, own, strict=True) if not math.isnan(records[k])}
-        return {k: message for k, message in sent.items() if message is not None}
+        return self.play_on(contracts.terms, records, noise)
+
+    def play_on(self, terms: ContractTerms, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
+        """The same on the table of contracts."""
+        sent = {}
+        for row, rank in enumerate(terms.index.tolist()):
+            if not math.isnan(records[rank]):
+                own = LatticeContract(
+                    int(terms.steps[row]), int(terms.sigma[row]), float(terms.epsilon_local[row]),
+                    float(terms.epsilon_central[row]), self.order, self.low, self.high)
+                sent[rank] = perturb(float(records[rank]), own, noise, stream=("record", rank)).message
+        return {rank: message for rank, message in sent.items() if message is not None}
 
     def estimate(self, billboard: MeanBillboard) -> float:
         """The mean, in the unit of a record; nan where nobody sent one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["Contracted", "ContractedRecords", "RecordCodec", "as_record_batches"]
+__all__ = ["ContractTerms", "Contracted", "ContractedRecords", "RecordCodec", "as_record_batches"]
 
-_COLUMNS = {"index": np.int64, "steps": np.int64, "sigma": np.int64, "epsilon_local": np.float64,
-            "epsilon_central": np.float64, "payment": np.int64, "message": np.int64, "sent": np.bool_}
+_TERMS = {"index": np.int64, "steps": np.int64, "sigma": np.int64, "epsilon_local": np.float64,
+          "epsilon_central": np.float64, "payment": np.int64}
+_COLUMNS = {**_TERMS, "message": np.int64, "sent": np.bool_}
 _ROW = np.dtype([("steps", "<i8"), ("sigma", "<i8"), ("epsilon_local", "<f8"), ("epsilon_central", "<f8"),
                  ("payment", "<i8"), ("message", "<i8"), ("sent", "u1"), ("variance", "V24")])
 
@@ -41,8 +42,8 @@ class Contracted:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ContractedRecords:
-    """Some people's contracts and messages.
+class ContractTerms:
+    """Some people's contracts.
 
     Args:
         index: (k,) ranks in the public list of ids; none stands twice in a collection.
@@ -51,10 +52,8 @@ class ContractedRecords:
         epsilon_local: (k,) towards the platform.
         epsilon_central: (k,) towards the public.
         payment: (k,) in the smallest coin.
-        message: (k,) what was sent, 0 where nothing was.
-        sent: (k,) whether anything was.
-        variance: sum of s_i^2 over ALL contracts, those of who is in no batch included: what is missing is made up for
-            by noise.
+        variance: sum of s_i^2 over ALL contracts of the round, those of who is not here included: what is missing is
+            made up for by noise.
     """
 
     index: NDArray[np.int64]
@@ -63,17 +62,61 @@ class ContractedRecords:
     epsilon_local: NDArray[np.float64]
     epsilon_central: NDArray[np.float64]
     payment: NDArray[np.int64]
-    message: NDArray[np.int64]
-    sent: NDArray[np.bool_]
     variance: int
 
     def __post_init__(self) -> None:
-        for name, kind in _COLUMNS.items():
-            array = getattr(self, name)
+        for name, array in vars(self).items():
+            if name == "variance":
+                continue
+            kind = _COLUMNS[name]
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != self.index.shape:
                 raise InvalidInput(name, "is not one number for each contract", f"must be {np.dtype(kind).name}")
         if self.index.ndim != 1 or self.variance < 0 or self.variance.bit_length() > 192:
             raise InvalidInput("variance", "is out of range", "must be that of all contracts together")
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any] | NDArray[Any]], variance: int) -> ContractTerms:
+        """From a column for each field; none at all makes no contract."""
+        arrays: dict[str, Any] = {name: np.asarray(columns.get(name, ()), kind) for name, kind in _TERMS.items()}
+        return ContractTerms(variance=variance, **arrays)
+
+    @classmethod
+    def of_batches(cls, batches: Iterable[ContractTerms]) -> ContractTerms:
+        """All contracts that some batches hold, in the order of ranks."""
+        parts = [batch for batch in batches if len(batch.index)]
+        if not parts:
+            return cls.of_columns({}, 0)
+        order = np.argsort(np.concatenate([part.index for part in parts]))
+        return cls.of_columns({name: np.concatenate([getattr(part, name) for part in parts])[order] for name in _TERMS},
+                              parts[0].variance)
+
+    def with_messages(self, messages: Mapping[int, int]) -> ContractedRecords:
+        """The contracts with what was sent on them.
+
+        Args:
+            messages: rank -> message; who has none sent nothing.
+        """
+        ranks = self.index.tolist()
+        return self.with_columns(np.array([messages.get(rank, 0) for rank in ranks], dtype=np.int64),
+                                 np.array([rank in messages for rank in ranks], dtype=np.bool_))
+
+    def with_columns(self, message: NDArray[np.int64], sent: NDArray[np.bool_]) -> ContractedRecords:
+        """The same from two columns, (k,) each."""
+        return ContractedRecords(message=message, sent=sent, variance=self.variance,
+                                 **{name: getattr(self, name) for name in _TERMS})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ContractedRecords(ContractTerms):
+    """Some people's contracts and messages.
+
+    Args:
+        message: (k,) what was sent, 0 where nothing was.
+        sent: (k,) whether anything was.
+    """
+
+    message: NDArray[np.int64]
+    sent: NDArray[np.bool_]
 
     def one(self, row: int) -> Contracted:
         """One person's."""

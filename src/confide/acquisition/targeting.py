@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,18 @@ from confide.acquisition.release.losses import as_order
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 
-__all__ = ["ChosenDesign", "ChosenPrice", "Setting", "design_for_budget", "design_for_error", "outside_option",
-           "price_for_budget", "price_for_error"]
+__all__ = [
+    "Bought",
+    "ChosenDesign",
+    "ChosenPrice",
+    "Setting",
+    "bought",
+    "design_for_budget",
+    "design_for_error",
+    "outside_option",
+    "price_for_budget",
+    "price_for_error",
+]
 
 _STEP = 4.0  # by which a price is raised or lowered until it brackets the target
 _TOLERANCE = 1e-5  # relative, of the price
@@ -309,6 +320,44 @@ def design_for_error(design: TwoPartMechanism, root_error: float, *, draws: int 
     return _measured_design(design, high, draws, seed)
 
 
+class Bought(NamedTuple):
+    """What one profile of reports leads to.
+
+    Args:
+        payments: of all together, in the currency: virtual ones, which have the mean of payments.
+        mse: mean squared error of the estimate, in squared units of a record; that of what is known where nothing is
+            bought.
+        asked: how many are asked for a record; 0 where nothing is bought.
+        local: the largest local loss.
+        central: the largest central loss.
+        few: whether too few people are within the price to keep `most_local`.
+    """
+
+    payments: float
+    mse: float
+    asked: int
+    local: float
+    central: float
+    few: bool
+
+
+def bought(it: TwoPartMechanism, reports: NDArray[np.float64]) -> Bought:
+    """What a profile leads to; no contract is made.
+
+    Args:
+        it: the mechanism.
+        reports: (n,) c.
+    """
+    psi = it.payment_rule.virtual_costs(reports)
+    best = it.payment_rule.solve(psi)
+    few = it.weight_cap is not None and bool(np.count_nonzero(np.isfinite(psi)) * it.weight_cap < 1.0)
+    if not best.winners.size:
+        return Bought(0.0, it.outside / it.error_price * it.width**2, 0, 0.0, 0.0, few)
+    error = error_cost(best, variance_price=it.variance_price, noise_price=it.noise_price)
+    return Bought(it.nat_price * (best.value - error), error / it.error_price * it.width**2, int(best.winners.size),
+                  float(best.epsilon_local.max()), float(best.epsilon_central.max()), few)
+
+
 class _DesignMeans:
     """Payments and squared errors of a mechanism over fixed profiles, by the price of an error."""
 
@@ -326,23 +375,14 @@ class _DesignMeans:
             it = replace(self._design, mse_price=price)
         except InvalidInput:
             return None
-        found = np.empty((len(self._profiles), 4))
-        for k, reports in enumerate(self._profiles):
-            psi = it.payment_rule.virtual_costs(reports)
-            best = it.payment_rule.solve(psi)
-            few = it.weight_cap is not None and np.count_nonzero(np.isfinite(psi)) * it.weight_cap < 1.0
-            if best.winners.size:
-                error = error_cost(best, variance_price=it.variance_price, noise_price=it.noise_price)
-                found[k] = it.nat_price * (best.value - error), error / it.error_price * it.width**2, 1.0, few
-            else:
-                found[k] = 0.0, it.outside / it.error_price * it.width**2, 0.0, few
-        return found
+        found = [bought(it, reports) for reports in self._profiles]
+        return np.array([(each.payments, each.mse, each.asked > 0, each.few) for each in found], dtype=np.float64)
 
 
 def _measured_design(design: TwoPartMechanism, price: float, draws: int, seed: int) -> ChosenDesign:
     rows = _DesignMeans(design, draws, seed, "measuring").rows(price)
     if rows is None:
         raise InvalidInput("most_local", "is out of reach", "allow more than that, or ask more people")
-    paid, mse, bought, _ = rows.mean(axis=0).tolist()
+    paid, mse, share, _ = rows.mean(axis=0).tolist()
     return ChosenDesign(mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),
-                        payments_error=float(rows[:, 0].std(ddof=1)) / math.sqrt(draws), bought=bought, draws=draws)
+                        payments_error=float(rows[:, 0].std(ddof=1)) / math.sqrt(draws), bought=share, draws=draws)

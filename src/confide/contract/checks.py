@@ -7,7 +7,12 @@ from numbers import Integral, Rational, Real
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["finite", "fraction", "non_negative", "one_of", "positive", "whole"]
+__all__ = ["MOST_DIGITS", "finite", "fraction", "is_power_of_ten", "non_negative", "one_of", "positive", "whole"]
+
+MOST_DIGITS = 18
+"""Behind the point of an amount."""
+
+_POWERS = frozenset(10**power for power in range(MOST_DIGITS + 1))
 
 
 def finite(field: str, value: object) -> float:
@@ -55,6 +60,11 @@ def whole(field: str, value: object, *, at_least: int = 0) -> int:
     if value < at_least:
         raise InvalidInput(field, f"{value!r} is too small", f"must be at least {at_least}")
     return int(value)
+
+
+def is_power_of_ten(value: int) -> bool:
+    """Whether so many of the smallest coin can make one unit: 1, 10, and so on up to 10^18."""
+    return value in _POWERS
 
 
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import whole
+from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism, NoiseSource
@@ -28,7 +28,6 @@ __all__ = ["Check", "Collection", "ContractKind", "Kind", "LocalKind", "PayoutTe
            "by_slots", "kind", "kind_names", "types_of"]
 
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
-_MOST_DIGITS = 18  # behind the point
 
 Progress = Callable[[int, int | None], None]
 """Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
@@ -73,9 +72,9 @@ class PayoutTerms:
     deposit: int = 0
 
     def __post_init__(self) -> None:
-        if self.minor_units not in {10**power for power in range(_MOST_DIGITS + 1)}:
+        if not is_power_of_ten(self.minor_units):
             raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
-                               f"must be 1, 10, 100, and so on up to 10^{_MOST_DIGITS}")
+                               f"must be 1, 10, 100, and so on up to 10^{MOST_DIGITS}")
         whole("deposit", self.deposit)
 
     def check_total(self, people: int) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
+from confide.contract.checks import is_power_of_ten
 
 __all__ = ["MeanConfig"]
 
@@ -137,7 +138,7 @@ class Payment(_Table):
 
     @model_validator(mode="after")
     def _power_of_ten(self) -> Payment:
-        if str(self.minor_units).strip("0") != "1":
+        if not is_power_of_ten(self.minor_units):
             raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
         return self
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.campaign.plan import MeanPlan, allowed
-from confide.acquisition.campaign.submissions import Drawn, Submissions, check_ranks, of_batches, read_reports
-from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
-from confide.acquisition.records import Contracted, ContractedRecords, RecordCodec
-from confide.acquisition.release.lattice import LatticeContract, perturb
+from confide.acquisition.campaign.submissions import Submissions, read_reports
+from confide.acquisition.mechanism import MeanBillboard, TwoPartMechanism
+from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
+from confide.acquisition.release.lattice import LatticeContract
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
@@ -46,13 +46,11 @@ class Rehearsed:
     Args:
         truth: (n,) the records, nan where there is none.
         reports: (n,) what was reported, nan where nothing was.
-        drawn: the contracts.
-        records: with what was sent on them.
+        records: the contracts, with what was sent on them.
     """
 
     truth: np.ndarray
     reports: np.ndarray
-    drawn: Drawn
     records: ContractedRecords
 
     def __iter__(self) -> Any:
@@ -191,7 +189,7 @@ class MeanKind:
             first = next(iter(rejected.items()), None)
             raise Refused(f"no report in {config.reports.source} can be used" if usable == 0 else "nobody is left",
                           "collect reports first" if first is None else f"{first[0]}: {first[1]}")
-        return {**as_document(plan.mechanism.contracts(reports)), "usable": usable, "rejected": rejected}
+        return {**as_document(plan.mechanism.contracts(reports).terms), "usable": usable, "rejected": rejected}
 
     def _reports(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None
@@ -204,15 +202,14 @@ class MeanKind:
 
     def committed(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
         """The contracts, before anything is sent on them."""
-        made = as_drawn(drawn, plan.mechanism.people)
-        yield made.with_messages(np.zeros(len(made.index), np.int64), np.zeros(len(made.index), np.bool_))
+        yield as_drawn(drawn, plan.mechanism.people).with_messages({})
 
     def answered(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, batches: Iterable[ContractedRecords],
         progress: Progress | None = None,
     ) -> Submissions:
         """The stored contracts, with what came in on them."""
-        return self._sent(config, of_batches(batches), folder, progress)
+        return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
     def round_sections(self, plan: MeanPlan, drawn: Mapping[str, Any]) -> Sequence[Section]:
         """The operator's look at a round."""
@@ -283,14 +280,14 @@ class MeanKind:
     ) -> Submissions:
         return self._sent(config, self._drawn(config, plan, folder), folder, progress)
 
-    def _sent(self, config: MeanConfig, drawn: Drawn, folder: Path, progress: Progress | None) -> Submissions:
+    def _sent(self, config: MeanConfig, drawn: ContractTerms, folder: Path, progress: Progress | None) -> Submissions:
         source = _watched(open_table(config.data.source, folder=folder), config, progress)
         found = Submissions(source=source, role=Word(column=config.record.column), drawn=drawn,
                             roster=Roster(config.people.count), identity=config.people.id)
         found.check()
         return found
 
-    def _drawn(self, config: MeanConfig, plan: MeanPlan, folder: Path) -> Drawn:
+    def _drawn(self, config: MeanConfig, plan: MeanPlan, folder: Path) -> ContractTerms:
         path = folder / config.contracts.file
         data = read_bytes("contracts", path, _LARGEST_ROUND)
         with reading("contracts", path):
@@ -435,16 +432,9 @@ class MeanKind:
                              None, rejected)
         reports, _ = self._reports(config, plan, folder, None)
         drawn = (self._drawn(config, plan, folder) if (folder / config.contracts.file).exists()
-                 else as_drawn(as_document(it.contracts(reports)), it.people))
-        message, sent = np.zeros(len(drawn.index), np.int64), np.zeros(len(drawn.index), np.bool_)
-        for k, rank in enumerate(drawn.index.tolist()):
-            if not math.isnan(truth[rank]):
-                own = LatticeContract(int(drawn.steps[k]), int(drawn.sigma[k]), float(drawn.epsilon_local[k]),
-                                      float(drawn.epsilon_central[k]), it.order, it.low, it.high)
-                message[k] = perturb(float(truth[rank]), own, noise, stream=("record", rank)).message or 0
-                sent[k] = True
-        return Collection(data=Rehearsed(truth=truth, reports=reports, drawn=drawn,
-                                         records=drawn.with_messages(message, sent)), rejected=rejected)
+                 else it.contracts(reports).terms)
+        records = drawn.with_messages(it.play_on(drawn, truth, noise))
+        return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
 
     def study(self, plan: MeanPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         """The true mean beside what was bought, and what it cost."""
@@ -486,25 +476,30 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
     return LatticeContract(steps, sigma, local, central, it.order, it.low, it.high)
 
 
-def as_document(made: Contracts) -> dict[str, Any]:
-    """A round as JSON: one row a contract."""
-    it, columns = made.lattice, ["index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment"]
-    if it is None:
-        return {"columns": columns, "rows": [], "variance": "0"}
-    rows = zip(it.index.tolist(), it.steps.tolist(), map(str, it.sigma.tolist()), it.epsilon_local.tolist(),
-               it.epsilon_central.tolist(), made.payments.tolist(), strict=True)
-    return {"columns": columns, "rows": [list(row) for row in rows], "variance": str(it.noise_variance)}
+_COLUMNS = ("index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment")
 
 
-def as_drawn(document: Mapping[str, Any], people: int) -> Drawn:
-    """A round from its JSON."""
-    rows = list(zip(*document["rows"], strict=True))
-    index, steps, sigma, local, central, payment = rows or [()] * 6
-    return check_ranks(Drawn(
-        index=np.array(index, np.int64), steps=np.array(steps, np.int64),
-        sigma=np.array(list(map(int, sigma)), np.int64), epsilon_local=np.array(local, np.float64),
-        epsilon_central=np.array(central, np.float64), payment=np.array(payment, np.int64),
-        variance=int(document["variance"])), people)
+def as_document(terms: ContractTerms) -> dict[str, Any]:
+    """A round as JSON: one row a contract; sigmas are beyond what all readers of JSON hold, and written as texts."""
+    columns = [map(str, terms.sigma.tolist()) if name == "sigma" else getattr(terms, name).tolist()
+               for name in _COLUMNS]
+    return {"columns": list(_COLUMNS), "rows": [list(row) for row in zip(*columns, strict=True)],
+            "variance": str(terms.variance)}
+
+
+def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
+    """A round from its JSON.
+
+    Raises:
+        InvalidInput: its ranks are not of these people, each once.
+    """
+    columns = dict(zip(_COLUMNS, zip(*document["rows"], strict=True), strict=False))
+    found = ContractTerms.of_columns({**columns, "sigma": [int(each) for each in columns.get("sigma", ())]},
+                                     int(document["variance"]))
+    ranks = found.index
+    if ranks.size and not (ranks[0] >= 0 and ranks[-1] < people and (np.diff(ranks) > 0).all()):
+        raise InvalidInput("contracts", "name people who were not invited, or one of them twice")
+    return found
 
 
 def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -515,7 +510,7 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
     if not rejected:
         return (said,)
     first = tuple(rejected.items())[:_SHOWN]
-    more = f"{len(rejected) - _SHOWN:,} more; `confide check --write` lists all." if len(rejected) > _SHOWN else ""
+    more = f"{len(rejected) - _SHOWN:,} more; the file of the round has them all." if len(rejected) > _SHOWN else ""
     return said, Table(columns=("id", "why"), rows=first, note=more)
 
 

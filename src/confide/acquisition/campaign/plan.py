@@ -14,6 +14,7 @@ from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.campaign.config import MeanConfig
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.presentation import Block, Section, Table, Text
@@ -73,28 +74,16 @@ def _expected(setting: str, planned: TwoPartMechanism, **changes: Any) -> Expect
     except InvalidInput:
         return Expected(setting=setting, bought=0.0, why="out of reach: most_local is too small for so few people")
     draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
-    rows: list[tuple[float, ...]] = []
-    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
-        rule = it.payment_rule
-        psi = rule.virtual_costs(reports)
-        best = rule.solve(psi)
-        few = float(it.weight_cap is not None and np.count_nonzero(np.isfinite(psi)) * it.weight_cap < 1.0)
-        if best.winners.size:
-            error = it.variance_price * float(np.sum(best.weights**2)) + it.noise_price * best.spread
-            rows.append((error / it.error_price, best.value - error, float(best.winners.size),
-                         float(best.epsilon_local.max()), float(best.epsilon_central.max()), 1.0, few))
-        else:
-            rows.append((it.outside / it.error_price, 0.0, 0.0, 0.0, 0.0, 0.0, few))
-    table = np.array(rows, dtype=np.float64)
-    mse, paid, asked, local, central, bought, few = table.mean(axis=0).tolist()
-    why = "" if bought == 1 else (
+    found = [bought(it, reports) for reports, _ in prior_draws(it.prior, it.people, draws, 0)]
+    table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
+    paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
+    why = "" if share == 1 else (
         f"too few people are within the price to keep most_local (at least {math.ceil(1 / (it.weight_cap or 1.0)):,} "
-        "must be)" if few >= (1 - bought) / 2 else "what is known already is cheaper than the mean")
+        "must be)" if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
     return Expected(
-        setting=setting, root_error=it.width * math.sqrt(mse), payments=it.nat_price * paid,
-        payments_error=it.nat_price * float(table[:, 1].std(ddof=1)) / math.sqrt(draws),
-        largest_payments=it.nat_price * float(table[:, 1].max()), asked=asked, local=local, central=central,
-        bought=bought, why=why, draws=draws)
+        setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
+        payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,
+        bought=share, why=why, draws=draws)
 
 
 def allowed(rule: VirtualCost) -> str:
@@ -126,6 +115,7 @@ class MeanPlan:
         """Of the campaign as it is."""
         return _expected("this campaign", self.mechanism)
 
+    @cached_property
     def others(self) -> tuple[Expected, ...]:
         """Of the same campaign at other prices of an error, and at other limits on what anybody loses."""
         it = self.mechanism
@@ -190,7 +180,7 @@ class MeanPlan:
             Section(title="What other settings would give", blocks=(Table(
                 columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                          "largest local loss", "bought", "otherwise"),
-                rows=tuple(each.row() for each in (here, *self.others()))),)),
+                rows=tuple(each.row() for each in (here, *self.others))),)),
             Section(title="Guarantees", blocks=(Table(
                 columns=("promise", "source", "may fail with probability", "says something"),
                 rows=tuple((each.sentence(), str(each.source), each.failure_probability,

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.release.losses import ReleaseLosses, as_order
-from confide.acquisition.release.sums import REACH, SMALLEST, absentee_sigma, exact_sum, plausible
+from confide.acquisition.release.sums import SMALLEST, absentee_sigma, exact_sum, plausible
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, Stream
@@ -120,7 +120,7 @@ class LatticeContract:
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
-        return -REACH * self.sigma <= int(message) <= self.steps + REACH * self.sigma
+        return bool(plausible(int(message), self.steps, self.sigma))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Source: spec two_part_acquisition section 2.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,14 @@ REACH = 64
 Integers = NDArray[np.int64]
 
 
-def plausible(messages: Integers, steps: Integers, sigma: Integers) -> NDArray[np.bool_]:
-    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps."""
+def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
+    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps.
+
+    Args:
+        messages: whole numbers, one or an array.
+        steps: of the contract of each.
+        sigma: of the contract of each.
+    """
     return (messages >= -REACH * sigma) & (messages <= steps + REACH * sigma)
 
 

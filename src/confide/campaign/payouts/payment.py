@@ -10,14 +10,13 @@ from functools import cached_property
 
 from confide.campaign.payouts._letters import check_reference, check_text
 from confide.campaign.payouts.payees import Payee, check_account
-from confide.contract.checks import whole
+from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
 
 __all__ = ["Batch", "Payer", "Payment", "message"]
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
-_MOST_DIGITS = 18  # behind the point
 _LARGEST_NUMBER = 10**9  # of a batch, so that the message's id stays within 35 characters
 
 
@@ -105,9 +104,9 @@ class Batch:
             object.__setattr__(self, name, whole(name, getattr(self, name), at_least=1))
         if self.number > _LARGEST_NUMBER:
             raise InvalidInput("number", f"{self.number} is too large", f"must be at most {_LARGEST_NUMBER}")
-        if self.minor_units not in {10**power for power in range(_MOST_DIGITS + 1)}:
+        if not is_power_of_ten(self.minor_units):
             raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
-                               f"must be 1, 10, 100, and so on up to 10^{_MOST_DIGITS}")
+                               f"must be 1, 10, 100, and so on up to 10^{MOST_DIGITS}")
         if not _is_time(self.written):
             raise InvalidInput("written", f"{self.written!r} is no time", "must be as 2026-03-01T12:00:00Z, in UTC")
         object.__setattr__(self, "payments", tuple(self.payments))

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
@@ -135,7 +136,7 @@ class PaymentTable(_Table):
     def _one(self) -> PaymentTable:
         if (self.truth_radius is None) == (self.budget is None):
             raise ValueError("give exactly one of truth_radius and budget")
-        if str(self.minor_units).strip("0") != "1":
+        if not is_power_of_ten(self.minor_units):
             raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
         return self
 
