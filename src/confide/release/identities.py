@@ -74,7 +74,8 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
             raise _missing(index[np.argmax(known[found] != keys)])
         odd = marginals.bits[there][:, places].sum(axis=1) % 2 == 1
         total[there] += np.where(odd, -1.0, 1.0) * values[order[found]]
-    return np.ldexp(total, -lengths)
+    found_answers: np.ndarray = np.ldexp(total, -lengths)
+    return found_answers
 
 
 def _missing(index: np.ndarray) -> InvalidInput:

@@ -286,12 +286,12 @@ class Workload:
         if not len(found):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
+        if not len(kept):
+            raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         if contradictory:
             _warn(contradictory, "require an attribute to be true and false")
         if repeated:
             _warn(repeated, "stand twice")
-        if not len(kept):
-            raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         return cls(kind=kind, attributes=count, index=kept, bits=required)
 
     def some(self, queries: np.ndarray) -> Workload:
