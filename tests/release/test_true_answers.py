@@ -16,6 +16,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release import (
     Binned,
     Bit,
+    Codes,
     Levels,
     PackedBits,
     Schema,
