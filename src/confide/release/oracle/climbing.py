@@ -283,7 +283,7 @@ def _go_home(
 @_compiled
 def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
-    flips: int, sample: int, by_chance: int, seed: np.uint64,
+    flips: int, target: int, sample: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
     """Search from a record, leave the best record found in its place, as near to the default as costs nothing.
 
@@ -296,6 +296,7 @@ def climb(
         queries: int64 (t, 3); WEIGHT is given.
         groups: int64 (g, 5); ON, HOME_ON, GROUP_FIRST and GROUP_END are given, ON holds the answer afterwards.
         flips: moves at most.
+        target: an objective that none exceeds; the search ends there.
         sample: of the moves that gain, how many are looked at.
         by_chance: how many in 2^16 of the moves at a local maximum are random ones.
         seed: of the random numbers.
@@ -312,7 +313,7 @@ def climb(
     _begin(parity, literals, attributes, queries, groups, rising, failing, sizes)
     best, best_at, done = sizes[_VALUE], 0, 0
     counter: _Whole = np.uint64(0)
-    while done < flips and sizes[_FAILING] > 0:
+    while done < flips and sizes[_FAILING] > 0 and best < target:
         chosen: _Whole = np.int64(-1)
         score: _Whole = np.int64(0)
         if sizes[_RISING] > 0:

@@ -37,7 +37,7 @@ class LocalSearch:
         sample: moves that are looked at, of those that gain.
         random_moves: part of the moves at local maxima that are random, in [0, 1].
         coins: further starts whose bits are fair coins.
-        certify: bound the optimum by a linear program (`upper_bound`).
+        certify: bound the optimum by a linear program (`upper_bound`) beforehand, and stop where it is reached.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -79,28 +79,30 @@ class LocalSearch:
         """
         records = checked_start(terms, start)
         seed = whole("seed", seed)
+        bound = upper_bound(terms) if self.certify else None
+        record = self.towards(terms, records, seed, terms.clauses if bound is None else int(bound))
+        return answered(terms, record, upper_bound=bound)
+
+    def towards(self, terms: Terms, records: tuple[Bits, ...], seed: int, target: int) -> Bits:
+        """`solve`, from valid records, up to a value that no record exceeds."""
         layout = _Layout(terms, records[0])
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
-        places += [layout.coins(_mixed(seed, k)) for k in range(self.coins)]
-        budget = self.flips_per_variable * layout.variables.size + self.flips
-        best: _Found | None = None
+        places += [layout.coins(_mixed(seed, 2 * k)) for k in range(self.coins)]
+        budget = (self.flips_per_variable * layout.variables.size + self.flips) // len(places)
+        chance = round(65536 * self.random_moves)
+        found: list[_Found] = []
         for k, place in enumerate(places):
-            found = layout.climb(place, budget // len(places), self.sample, round(65536 * self.random_moves),
-                                 _mixed(seed, self.coins + k))
-            if best is None or (found.value, -found.away) > (best.value, -best.away):
-                best = found
-            if best.complete:
+            found.append(layout.climb(place, budget, target, self.sample, chance, _mixed(seed, 2 * k + 1)))
+            if found[-1].value >= target:
                 break
-        record = records[0] if best is None else layout.record(best.bits)
-        return answered(terms, record, upper_bound=upper_bound(terms) if self.certify else None)
+        return layout.record(max(found, key=lambda each: (each.value, -each.away)).bits)
 
 
 class _Found(NamedTuple):
-    """Where a search ended: the objective, bits that differ from the default, whether no clause fails, local bits."""
+    """Where a search ended: the value, how many bits differ from the default, the local bits."""
 
     value: int
     away: int
-    complete: bool
     bits: Bits
 
 
@@ -126,7 +128,7 @@ class _Layout:
 
     def __init__(self, terms: Terms, default: Bits) -> None:
         clauses = separated(terms)
-        self._parity = terms.kind == "parities"
+        self._parity, self._shift = terms.kind == "parities", clauses.shift
         home = group_of(terms)
         active = np.zeros(terms.attributes, dtype=np.bool_)
         active[clauses.attributes[clauses.attributes >= 0]] = True
@@ -193,17 +195,17 @@ class _Layout:
             x[on[g]] = 1
         return x, on
 
-    def climb(self, place: tuple[_Local, _Local], flips: int, sample: int, chance: int, seed: int) -> _Found:
+    def climb(
+        self, place: tuple[_Local, _Local], flips: int, target: int, sample: int, chance: int, seed: int
+    ) -> _Found:
         """Search from one place."""
         attributes, queries, groups = self._attributes.copy(), self._queries.copy(), self._one_hot.copy()
         attributes[:, kernel.BIT], groups[:, kernel.ON] = place
-        value = kernel.climb(self._parity, self.literals, self.occurs, self.members, attributes, queries, groups, flips,
-                             sample, chance, np.uint64(seed))
-        failing = queries[:, kernel.WEIGHT] > 0
-        failing ^= queries[:, kernel.MISSING] == 0
+        value = self._shift + kernel.climb(self._parity, self.literals, self.occurs, self.members, attributes, queries,
+                                           groups, flips, target - self._shift, sample, chance, np.uint64(seed))
         bits = attributes[:, kernel.BIT]
         away = int((bits != attributes[:, kernel.HOME]).sum())
-        return _Found(int(value), away, not failing.any(), bits.astype(np.bool_))
+        return _Found(int(value), away, bits.astype(np.bool_))
 
     def record(self, bits: Bits) -> Bits:
         """The whole record: default where free, the local bits where active."""
