@@ -80,11 +80,10 @@ class IntegerProgram:
         bound = linear_bound(terms, self.time_limit)
         left = self.time_limit - (time.monotonic() - began)
         stopped = bound.timed_out
-        if self.search is not None:
-            found = self.search.towards(terms, records, seed, bound.clauses)
-        else:
-            found = max(records, key=terms.value)
-        if terms.value(found) < bound.clauses and left > 0:
+        found = (self.search or _NEAREST).towards(terms, records, seed, bound.clauses)
+        open_gap = terms.value(found) < bound.clauses
+        stopped = stopped or (open_gap and left <= 0)
+        if open_gap and left > 0:
             solved = solve(build(terms, self.form, literal=self.literal), start=found, time_limit=left)
             stopped = stopped or solved.timed_out
             if solved.record is not None:

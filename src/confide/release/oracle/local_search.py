@@ -34,7 +34,7 @@ class LocalSearch:
     The budget counts flips, not seconds, so an answer depends on the terms, the starts and the seed alone.
 
     Args:
-        flips_per_variable: of the budget, for each attribute in some sampled query.
+        flips_per_variable: of the budget, for each attribute in some sampled query. The starts share the budget.
         flips: of the budget, besides.
         sample: moves that are looked at, of those that gain.
         rest: moves for which a flipped bit stays; at most a third of the active attributes. 0 is the rule without rest.
