@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from cases import fast
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Privacy
@@ -66,15 +67,15 @@ def planned(**others: Any) -> DualQuery:
 
 
 def test_a_plan_needs_no_workload_and_reports_all_numbers() -> None:
-    it = DualQuery.for_budget(494_021, 1.0, 1e-3, eta=2.0, samples=1000)
-    assert (it.rounds, it.calculator, it.delta) == (279, "zcdp", 1e-3)
+    it = DualQuery.for_budget(30_162, 1.0, 1e-3, eta=2.0, samples=1000)
+    assert (it.rounds, it.calculator, it.delta) == (43, "zcdp", 1e-3)
     assert it.epsilon() <= 1.0 < it.epsilon(calculator="theorem-3.4.2")
     kinds = [type(promise) for promise in it.guarantees()]
     assert kinds == [Privacy, Privacy, Privacy]
     assert [type(promise.loss) for promise in it.guarantees().privacy] == [ZCDP, PureDP, ApproxDP]
     assert it.guarantees().privacy[0].loss.rho == it.rho == Accountant(it.events()).rho()
-    for calculator, rounds in (("theorem-3.4.2", 99), ("per-round", 146)):
-        found = DualQuery.for_budget(494_021, 1.0, 1e-3, eta=2.0, samples=1000, calculator=calculator)
+    for calculator, rounds in (("theorem-3.4.2", 16), ("per-round", 23)):
+        found = DualQuery.for_budget(30_162, 1.0, 1e-3, eta=2.0, samples=1000, calculator=calculator)
         assert found.rounds == rounds
     pure = DualQuery.for_budget(10_000, 1.0, eta=0.5, samples=10, calculator="pure")
     assert pure.rounds == 45  # 0.5 * 45 * 44 * 10 / 10000 = 0.99
@@ -198,7 +199,7 @@ def test_an_oracle_that_fails_costs_accuracy_and_is_counted() -> None:
 
 def test_both_players_mirrored_give_the_same_law() -> None:
     """Erratum 1: the print, mirrored as a whole, publishes the same records; its guarantees say what is false."""
-    corrected, literal = tiny_game(samples=2), tiny_game(samples=2, literal=True)
+    corrected, literal = tiny_game(), tiny_game(literal=True)
     data, _ = replacements(corrected, [(4, 4, 4, 6)])
     for law, mirrored in zip(transcript_laws(corrected, data).values(), _mirrored_laws(literal, data), strict=True):
         assert law == pytest.approx(mirrored, abs=1e-14)
@@ -379,7 +380,7 @@ def test_the_certificate_counts_certified_gaps() -> None:
     assert exact.certificate.bound == it.planned_certificate.bound
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", fast(1, range(3)))
 def test_errors_stay_below_certificates_that_say_something(seed: int) -> None:
     """Spec query_release D3, where it is not vacuous: many samples, and data enough for them not to matter."""
     queries = Workload.complete(6, width=2)
@@ -455,13 +456,12 @@ def test_a_run_needs_a_workload_and_noise() -> None:
 
 
 def test_product_data() -> None:
-    """Acceptance check 9, smaller: d = 100, s = 300, eta = .4, 20,000 queries, T = 149."""
-    data, queries = product(20_000, 100, 1), Workload.random(100, 20_000, seed=2, signed=False)
-    answers = true_answers(data, queries)
-    it = DualQuery(n=20_000, eta=0.4, rounds=149, samples=300, workload=queries)
-    found = it.run(answers, Noise.simulated(3)).diagnostics
-    assert found["mean_error"] == pytest.approx(0.021, rel=0.25)
-    assert found["max_error"] <= 0.12
+    """Acceptance check 9, smaller: d = 50, s = 200, eta = .4, 2,000 queries, T = 50."""
+    data, queries = product(5_000, 50, 1), Workload.random(50, 2_000, seed=2, signed=False)
+    it = DualQuery(n=5_000, eta=0.4, rounds=50, samples=200, workload=queries)
+    found = it.run(data, Noise.simulated(3)).diagnostics
+    assert found["mean_error"] < 0.04
+    assert found["max_error"] < 0.15
 
 
 @pytest.mark.slow
