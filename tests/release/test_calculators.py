@@ -151,5 +151,5 @@ def test_the_source_setting_is_far_from_practice() -> None:
     assert "1.2e+09 records" in found.sentence()
     at = source_setting(int(found.records_needed), 0.1, 0.05, 1e-3, queries=2_000_000, log_universe=235 * math.log(2))
     assert 0.4 < at.epsilon < 1.0  # the remark's factor 2 covers the drift
-    with pytest.raises(InvalidInput, match="^alpha"):
+    with pytest.raises(InvalidInput, match=r"^alpha"):
         source_setting(100, 1.5, 0.05, 1e-3, queries=10, log_universe=1.0)

@@ -58,7 +58,7 @@ def test_logits_are_exact_for_large_games() -> None:
     payoffs = [4000 * 10**9, -4000 * 10**9, 4000 * 123_456_789 - 10**9]
     expected = [(sign * p - 4000 * 10**9) * 1e-13 for sign in (1, -1) for p in payoffs]
     assert logits == pytest.approx(expected, rel=1e-15)
-    with pytest.raises(InvalidInput, match="^rounds"):
+    with pytest.raises(InvalidInput, match=r"^rounds"):
         check_exact(2**22, 2**30, 1.0)
 
 
@@ -75,7 +75,7 @@ def test_netting_keeps_the_value_of_every_record(positions: list[int]) -> None:
 
 def test_positions_that_are_no_queries_are_refused() -> None:
     for positions in ([-1], [6]):
-        with pytest.raises(InvalidInput, match="^positions"):
+        with pytest.raises(InvalidInput, match=r"^positions"):
             net(np.array(positions), 3)
 
 
@@ -207,10 +207,10 @@ def test_the_parts_of_the_certificate() -> None:
     assert large == pytest.approx(split)
     assert large < math.sqrt(2 * (tries + 500) / 1e4)
     assert mean_gap([5, 9], [6.5, 9.0], 10) == pytest.approx(0.075)
-    with pytest.raises(InvalidInput, match="^bounds"):
+    with pytest.raises(InvalidInput, match=r"^bounds"):
         mean_gap([5], [4.0], 10)
     assert log_universe(7, (2, 4)) == pytest.approx(math.log(2 * 4 * 2))
-    with pytest.raises(InvalidInput, match="^groups"):
+    with pytest.raises(InvalidInput, match=r"^groups"):
         log_universe(3, (2, 4))
-    with pytest.raises(InvalidInput, match="^tau"):
+    with pytest.raises(InvalidInput, match=r"^tau"):
         answers_certificate(1.0, 5, 5, queries=4, universe=1.0, tau=-0.1)

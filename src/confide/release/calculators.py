@@ -410,8 +410,8 @@ class SourceSetting:
     def sentence(self) -> str:
         """How far this is from practice, in one sentence."""
         return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
-                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; epsilon = "
-                f"1 takes about {self.records_needed:.2g} records")
+                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; "
+                f"epsilon = 1 takes about {self.records_needed:.2g} records")
 
 
 def source_setting(
