@@ -51,6 +51,9 @@ SHARES: dict[str, float] = {
     # acquisition
     "acquisition.release.error": 1e-8,
     "acquisition.audit.sampler": 5e-9,
+    # query release
+    "release.audit.dual": 1e-8,
+    "release.draws": 1e-11,
 }
 
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide import audit, campaign, channels, contract, market, privacy, regression
+    from confide import acquisition, audit, campaign, channels, contract, market, privacy, regression, release
     from confide.contract.outcome import Outcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
 __version__ = "0.1.0"
 __all__ = [
-    "Noise", "Outcome", "SimulatedOutcome", "audit", "campaign", "channels", "contract", "market", "privacy",
-    "regression",
+    "Noise", "Outcome", "SimulatedOutcome", "acquisition", "audit", "campaign", "channels", "contract", "market",
+    "privacy", "regression", "release",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"contract.outcome": ("Outcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
-    packages=("audit", "campaign", "channels", "contract", "market", "privacy", "regression"),
+    packages=("acquisition", "audit", "campaign", "channels", "contract", "market", "privacy", "regression", "release"),
 )

@@ -118,7 +118,7 @@ def test_what_a_module_lists_it_has(path: Path) -> None:
 # ---- nothing heavy at the door
 
 HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
-         "rich", "sqlalchemy", "alembic", "cryptography"]
+         "rich", "sqlalchemy", "alembic", "cryptography", "highspy"]
 
 
 def loaded(code: str) -> set[str]:

@@ -15,21 +15,41 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.release.answers import TrueAnswers, true_answers
+    from confide.release.certificate import AnswersCertificate
     from confide.release.codes import Codes
     from confide.release.columns import Binned, Bit, Levels
+    from confide.release.dual_query import DualQuery
+    from confide.release.hedge import Hedge
     from confide.release.identities import marginals_from_parities
+    from confide.release.oracle.answer import Answer, Oracle
+    from confide.release.oracle.enumeration import Enumeration
+    from confide.release.oracle.integer_program import IntegerProgram
+    from confide.release.oracle.local_search import LocalSearch
+    from confide.release.oracle.terms import Terms
     from confide.release.packed import PackedBits
     from confide.release.schema import Schema
+    from confide.release.synthetic import Rounds, SyntheticRecords
     from confide.release.workload import Workload
 
 
 __all__ = [
+    "Answer",
+    "AnswersCertificate",
     "Binned",
     "Bit",
     "Codes",
+    "DualQuery",
+    "Enumeration",
+    "Hedge",
+    "IntegerProgram",
     "Levels",
+    "LocalSearch",
+    "Oracle",
     "PackedBits",
+    "Rounds",
     "Schema",
+    "SyntheticRecords",
+    "Terms",
     "TrueAnswers",
     "Workload",
     "marginals_from_parities",
@@ -40,11 +60,20 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "answers": ("TrueAnswers", "true_answers"),
+        "certificate": ("AnswersCertificate",),
         "codes": ("Codes",),
         "columns": ("Binned", "Bit", "Levels"),
+        "dual_query": ("DualQuery",),
+        "hedge": ("Hedge",),
         "identities": ("marginals_from_parities",),
+        "oracle.answer": ("Answer", "Oracle"),
+        "oracle.enumeration": ("Enumeration",),
+        "oracle.integer_program": ("IntegerProgram",),
+        "oracle.local_search": ("LocalSearch",),
+        "oracle.terms": ("Terms",),
         "packed": ("PackedBits",),
         "schema": ("Schema",),
+        "synthetic": ("Rounds", "SyntheticRecords"),
         "workload": ("Workload",),
     },
 )

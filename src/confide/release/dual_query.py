@@ -97,7 +97,7 @@ class DualQuery(Mechanism):
 
     Example:
         >>> from confide.privacy.noise import Noise
-        >>> from confide.release.dual_query import DualQuery
+        >>> from confide.release import DualQuery
         >>> bits = np.arange(4000).reshape(1000, 4) % 7 < 3
         >>> queries = Workload.complete(4, width=2)
         >>> planned = DualQuery.for_budget(1000, 2.0, 1e-3, eta=1.0, samples=60, workload=queries)

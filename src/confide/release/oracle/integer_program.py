@@ -31,7 +31,7 @@ class IntegerProgram:
     and nobody can check them, so `Answer.upper_bound` stays the certified one.
 
     Args:
-        form: "disaggregated" (2 to 10 times faster, with the better bound) or "printed".
+        form: "disaggregated", with the better bound, or "printed".
         time_limit: of a round in seconds, > 0, the local search left out. An answer that ran into it depends on the
             machine.
         search: what finds the record to begin with; None begins with the start records.
