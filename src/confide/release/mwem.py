@@ -348,6 +348,19 @@ class MWEM(Mechanism):
 
     # ---- the run
 
+    def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
+        """|q(A) - q(D)| in whole units of 2^-20 counts; private.
+
+        The histogram is public, so its answers are fixed numbers on the grid whatever their rounding errors are. A
+        replaced record moves a count by at most one, and with it the distance: the sensitivity is 2^20, exactly.
+
+        Args:
+            counts: (k,) true counts.
+            answers: (k,) fractions that the histogram answers.
+        """
+        model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
+        return np.asarray(np.abs((counts << _GRID) - model))
+
     def run(self, data: Any, noise: NoiseSource, *, charge: Charge | None = None) -> Outcome | SimulatedOutcome:
         """T rounds on the true counts.
 
@@ -364,14 +377,10 @@ class MWEM(Mechanism):
             charge(self.events())
         counts = counts_of(data, self.workload, self.n, self.schema)
         play = _Play(self.workload, self.n, self.rounds, self.form, self.passes)
-        exact = counts << _GRID
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
         for t in range(self.rounds):
-            # The histogram is public, so its answers are a fixed number on the grid; a replaced record moves the
-            # count by at most one, and with it the distance: sensitivity 2^20 units, exactly.
-            model = np.rint(np.ldexp(play.ask() * self.n, _GRID)).astype(np.int64)
-            query = int(exponential_mechanism(np.abs(exact - model), self.each, float(1 << _GRID), source,
-                                              stream=("select", t))[0])
+            scores = self.scores(counts, play.ask())
+            query = int(exponential_mechanism(scores, self.each, float(1 << _GRID), source, stream=("select", t))[0])
             count = int(source.discrete_laplace(self.scale, 1, stream=("measure", t), center=counts[[query]])[0])
             chosen[t], measured[t] = query, count
             play.learn(query, count)
