@@ -511,4 +511,5 @@ def _row(name: str, outcome: Outcome | SimulatedOutcome, true: TrueAnswers, work
     board: Any = outcome.billboard
     errors = true_errors(board.answers(workload), np.asarray(true.counts), true.records)
     loss = "; ".join(str(promise.loss) for promise in outcome.guarantees.privacy)
-    return ComparisonRow(method=name, average_error=errors["mean_error"], maximum_error=errors["max_error"], privacy=loss)
+    return ComparisonRow(method=name, average_error=errors["mean_error"], maximum_error=errors["max_error"],
+                         privacy=loss)
