@@ -54,6 +54,7 @@ SHARES: dict[str, float] = {
     # query release
     "release.audit.dual": 1e-8,
     "release.draws": 1e-11,
+    "release.baselines.noise": 1e-9,
 }
 
 

@@ -15,43 +15,73 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.release.answers import TrueAnswers, true_answers
+    from confide.release.baselines import (
+        AllZeros,
+        Comparison,
+        FixedBillboard,
+        IndependentBillboard,
+        IndependentMarginals,
+        NoisyAnswers,
+        NoisyBillboard,
+        Uniform,
+        compare,
+    )
     from confide.release.certificate import AnswersCertificate
     from confide.release.codes import Codes
     from confide.release.columns import Binned, Bit, Levels
     from confide.release.dual_query import DualQuery
     from confide.release.hedge import Hedge
     from confide.release.identities import marginals_from_parities
+    from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
     from confide.release.oracle.answer import Answer, Oracle
     from confide.release.oracle.enumeration import Enumeration
     from confide.release.oracle.integer_program import IntegerProgram
     from confide.release.oracle.local_search import LocalSearch
     from confide.release.oracle.terms import Terms
     from confide.release.packed import PackedBits
+    from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords, Transcript
     from confide.release.schema import Schema
     from confide.release.synthetic import Rounds, SyntheticRecords
     from confide.release.workload import Workload
 
 
 __all__ = [
+    "MWEM",
+    "AllZeros",
     "Answer",
     "AnswersCertificate",
     "Binned",
     "Bit",
     "Codes",
+    "Comparison",
     "DualQuery",
     "Enumeration",
+    "FixedBillboard",
     "Hedge",
+    "IndependentBillboard",
+    "IndependentMarginals",
     "IntegerProgram",
     "Levels",
     "LocalSearch",
+    "MWEMBillboard",
+    "MWEMCertificate",
+    "MostDrawn",
+    "NoisyAnswers",
+    "NoisyBillboard",
     "Oracle",
     "PackedBits",
+    "Reweighted",
+    "ReweightedCertificate",
+    "ReweightedRecords",
     "Rounds",
     "Schema",
     "SyntheticRecords",
     "Terms",
+    "Transcript",
     "TrueAnswers",
+    "Uniform",
     "Workload",
+    "compare",
     "marginals_from_parities",
     "true_answers",
 ]
@@ -60,18 +90,31 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "answers": ("TrueAnswers", "true_answers"),
+        "baselines": (
+            "AllZeros",
+            "Comparison",
+            "FixedBillboard",
+            "IndependentBillboard",
+            "IndependentMarginals",
+            "NoisyAnswers",
+            "NoisyBillboard",
+            "Uniform",
+            "compare",
+        ),
         "certificate": ("AnswersCertificate",),
         "codes": ("Codes",),
         "columns": ("Binned", "Bit", "Levels"),
         "dual_query": ("DualQuery",),
         "hedge": ("Hedge",),
         "identities": ("marginals_from_parities",),
+        "mwem": ("MWEM", "MWEMBillboard", "MWEMCertificate"),
         "oracle.answer": ("Answer", "Oracle"),
         "oracle.enumeration": ("Enumeration",),
         "oracle.integer_program": ("IntegerProgram",),
         "oracle.local_search": ("LocalSearch",),
         "oracle.terms": ("Terms",),
         "packed": ("PackedBits",),
+        "reweighted": ("MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "Transcript"),
         "schema": ("Schema",),
         "synthetic": ("Rounds", "SyntheticRecords"),
         "workload": ("Workload",),

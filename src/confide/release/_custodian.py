@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.privacy.events import Event
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["TRIVIAL", "Charge", "counts_of", "no_shares", "records_of", "true_errors"]
+__all__ = ["TRIVIAL", "counts_of", "no_shares", "records_of", "true_errors"]
 
 TRIVIAL = 0.5
 """The largest error of answering 1/2 to everything, which takes no data."""
-
-Charge = Callable[[Sequence[Event]], object]
-"""Debits the events of a run, all or none, or raises."""
 
 
 def records_of(data: Any, schema: Schema | None) -> PackedBits | Codes | TrueAnswers:

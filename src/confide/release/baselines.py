@@ -32,7 +32,7 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.release._custodian import TRIVIAL, Charge, counts_of, no_shares, records_of, true_errors
+from confide.release._custodian import TRIVIAL, counts_of, no_shares, records_of, true_errors
 from confide.release._histogram import LARGEST_BLOCK
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.mwem import MWEM
@@ -183,17 +183,14 @@ class _Baseline(Mechanism):
     @abstractmethod
     def events(self) -> tuple[Event, ...]: ...
 
-    def run(self, data: Any, noise: NoiseSource, *, charge: Charge | None = None) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
         """The answers, and under simulated noise their true errors.
 
         Args:
             data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured.
             noise: `Noise.secure()` for a release.
-            charge: called with `events()` before the data is touched.
         """
         source = as_noise(noise)
-        if charge is not None:
-            charge(self.events())
         board = self._release(data, source)
         return self._outcome(noise, billboard=board, shares=no_shares())
 

@@ -27,7 +27,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism, selection_error
-from confide.release._custodian import TRIVIAL, Charge, counts_of, no_shares, true_errors
+from confide.release._custodian import TRIVIAL, counts_of, no_shares, true_errors
 from confide.release._histogram import Histogram, blocks_of, cubes_of
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -361,20 +361,17 @@ class MWEM(Mechanism):
         model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
         return np.asarray(np.abs((counts << _GRID) - model))
 
-    def run(self, data: Any, noise: NoiseSource, *, charge: Charge | None = None) -> Outcome | SimulatedOutcome:
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
         """T rounds on the true counts.
 
         Args:
             data: a table of n records, or `TrueAnswers` of the workload.
             noise: `Noise.secure()` for a release.
-            charge: called with `events()` before the data is touched, such as a ledger's; it may refuse.
 
         Raises:
             InvalidInput: not n records, or true answers of other queries.
         """
         source = as_noise(noise)
-        if charge is not None:
-            charge(self.events())
         counts = counts_of(data, self.workload, self.n, self.schema)
         play = _Play(self.workload, self.n, self.rounds, self.form, self.passes)
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)

@@ -34,7 +34,7 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
-from confide.release._custodian import Charge, counts_of, no_shares, records_of, true_errors
+from confide.release._custodian import counts_of, no_shares, records_of, true_errors
 from confide.release._dual_fit import fit_weights, total_variation
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
@@ -410,14 +410,13 @@ class Reweighted(Mechanism):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, progress: Progress | None = None
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> Outcome | SimulatedOutcome:
         """DualQuery, the selection, the measurements and the fit.
 
         Args:
             data: as `DualQuery.run` takes it.
             noise: `Noise.secure()` for a release.
-            charge: called with all of `events()` before the data is touched, such as a ledger's; it may refuse.
             progress: told DualQuery's rounds.
 
         Raises:
@@ -428,8 +427,6 @@ class Reweighted(Mechanism):
             Weights beyond a total variation of 0.15 from even ones: a function of what is published.
         """
         source = as_noise(noise)
-        if charge is not None:
-            charge(self.events())
         game, workload = self.dual_query, self.workload
         data = records_of(data, game.schema)
         counts = counts_of(data, workload, self.n)
