@@ -1,21 +1,13 @@
-"""Data of the release tests: made-up correlated records, and the published tables where they lie beside the project."""
+"""Made-up correlated records, and answers by the definition."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from confide.privacy.noise.simulated import study_generator
-from confide.release.codes import Codes
-from confide.release.columns import Binned, Levels
-from confide.release.schema import Schema
 
-__all__ = ["brute_answers", "latent_classes", "published", "uneven_classes"]
+__all__ = ["brute_answers", "latent_classes", "uneven_classes"]
 
-_SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
 def latent_classes(seed: int, n: int, d: int, classes: int, flip: float | None = None) -> np.ndarray:
@@ -50,28 +42,3 @@ def brute_answers(law: np.ndarray, workload) -> np.ndarray:
             inside = values.all(axis=1) if workload.kind == "conjunctions" else bits[:, these].sum(axis=1) % 2 == 0
         out.append(law[inside].sum())
     return np.array(out)
-
-
-def published(name: str) -> tuple[Schema, Codes]:
-    """Schema and records of "adult" (15 columns, 235 attributes) or "kdd99_10pct" (41, 396), by the published bins;
-    skips where the files are not there.
-    """
-    if not (_SHARED / f"{name}.parquet").exists():
-        pytest.skip("the published data is not here")
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(_SHARED / f"{name}.parquet")
-    columns: list[Binned | Levels] = []
-    arrays = {}
-    for entry in json.loads((_SHARED / "dualquery_binning.json").read_text())[name]:
-        column = table[entry["column"]].combine_chunks()
-        if hasattr(column.type, "value_type") and hasattr(column, "indices"):
-            levels = tuple(range(len(column.dictionary)))
-            arrays[entry["column"]] = column.indices
-            bins = entry["bins"]
-            columns.append(Levels(column=entry["column"], levels=levels, bins=bins if bins != len(levels) else None))
-        else:
-            arrays[entry["column"]] = column
-            columns.append(Binned(column=entry["column"], lower=entry["low"], upper=entry["high"], bins=entry["bins"]))
-    schema = Schema(tuple(columns))
-    return schema, schema.encode(arrays)

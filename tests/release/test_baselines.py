@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from made_up_data import brute_answers, latent_classes, published, uneven_classes
+from made_up_data import brute_answers, latent_classes, uneven_classes
+from tables_of_people import published
 
 from confide.contract import InvalidInput, NotGuaranteed, Outcome
 from confide.contract.guarantees import Accuracy
@@ -272,7 +273,8 @@ def test_laws_want_their_own_parts():
 
 @pytest.mark.slow
 def test_on_positive_marginals_of_adult_zeros_have_the_best_average():
-    schema, codes = published("adult")
+    schema, table = published("adult")
+    codes = schema.encode(table)
     workload = Workload.random(schema, 100_000, seed=1, signed=False)
     planned = DualQuery.for_budget(codes.records, 1.0, 1e-3, eta=2.0, samples=1000, workload=workload)
     game = planned.run(true_answers(codes, workload), Noise.simulated(1))
@@ -286,7 +288,8 @@ def test_on_positive_marginals_of_adult_zeros_have_the_best_average():
 
 @pytest.mark.slow
 def test_on_kdd_naive_noise_beats_dual_query_at_epsilon_one():
-    schema, codes = published("kdd99_10pct")
+    schema, table = published("kdd99_10pct")
+    codes = schema.encode(table)
     workload = Workload.random(schema, 500_000, seed=1)
     true = true_answers(codes, workload)
     planned = DualQuery.for_budget(codes.records, 1.0, 1e-3, eta=2.0, samples=1000, workload=workload,

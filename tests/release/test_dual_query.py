@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from tables_of_people import published
 
 from cases import fast
 from confide.contract.encoding import decode, encode
@@ -34,9 +34,6 @@ from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-published = pytest.mark.skipif(not (DATA / "adult.parquet").exists(), reason="the published data is not here")
 
 
 def product(n: int, d: int, seed: int) -> PackedBits:
@@ -478,21 +475,6 @@ def test_product_data_in_full(d: int, samples: int, rounds: int, mean: float, mo
     assert mixed["mean_error"] > 0.3
 
 
-def experiment(name: str) -> tuple[Schema, pa.Table]:
-    """A published data set with its published bins."""
-    table, columns = parquet.read_table(DATA / f"{name}.parquet"), []
-    for part in json.loads((DATA / "dualquery_binning.json").read_text())[name]:
-        cells = table[part["column"]].combine_chunks()
-        if pa.types.is_dictionary(cells.type):
-            levels = tuple(cells.dictionary.to_pylist())
-            bins = None if part["bins"] == len(levels) else part["bins"]
-            columns.append(Levels(column=part["column"], levels=levels, bins=bins))
-        else:
-            columns.append(Binned(column=part["column"], lower=part["low"], upper=part["high"], bins=part["bins"]))
-    return Schema(tuple(columns)), table.select([column.column for column in columns])
-
-
-@published
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "attributes", "cases"), [
     ("adult", 235, ((7, 0.047, 0.57), (16, 0.024, 0.26), (40, 0.011, 0.13), (43, 0.0105, 0.124))),
@@ -500,7 +482,7 @@ def experiment(name: str) -> tuple[Schema, pa.Table]:
 ])
 def test_published_data(name: str, attributes: int, cases: tuple[tuple[int, float, float], ...]) -> None:
     """Spec query_release F: 500,000 signed 3-way marginals, eta = 2, s = 1000; Theorem 3.4.2's T, and zCDP's."""
-    schema, table = experiment(name)
+    schema, table = published(name)
     codes = schema.encode(table)
     assert (schema.attributes, codes.records) == (attributes, table.num_rows)
     queries = Workload.random(schema, 500_000, seed=1)
