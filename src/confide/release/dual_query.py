@@ -96,12 +96,12 @@ class DualQuery(Mechanism):
 
     Example:
         >>> from confide.privacy.noise import Noise
-        >>> from confide.release import DualQuery, Workload
+        >>> from confide.release.dual_query import DualQuery
         >>> bits = np.arange(4000).reshape(1000, 4) % 7 < 3
         >>> queries = Workload.complete(4, width=2)
         >>> planned = DualQuery.for_budget(1000, 2.0, 1e-3, eta=1.0, samples=60, workload=queries)
         >>> planned.rounds, round(planned.epsilon(), 3)
-        (23, 1.955)
+        (27, 1.955)
         >>> outcome = planned.run(bits, Noise.simulated(1))
         >>> outcome.billboard.answers(queries).shape, outcome.diagnostics["max_error"] < 0.2
         ((6,), True)
