@@ -433,8 +433,8 @@ class Reweighted(Mechanism):
             charge(self.events())
         game, workload = self.dual_query, self.workload
         if not isinstance(data, TrueAnswers | PackedBits | Codes):
-            bits = game.schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b")
-            data = PackedBits.pack(data) if bits or game.schema is None else game.schema.encode(data)
+            is_bits = isinstance(data, np.ndarray) and data.dtype.kind == "b"
+            data = PackedBits.pack(data) if game.schema is None or is_bits else game.schema.encode(data)
         counts = counts_of(data, workload, self.n)
         whole_records = game.free == "marginals" or (game.one_hot and isinstance(data, PackedBits))
         given = data if whole_records else TrueAnswers(counts=counts, records=self.n)
