@@ -64,7 +64,7 @@ def few_records() -> Finding:
 
 
 def approximate_divergence() -> Finding:
-    """delta-approximate max divergence at .05: as printed, with P[Y in S] below and no logarithm; then as it must be."""
+    """delta-approximate max divergence at .05: as printed, with P[Y in S] below and no logarithm; then corrected."""
     p, q, delta = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5]), 0.05
     sets = [np.array(each, dtype=bool) for each in product((False, True), repeat=3) if p[list(each)].sum() > delta]
     printed = max((float(p[each].sum()) - delta) / float(p[each].sum()) for each in sets)
@@ -90,7 +90,8 @@ def post_processing() -> Finding:
     for _ in range(300):
         p, q = g.dirichlet(np.full(6, 0.4), size=2)
         mapping = g.dirichlet(np.full(4, 0.5), size=6)
-        worst = max(worst, *(hockey_stick(p @ mapping, q @ mapping, e) - hockey_stick(p, q, e) for e in (0.0, 0.5, 2.0)))
+        gains = (hockey_stick(p @ mapping, q @ mapping, e) - hockey_stick(p, q, e) for e in (0.0, 0.5, 2.0))
+        worst = max(worst, *gains)
     return Finding("holds" if worst <= 1e-12 else "false", 0.0, max(worst, 0.0))
 
 
@@ -112,9 +113,10 @@ def laplace_mechanism() -> Finding:
 
 
 def neighbours_of_selection() -> Finding:
-    """The exponential mechanism at epsilon = 1 with the sensitivity over |D sym. difference D'| = 1, on replaced records.
+    """The loss by a replaced record of the exponential mechanism at epsilon = 1, with the sensitivity over |D sym.
+    difference D'| = 1.
 
-    Scores are sums of a number in [-1, 1] for each record. To add or remove one moves a score by 1, to replace one by 2.
+    Scores are sums of a number in [-1, 1] for each record. One that comes or goes moves a score by 1, a replaced one by 2.
     """
     epsilon, sensitivity, others = 1.0, 1.0, 40
 
@@ -126,8 +128,7 @@ def neighbours_of_selection() -> Finding:
 
     found = exact_epsilon(law(1.0), law(-1.0))
     moved = max(abs((k + bit) / (n + 1) - k / n) * n for n in (1, 7, 50) for k in range(n + 1) for bit in (0, 1))
-    verdict = "holds-with-correction" if found > 1.9 and moved <= 1.0 else "false"
-    return Finding(verdict, epsilon, found)
+    return Finding("holds-with-correction" if found > 1.9 and moved <= 1.0 else "false", epsilon, found)
 
 
 # ---- counting queries and the game
@@ -192,7 +193,7 @@ def sign_in_the_proof() -> Finding:
 
 
 def equilibrium_answers() -> Finding:
-    """The largest ratio of error to alpha, for 400 pairs (u, w) and the least alpha for which they are an equilibrium."""
+    """The largest ratio of error to alpha, for 400 pairs (u, w) and the least alpha that makes them an equilibrium."""
     g, worst = study_generator(5, "claims", "pairs"), 0.0
     values = _conjunctions(3, 2)
     for seed in range(400):
@@ -248,5 +249,5 @@ def printed_signs() -> Finding:
     values = _conjunctions(6, 3)
     truth = _table(1, 64, 60) @ values
     right, wrong = (play_in_full(values, truth, 0.1, 2000, mixed_signs=mixed) for mixed in (False, True))
-    verdict = "holds-with-correction" if right.max_error <= right.bound < wrong.max_error else "holds"
-    return Finding(verdict, right.bound, wrong.max_error)
+    apart = right.max_error <= right.bound < wrong.max_error
+    return Finding("holds-with-correction" if apart else "holds", right.bound, wrong.max_error)

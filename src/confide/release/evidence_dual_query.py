@@ -1,4 +1,5 @@
-"""Evidence for the rows of `claims.toml` on section 3.4, DualQuery's privacy and accuracy: each function recomputes one.
+"""Evidence for the rows of `claims.toml` on section 3.4, DualQuery's privacy and accuracy: each function recomputes
+one of them.
 
 The tests recompute every row; a verdict that changes fails them.
 """
@@ -11,7 +12,6 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.audit import exact_audit
@@ -47,8 +47,8 @@ def _worst_loss(game: DualQuery) -> float:
 
 
 def sampling_is_selection() -> Finding:
-    """The largest difference, relatively, between the weights exp(-eta sum A) of the printed update and exp(e r/(2 Delta))
-    of the exponential mechanism with e = 2 eta (t - 1)/n and r = sum over rounds of q(x) - q(D).
+    """The largest difference, relatively, of the weights exp(-eta sum A) of the printed update from exp(e r/(2 Delta)) of
+    the exponential mechanism with e = 2 eta (t - 1)/n and r = sum over rounds of q(x) - q(D).
     """
     n, eta, done = 20, 0.7, 3
     counts, satisfied = np.array([10, 5, 18]), np.array([3, 0, 2], np.int32)
@@ -71,7 +71,7 @@ def score_sensitivity() -> Finding:
 
 
 def pure_privacy() -> Finding:
-    """Theorem 3.4.1 on a game that is written out whole, eta = 1, T = 3, s = 1, n = 4: the bound, and the worst loss."""
+    """Theorem 3.4.1 on a game that is written out whole, eta = 1, T = 3, s = 1, n = 4: its bound, and the worst loss."""
     game = tiny_game(eta=1.0, rounds=3)
     claimed, found = 1.0 * 3 * 2 * 1 / 4, _worst_loss(game)
     smaller = tiny_game(eta=0.25, rounds=2, samples=2)
@@ -110,8 +110,8 @@ def figure_2_round_by_round() -> Finding:
     """The epsilon of Figure 2's setting with draws counted round by round, by the drift of the theorem."""
     n, eta, rounds, samples = FIGURE_2
     found = all_epsilons(n, eta, rounds, samples, DELTA)
-    verdict = "holds-with-correction" if found["per-round"] <= 1.0 < found["per-round, printed drift"] else "false"
-    return Finding(verdict, 1.0, found["per-round, printed drift"])
+    between = found["per-round"] <= 1.0 < found["per-round, printed drift"]
+    return Finding("holds-with-correction" if between else "false", 1.0, found["per-round, printed drift"])
 
 
 def figure_2_concentrated() -> Finding:
@@ -172,7 +172,7 @@ def chernoff() -> Finding:
 
 
 def samples_of_a_round() -> Finding:
-    """s of Lemma 3.4.4 at alpha = .4, beta = .05, |X| = 8, and the least s for which 8 exact binomial tails sum to beta."""
+    """s of Lemma 3.4.4 at alpha = .4, beta = .05, |X| = 8, and the least s for which 8 exact tails sum to beta."""
     alpha, beta, universe = 0.4, 0.05, 8
     claimed = 48 * math.log(2 * universe / beta) / alpha**2
     # The weight of a query distribution on a record's true queries is some mean; 1/2 is the worst.
@@ -208,10 +208,10 @@ def accuracy_of_a_run() -> Finding:
 
 
 def response_in_the_proof() -> Finding:
-    """How far a response within alpha/4 of the best against the samples can be from the best against Q, in parts of alpha.
+    """How far, in parts of alpha, a response within alpha/4 of the best against the samples can be from that against Q.
 
-    Two records, each with a query of its own true; Q draws the first one's with probability 1/2 + 3 alpha/8, the samples
-    hold it in a part 1/2 + alpha/8. Every record is then off by alpha/4, and the second record is alpha/4-optimal.
+    Two records, each with a query of its own true; Q draws the first one's with probability 1/2 + 3 alpha/8, of the
+    samples a part 1/2 + alpha/8 is that. Every record is then off by alpha/4, and the second record is alpha/4-optimal.
     """
     alpha = 0.4
     whole, sampled = np.array([0.5 + 3 * alpha / 8, 0.5 - 3 * alpha / 8]), np.array([0.5 + alpha / 8, 0.5 - alpha / 8])

@@ -1,4 +1,5 @@
-"""Evidence for the rows of `claims.toml` on sections 3.7 and 3.8, the experiments: each function recomputes one of them.
+"""Evidence for the rows of `claims.toml` on sections 3.7 and 3.8, the experiments: each function recomputes one of
+them.
 
 On stand-ins of the published tables (`stand_ins`), with fewer queries and a shorter search than in the studies. The
 tests recompute every row; a verdict that changes fails them.
@@ -68,7 +69,9 @@ def _product(attributes: int, queries: int, signed: bool = False) -> _Case:
     return workload, product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
 
 
-def _run(case: _Case, eta: float, samples: int, epsilon: float = 1.0, *, free: Any = "zeros", seeds: int = 1) -> _Errors:
+def _run(
+    case: _Case, eta: float, samples: int, epsilon: float = 1.0, *, free: Any = "zeros", seeds: int = 1
+) -> _Errors:
     """(average, largest) error of runs at (epsilon, .001) by Theorem 3.4.2, as means over the seeds."""
     workload, answers = case
     mechanism = DualQuery.for_budget(answers.records, epsilon, DELTA, eta=eta, samples=samples, workload=workload,
@@ -98,7 +101,7 @@ def gain_from_epsilon() -> Finding:
 
 
 def gain_from_size() -> Finding:
-    """The largest error at epsilon = 1 on stand-ins of Adult's and of KDD99's size, whose runs have 16 and 99 rounds."""
+    """The largest error at epsilon = 1 on stand-ins for Adult and for KDD99, whose runs have 16 and 99 rounds."""
     small, large = _adult(1.0)[1], _run(_table("kdd99", 4_000), 2.0, 1000)[1]
     more = rounds_of("Adult", 1.0) < rounds_of("Netflix", 1.0) < rounds_of("KDD99", 1.0)
     return Finding("holds" if large < small / 2 and more else "false", small, large)
@@ -112,7 +115,7 @@ def trivial_error() -> Finding:
 
 
 def all_zeros_on_positive_marginals() -> Finding:
-    """Average errors on positive marginals of a stand-in for Adult at epsilon = 1: DualQuery's, and that of answering 0."""
+    """Average errors on positive marginals of a stand-in for Adult at epsilon = 1: of DualQuery, and of answering 0."""
     zeros = float(_table("adult", 4_000, False)[1].fractions.mean())
     dual = _adult(1.0, False)[0]
     return Finding("holds-with-correction" if zeros < dual / 10 else "holds", dual, zeros)
@@ -136,8 +139,8 @@ def stable_in_queries() -> Finding:
 
 
 def naive_noise() -> Finding:
-    """Average error at (1, .001) and KDD99's size of DualQuery on 4,000 queries, and at most of Gaussian noise on 500,000
-    counts; also of the largest errors.
+    """Average error at (1, .001) and KDD99's size of DualQuery on 4,000 queries, and at most of Gaussian noise on
+    500,000 counts; the verdict looks at the largest errors too.
     """
     n = KDD99.records
     sigma = math.sqrt(_MANY) / gdp_mu(1.0, DELTA) / n
@@ -221,7 +224,7 @@ def uniform_bits() -> Finding:
 
 
 def product_data_is_easy() -> Finding:
-    """Average errors at (1, .001) on 1,000 independent attributes: of DualQuery, and of products of noisy one-way counts."""
+    """Average errors at (1, .001) on 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
     case = _product(1_000, 5_000)
     dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="coins")[0]
     biases = study_generator(1, "biases").random(1_000)
@@ -248,13 +251,14 @@ def coins_on_dense_data() -> Finding:
     """
     zeros, coins = (_run(_product(1_000, 2_000), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins"))
     signed = [_run(_product(1_000, 2_000, True), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins")]
-    verdict = "holds-with-correction" if signed[1] < signed[0] and zeros < coins else "holds" if coins < zeros else "false"
-    return Finding(verdict, zeros, coins)
+    depends = signed[1] < signed[0] and zeros < coins
+    return Finding("holds-with-correction" if depends else "holds" if coins < zeros else "false", zeros, coins)
 
 
 def sparse_tables() -> Finding:
     """The share of the binary attributes that a record of Adult and of KDD99 has on: one of each column's."""
-    shares = [len(schema.columns) / schema.attributes for schema in map(published_schema, ("adult", "kdd99"))]
+    schemas = (published_schema("adult"), published_schema("kdd99"))
+    shares = [len(schema.columns) / schema.attributes for schema in schemas]
     return Finding("holds" if max(shares) < 0.15 else "false", shares[0], shares[1])
 
 
@@ -266,8 +270,8 @@ def price_of_sparsity() -> Finding:
 
 
 def step_on_sparse_data() -> Finding:
-    """Largest errors on a stand-in for Adult at epsilon = 1: at the dense setting, eta = .4 and s = 1000, and at eta = 2
-    with as many samples as attributes.
+    """Largest errors on a stand-in for Adult at epsilon = 1: at the dense setting, eta = .4 and s = 1000, and at
+    eta = 2 with as many samples as attributes.
     """
     case = _table("adult", 4_000)
     dense, sparse = _run(case, 0.4, 1000, seeds=2), _run(case, 2.0, ADULT.bits, seeds=2)
@@ -275,8 +279,8 @@ def step_on_sparse_data() -> Finding:
 
 
 def step_on_dense_data() -> Finding:
-    """Average errors on 1,000 independent attributes: at the sparse setting, eta = 2 and s = 1,000, and at eta = .4 with
-    s = 2,000.
+    """Average errors on 1,000 independent attributes: at the sparse setting, eta = 2 and s = 1,000, and at eta = .4
+    with s = 2,000.
     """
     case = _product(1_000, 5_000)
     sparse, dense = _run(case, 2.0, 1000, free="coins")[0], _run(case, FIGURE_3_ETA, 2000, free="coins")[0]
@@ -287,8 +291,8 @@ def step_on_dense_data() -> Finding:
 
 
 def few_attributes() -> Finding:
-    """Mean largest errors, over 3 and 2 seeds, of DualQuery and of replayed MWEM: 10 bits of 6 classes, all 3-way marginals,
-    n = 20,000, at (1, 1e-6).
+    """Mean largest errors, over 3 and 2 seeds, of DualQuery and of replayed MWEM: 10 bits of 6 classes, all 3-way
+    marginals, n = 20,000, at (1, 1e-6).
     """
     g = study_generator(2, "classes")
     bits = g.random((20_000, 10)) < g.random((6, 10))[g.integers(0, 6, 20_000)]

@@ -66,8 +66,8 @@ _ADULT: tuple[tuple[str, float, int, bool], ...] = (
 _RATES = ("serror_rate", "srv_serror_rate", "rerror_rate", "srv_rerror_rate", "same_srv_rate", "diff_srv_rate",
           "srv_diff_host_rate")
 _HOST_RATES = ("dst_host_same_srv_rate", "dst_host_diff_srv_rate", "dst_host_same_src_port_rate",
-               "dst_host_srv_diff_host_rate", "dst_host_serror_rate", "dst_host_srv_serror_rate", "dst_host_rerror_rate",
-               "dst_host_srv_rerror_rate")
+               "dst_host_srv_diff_host_rate", "dst_host_serror_rate", "dst_host_srv_serror_rate",
+               "dst_host_rerror_rate", "dst_host_srv_rerror_rate")
 _KDD99: tuple[tuple[str, float, int, bool], ...] = (
     ("duration", 6e4, 20, True), ("protocol_type", 2, 3, False), ("service", 65, 65, False), ("flag", 10, 11, False),
     ("src_bytes", 7e8, 20, True), ("dst_bytes", 6e6, 20, True), ("land", 1, 2, False), ("wrong_fragment", 3, 4, False),
@@ -130,7 +130,9 @@ def made_up_codes(schema: Schema, n: int, *, seed: int, classes: int = 6, evenne
     return Codes(schema=schema, cells=cells)
 
 
-def made_up_views(n: int, *, seed: int, items: int = NETFLIX.bits, density: float = 0.0118, tastes: int = 8) -> PackedBits:
+def made_up_views(
+    n: int, *, seed: int, items: int = NETFLIX.bits, density: float = 0.0118, tastes: int = 8
+) -> PackedBits:
     """Who watched what: popular items, busy people, and tastes that tie items together.
 
     Args:
