@@ -116,7 +116,7 @@ def neighbours_of_selection() -> Finding:
     """The loss by a replaced record of the exponential mechanism at epsilon = 1, with the sensitivity over |D sym.
     difference D'| = 1.
 
-    Scores are sums of a number in [-1, 1] for each record. One that comes or goes moves a score by 1, a replaced one by 2.
+    Scores are sums of a number in [-1, 1] for each record. One that comes moves a score by 1, a replaced one by 2.
     """
     epsilon, sensitivity, others = 1.0, 1.0, 40
 

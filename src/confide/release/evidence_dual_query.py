@@ -47,7 +47,7 @@ def _worst_loss(game: DualQuery) -> float:
 
 
 def sampling_is_selection() -> Finding:
-    """The largest difference, relatively, of the weights exp(-eta sum A) of the printed update from exp(e r/(2 Delta)) of
+    """The largest difference, relatively, of the printed weights exp(-eta sum A) from exp(e r/(2 Delta)) of
     the exponential mechanism with e = 2 eta (t - 1)/n and r = sum over rounds of q(x) - q(D).
     """
     n, eta, done = 20, 0.7, 3
@@ -71,7 +71,7 @@ def score_sensitivity() -> Finding:
 
 
 def pure_privacy() -> Finding:
-    """Theorem 3.4.1 on a game that is written out whole, eta = 1, T = 3, s = 1, n = 4: its bound, and the worst loss."""
+    """Theorem 3.4.1 on a game that is written out, eta = 1, T = 3, s = 1, n = 4: its bound, and the worst loss."""
     game = tiny_game(eta=1.0, rounds=3)
     claimed, found = 1.0 * 3 * 2 * 1 / 4, _worst_loss(game)
     smaller = tiny_game(eta=0.25, rounds=2, samples=2)

@@ -224,7 +224,7 @@ def uniform_bits() -> Finding:
 
 
 def product_data_is_easy() -> Finding:
-    """Average errors at (1, .001) on 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
+    """Average errors at (1, .001), 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
     case = _product(1_000, 5_000)
     dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="coins")[0]
     biases = study_generator(1, "biases").random(1_000)
