@@ -241,6 +241,15 @@ def test_a_comparison_tells_nothing_of_a_release():
         compare(records, workload, epsilon=1.0, delta=1e-6, seed=1, releases={"ours": release})
 
 
+def test_a_schema_brings_the_noise_for_positive_marginals():
+    records = every_record(SMALL)[np.arange(1200) % 12]
+    positive, signed = (Workload.complete(SMALL, width=2, positive=positive) for positive in (True, False))
+    found = compare(records, positive, epsilon=1.0, delta=1e-6, seed=1, schema=SMALL)
+    assert found["structured Gaussian"].maximum_error < 0.05
+    with pytest.raises(KeyError):
+        compare(records, signed, epsilon=1.0, delta=1e-6, seed=1, schema=SMALL)["structured Gaussian"]
+
+
 def test_too_many_cells_leave_mwem_out():
     records, workload = latent_classes(3, 100, 30, 2), Workload.complete(30, width=2)
     assert "MWEM" not in [row.method for row in compare(records, workload, epsilon=1.0, delta=1e-6, seed=1).rows]

@@ -272,8 +272,8 @@ def test_the_billboard_is_enough(selection):
     assert certificate.shift == outcome.certificate.shift == total_variation(again.weights)
     assert outcome.shares.num_columns == 0
     true = PAIRS.counts(PackedBits.pack(records)) / 500
-    assert outcome.diagnostics["maximum_error"] == pytest.approx(np.abs(again.answers(PAIRS) - true).max())
-    assert outcome.diagnostics["unweighted_maximum_error"] == pytest.approx(
+    assert outcome.diagnostics["max_error"] == pytest.approx(np.abs(again.answers(PAIRS) - true).max())
+    assert outcome.diagnostics["unweighted_max_error"] == pytest.approx(
         np.abs(again.unweighted.answers(PAIRS) - true).max())
     assert planned.decode(None, 0, again) == {}
 
@@ -404,7 +404,7 @@ def test_the_small_instance_of_both_players():
     for seed in range(10):
         records = latent_classes(seed, 20_000, 10, 3, 0.1)
         found.append((planned.run(records, Noise.simulated(seed)).diagnostics["max_error"],
-                      mwem.run(records, Noise.simulated(seed)).diagnostics["maximum_error"]))
+                      mwem.run(records, Noise.simulated(seed)).diagnostics["max_error"]))
     game, histogram = np.mean(found, axis=0)
     assert game == pytest.approx(0.050, rel=0.35)
     assert histogram <= 0.03
