@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -52,11 +51,6 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.members)
-
-    @cached_property
-    def shared(self) -> NDArray[np.int64]:
-        """(k,) bit mask of columns is not enough for 300 of them: members as sets are compared instead."""
-        return self.members
 
     def columns(self, at: int) -> tuple[int, ...]:
         """Of one candidate."""

@@ -36,7 +36,7 @@ def project_simplex(values: NDArray[np.float64]) -> None:
             if values[i] > threshold:
                 total += values[i]
                 left += 1
-        if left == kept or left == 0:
+        if left >= kept or left == 0:  # rounding may let the threshold fall again: that is the end as well
             break
         kept, threshold = left, (total - 1.0) / left
     for i in range(size):
@@ -56,18 +56,18 @@ def simplex(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class RawTable:
-    """A noisy table over some columns, in counts, and the variance of one cell's noise."""
+    """A noisy table over some columns, in counts, and the standard deviation of one cell's noise."""
 
-    def __init__(self, columns: _Columns, counts: NDArray[np.int64], variance: float) -> None:
+    def __init__(self, columns: _Columns, counts: NDArray[np.int64], sigma: float) -> None:
         self.columns = columns
         self.counts = counts
-        self.variance = variance
+        self.sigma = sigma
 
     def margin(self, columns: _Columns) -> tuple[NDArray[np.float64], float]:
         """Its margin over a subset of its columns, and the variance of one of the margin's cells."""
         away = tuple(at for at, column in enumerate(self.columns) if column not in columns)
         summed = self.counts.sum(axis=away) if away else self.counts
-        return summed.astype(np.float64), self.variance * (self.counts.size / max(1, summed.size))
+        return summed.astype(np.float64), self.sigma**2 * (self.counts.size / summed.size)
 
 
 def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.float64]]:

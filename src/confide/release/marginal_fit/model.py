@@ -69,8 +69,7 @@ class Model:
             tables: the tables to fit, besides the one-way tables of columns that are in none of them.
             last: whether no more tables will come.
         """
-        covered = {j for table in tables for j in table}
-        order = [(j,) for j in range(len(self.sizes)) if j not in covered and self.sizes[j] > 1] + tables
+        order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:
             self.psi.setdefault(table, np.ones([self.sizes[j] for j in table]))
         rows, fitted = len(self.rows), _Fitted(order, self.sizes, targets)
@@ -141,8 +140,8 @@ class _Layout:
                 copy = np.moveaxis(factor, table.index(j), -1)
                 steps = [int(step) for step in np.array(np.ascontiguousarray(copy).strides[:-1]) // 8]
                 places.append(at)
-                partners.append((others + [j, j])[:2])
-                strides.append((steps + [0, 0])[:2])
+                partners.append([*others, j, j][:2])
+                strides.append([*steps, 0, 0][:2])
                 flat.append(copy.reshape(-1))
                 at += factor.size
             starts.append(len(places))
