@@ -41,6 +41,8 @@ _MODULES = {
     "queries-count": "query_release.count",
     "queries-attributes": "query_release.attributes",
     "queries-composition": "query_release.composition",
+    "queries-baselines": "query_release.baselines",
+    "queries-tables": "query_release.fitted_tables",
 }
 
 

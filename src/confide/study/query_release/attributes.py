@@ -79,8 +79,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         *curves([(attributes, each.average, series) for (attributes, series), each in found.items()],
                 title="Average error against the number of attributes, (1, .001)", x="binary attributes",
                 y="average error, share of the records", log_x=True,
-                alt="The average error grows with the logarithm of the number of attributes up to some 10 %. On positive "
-                    "marginals it is lower with zeros for free attributes than with coins."),
+                alt="The average error grows with the logarithm of the number of attributes, up to some 10 %. On "
+                    "positive marginals it is lower with zeros for free attributes than with coins."),
         *curves([(attributes, each.largest, series) for (attributes, series), each in found.items()],
                 title="Largest error against the number of attributes, (1, .001)", x="binary attributes",
                 y="largest error, share of the records", log_x=True,
@@ -88,8 +88,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("attributes", "samples s", "rounds T", "queries and free attributes", "average error",
                        "largest error", "seconds"), rows=tuple(rows),
               note=f"{queries:,} marginals of {FIGURE_3_RECORDS:,} records, one run each. The text gives the first and "
-                   "the last s; those between are the authors' prototype's. Seconds are this machine's, without the true "
-                   "answers.")))
+                   "the last s; those between are the authors' prototype's. Seconds are this machine's, without the "
+                   "true answers.")))
 
 
 STUDY = Study(
