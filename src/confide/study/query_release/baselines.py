@@ -87,18 +87,30 @@ def _products(attributes: int, samples: int, queries: int) -> tuple[Errors, Erro
 
 
 def _classes(records: int, attributes: int, queries: int) -> list[_Row]:
-    """Bits of a mixture of six classes, at (1, 1e-6)."""
-    g = study_generator(3, "classes")
-    chance = np.where(g.random((6, attributes)) < 0.5, 0.15, 0.85)
+    """Bits of a mixture of six classes, at (1, 1e-6); acceptance 10 of the specification has such data."""
+    g, few = study_generator(3, "classes"), attributes <= 10
+    chance = np.where(g.random((6, attributes)) < 0.5, *((0.15, 0.85) if few else (0.05, 0.95)))
     bits = PackedBits.pack(g.random((records, attributes)) < chance[g.integers(0, 6, records)])
-    workload = Workload.complete(attributes) if attributes <= 10 else Workload.random(attributes, queries, seed=1)
-    budget: dict[str, Any] = {"eta": 2.0, "samples": 200 if attributes <= 10 else 1000, "workload": workload}
+    workload = Workload.complete(attributes) if few else Workload.random(attributes, queries, seed=1)
+    budget: dict[str, Any] = {"eta": 2.0 if few else 0.4, "samples": 200 if few else 2000, "workload": workload}
     plain: Any = DualQuery.for_budget(records, 1.0, 1e-6, **budget).run(bits, Noise.simulated(1))
     again: Any = Reweighted.for_budget(records, 1.0, 1e-6, **budget).run(bits, Noise.simulated(1))
     found = compare(bits, workload, epsilon=1.0, delta=1e-6, seed=1, mwem_rounds=40,
                     releases={"DualQuery": plain, "DualQuery, reweighted": again})
     name = f"{attributes} bits of six classes, (1, 1e-6)"
     return [(name, row.method, row.average_error, row.maximum_error) for row in found.rows]
+
+
+def _where_it_wins(seen: dict[tuple[str, str], Errors]) -> list[Compared]:
+    """DualQuery beside the best of noise on every count and of independent marginals: correlated bits, no columns."""
+    name = "500 bits of six classes, (1, 1e-6)"
+    if (name, "DualQuery") not in seen:
+        return []
+    rival = min(seen[name, method].largest for method in ("independent marginals", "naive Gaussian"))
+    ratio = seen[name, "DualQuery"].largest / rival
+    return [Compared(quantity="DualQuery's largest error over the better one of Gaussian noise and independent "
+                              "marginals, 1,000,000 queries of 500 correlated bits; published: below 1",
+                     published=1.0, ours=ratio, agreement="agrees" if ratio < 1 else "differs")]
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -120,7 +132,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     rows += _classes(20_000, 10, 120)
     advance(progress, steps, steps + 1)
     if not quick:
-        rows += _classes(50_000, 500, 200_000)
+        rows += _classes(50_000, 500, 1_000_000)
     advance(progress, steps + 1, steps + 1)
     seen = {(str(row[0]), str(row[1])): Errors(float(row[2]), float(row[3])) for row in rows}
     positive = {name: seen["stand-in for Adult, positive literals", name] for name in ("DualQuery", "all zeros")}
@@ -149,6 +161,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="MWEM's largest error over DualQuery's, 10 bits; published: below 1", published=1.0,
                  ours=small["MWEM"].largest / small["DualQuery"].largest,
                  agreement="agrees" if small["MWEM"].largest < small["DualQuery"].largest else "differs"),
+        *_where_it_wins(seen),
     ), blocks=(
         *curves(drawn, title="Noise on every count against DualQuery: KDD99's size, (1, .001)", x="queries",
                 y="error, share of the records", log_x=True, log_y=True,
