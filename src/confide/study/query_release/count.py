@@ -63,7 +63,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             (3, "Gaussian noise at (1, .001), average"), (4, "Gaussian noise at (1, .001), largest"))],
             title="Errors against the number of queries, KDD99's size", x="queries", y="error, share of the records",
             alt="DualQuery's average and largest error stay nearly level as the number of queries grows; those of "
-                "naive Gaussian noise grow like its square root, and are below DualQuery's up to about a million."),
+                "naive Gaussian noise grow like its square root, and are below DualQuery's up to two millions."),
         *curves([(row[0], row[5], "all rounds") for row in rows], title="Run time against the number of queries",
                 x="queries", y="seconds", alt="Seconds against the number of queries: nearly a straight line."),
         Table(columns=("queries", "average error", "largest error", "Gaussian noise, average", "and largest",
