@@ -37,6 +37,12 @@ _MODULES = {
     "acquisition-as-printed": "two_part_acquisition.as_printed",
     "acquisition-minimax": "two_part_acquisition.minimax",
     "acquisition-central-noise": "two_part_acquisition.central_noise",
+    "queries-accuracy": "query_release.accuracy",
+    "queries-count": "query_release.count",
+    "queries-attributes": "query_release.attributes",
+    "queries-composition": "query_release.composition",
+    "queries-baselines": "query_release.baselines",
+    "queries-tables": "query_release.fitted_tables",
 }
 
 

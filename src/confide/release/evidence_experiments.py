@@ -1,0 +1,332 @@
+"""Evidence for the rows of `claims.toml` on sections 3.7 and 3.8, the experiments: each function recomputes one of
+them.
+
+On stand-ins of the published tables (`stand_ins`), with fewer queries and a shorter search than in the studies. The
+tests recompute every row; a verdict that changes fails them.
+"""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.claims import Finding, Verdict
+from confide.contract.errors import Refused
+from confide.privacy.accounting.advanced import largest_step
+from confide.privacy.gaussian import gdp_mu
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.release.answers import TrueAnswers
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.oracle.terms import Terms
+from confide.release.packed import PackedBits
+from confide.release.published_runs import DELTA, FIGURE_2, FIGURE_3, FIGURE_3_ETA, FIGURE_3_RECORDS, rounds_of
+from confide.release.query_game import Netted
+from confide.release.stand_ins import (
+    ADULT,
+    KDD99,
+    NETFLIX,
+    made_up_codes,
+    product_answers_of,
+    published_schema,
+    repeated_answers,
+)
+from confide.release.workload import Workload
+
+__all__: list[str] = []
+
+_SHORT = LocalSearch(flips_per_variable=2, flips=200, coins=0)  # errors as with the default, at a fifth of its time
+_MANY = 500_000
+
+_Case = tuple[Workload, TrueAnswers]
+_Errors = tuple[float, float]
+
+
+@cache
+def _table(name: Any, queries: int, signed: bool = True) -> _Case:
+    """Marginals of a stand-in for "adult" or "kdd99", and their true answers."""
+    schema = published_schema(name)
+    rows, records = (30_162, ADULT.records) if name == "adult" else (3_000, KDD99.records)
+    workload = Workload.random(schema, queries, seed=1, signed=signed)
+    return workload, repeated_answers(made_up_codes(schema, rows, seed=1), workload, records)
+
+
+@cache
+def _product(attributes: int, queries: int, signed: bool = False) -> _Case:
+    """Marginals of Figure 3's data."""
+    biases = study_generator(1, "biases").random(attributes)
+    workload = Workload.random(attributes, queries, seed=1, signed=signed)
+    return workload, product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
+
+
+def _run(
+    case: _Case, eta: float, samples: int, epsilon: float = 1.0, *, free: Any = "zeros", seeds: int = 1
+) -> _Errors:
+    """(average, largest) error of runs at (epsilon, .001) by Theorem 3.4.2, as means over the seeds."""
+    workload, answers = case
+    mechanism = DualQuery.for_budget(answers.records, epsilon, DELTA, eta=eta, samples=samples, workload=workload,
+                                     calculator="theorem-3.4.2", free=free, oracle=_SHORT)
+    return _errors(mechanism, answers, seeds)
+
+
+def _errors(mechanism: DualQuery, answers: TrueAnswers, seeds: int = 1) -> _Errors:
+    found: list[Any] = [mechanism.run(answers, Noise.simulated(seed)) for seed in range(seeds)]
+    means = [float(np.mean([each.diagnostics[name] for each in found])) for name in ("mean_error", "max_error")]
+    return means[0], means[1]
+
+
+@cache
+def _adult(epsilon: float, signed: bool = True) -> _Errors:
+    return _run(_table("adult", 4_000, signed), 2.0, 1000, epsilon, seeds=2)
+
+
+# ---- Figure 1
+
+
+def gain_from_epsilon() -> Finding:
+    """By how much the largest error falls from epsilon = .25 to 1, and from 1 to 5, on a stand-in for Adult."""
+    errors = [_adult(each)[1] for each in (0.25, 1.0, 5.0)]
+    noticeable, further = errors[0] - errors[1], errors[1] - errors[2]
+    return Finding("holds" if noticeable > further > 0 else "false", noticeable, further)
+
+
+def gain_from_size() -> Finding:
+    """The largest error at epsilon = 1 on stand-ins for Adult and for KDD99, whose runs have 16 and 99 rounds."""
+    small, large = _adult(1.0)[1], _run(_table("kdd99", 4_000), 2.0, 1000)[1]
+    more = rounds_of("Adult", 1.0) < rounds_of("Netflix", 1.0) < rounds_of("KDD99", 1.0)
+    return Finding("holds" if large < small / 2 and more else "false", small, large)
+
+
+def trivial_error() -> Finding:
+    """The largest error that answering 1/2 to all marginals can have, where the text calls 1 trivial."""
+    shares = np.linspace(0.0, 1.0, 101)
+    found = float(np.abs(shares - 0.5).max())
+    return Finding("holds-with-correction" if found < 1.0 else "holds", 1.0, found)
+
+
+def all_zeros_on_positive_marginals() -> Finding:
+    """Average errors on positive marginals of a stand-in for Adult at epsilon = 1: of DualQuery, and of answering 0."""
+    zeros = float(_table("adult", 4_000, False)[1].fractions.mean())
+    dual = _adult(1.0, False)[0]
+    return Finding("holds-with-correction" if zeros < dual / 10 else "holds", dual, zeros)
+
+
+# ---- Figure 2
+
+
+@cache
+def _many_queries(queries: int) -> _Errors:
+    workload, answers = _table("kdd99", queries)
+    n, eta, _, samples = FIGURE_2
+    return _errors(DualQuery(n=n, eta=eta, rounds=60, samples=samples, workload=workload, oracle=_SHORT), answers)
+
+
+def stable_in_queries() -> Finding:
+    """By which factors the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2."""
+    few, many = _many_queries(5_000), _many_queries(40_000)
+    average, largest = many[0] / few[0], many[1] / few[1]
+    return Finding("holds" if average < 1.3 and largest < 2.0 else "false", average, largest)
+
+
+def naive_noise() -> Finding:
+    """Average error at (1, .001) and KDD99's size of DualQuery on 4,000 queries, and at most of Gaussian noise on
+    500,000 counts; the verdict looks at the largest errors too.
+    """
+    n = KDD99.records
+    sigma = math.sqrt(_MANY) / gdp_mu(1.0, DELTA) / n
+    average, largest = sigma * math.sqrt(2 / math.pi), sigma * math.sqrt(2 * math.log(2 * _MANY))
+    dual = _run(_table("kdd99", 4_000), 2.0, 1000)
+    return Finding("false" if average < dual[0] and largest < dual[1] else "holds", dual[0], average)
+
+
+def growth_of_noise() -> Finding:
+    """The growth of Laplace noise by advanced composition at (1, .001) for 100 times as many queries, against 10."""
+    found = largest_step(1.0, DELTA, 10**4) / largest_step(1.0, DELTA, 10**6)
+    return Finding("holds" if abs(found - 10.0) < 0.1 else "false", 10.0, found)
+
+
+def _peak(queries: int) -> float:
+    """Bytes that a run of 3 rounds needs, besides its queries and true answers."""
+    workload, answers = _table("adult", queries)
+    mechanism = DualQuery(n=ADULT.records, eta=2.0, rounds=3, samples=50, workload=workload, oracle=_SHORT)
+    _errors(mechanism, answers)
+    tracemalloc.start()
+    _errors(mechanism, answers)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return float(found)
+
+
+def linear_space() -> Finding:
+    """Bytes a query at most, 100, and those that a run needs for each of 30,000 queries beyond 10,000."""
+    found = (_peak(40_000) - _peak(10_000)) / 30_000
+    return Finding("holds" if 0 < found <= 100 else "false", 100.0, found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counted(DualQuery):
+    """Counts the queries that are weighed, and the terms that an oracle is given."""
+
+    weighed: list[int] = field(default_factory=list)
+    solved: list[int] = field(default_factory=list)
+
+    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
+        found = super()._logits(counts, satisfied, t)
+        self.weighed.append(len(found))
+        return found
+
+    def _terms(self, samples: Netted) -> Terms:
+        found = super()._terms(samples)
+        self.solved.append(len(found))
+        return found
+
+
+def linear_time() -> Finding:
+    """By which factor the weights that a run forms grow with 8 times as many queries; no best response has more than s
+    terms in either run.
+    """
+    counted = []
+    for queries in (5_000, 40_000):
+        workload, answers = _table("kdd99", queries)
+        mechanism = _Counted(n=KDD99.records, eta=1.2, rounds=5, samples=300, workload=workload, oracle=_SHORT)
+        mechanism.run(answers, Noise.simulated(1))
+        counted.append(mechanism)
+    found = sum(counted[1].weighed) / sum(counted[0].weighed)
+    small = max(max(each.solved) for each in counted) <= 300
+    return Finding("holds" if abs(found - 8.0) < 1e-9 and small else "false", 8.0, found)
+
+
+# ---- Figure 3
+
+
+def eight_percent() -> Finding:
+    """The average error of 20,000 positive marginals of 16,000 independent attributes, s = 7,000, at (1, .001)."""
+    found = _run(_product(16_000, 20_000), FIGURE_3_ETA, FIGURE_3[16_000], free="coins")[0]
+    return Finding("holds" if 0.06 < found < 0.1 else "false", 0.08, found)
+
+
+def uniform_bits() -> Finding:
+    """The share of the 3-way marginals of 20,000 uniform records of 100 bits that are within .01 of 1/8."""
+    bits = study_generator(1, "uniform").random((20_000, 100)) < 0.5
+    workload = Workload.random(100, 5_000, seed=1, signed=False)
+    found = float(np.mean(np.abs(workload.counts(PackedBits.pack(bits)) / 20_000 - 1 / 8) < 0.01))
+    return Finding("holds" if found > 0.99 else "false", 1.0, found)
+
+
+def product_data_is_easy() -> Finding:
+    """Average errors at (1, .001), 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
+    case = _product(1_000, 5_000)
+    dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="coins")[0]
+    biases = study_generator(1, "biases").random(1_000)
+    product = IndependentMarginals(n=FIGURE_3_RECORDS, workload=case[0], epsilon=1.0, delta=DELTA)
+    ones = product_answers_of(biases, product.measured, FIGURE_3_RECORDS, seed=2)
+    board: Any = product.run(ones, Noise.simulated(1)).billboard
+    found = float(np.abs(board.answers(case[0]) - case[1].fractions).mean())
+    return Finding("holds-with-correction" if found < dual / 10 else "holds", dual, found)
+
+
+# ---- free attributes and parameters
+
+
+def zeros_on_sparse_data() -> Finding:
+    """Average errors on positive marginals of a stand-in for Adult: free attributes by coins, and zeros."""
+    coins = _run(_table("adult", 4_000, False), 2.0, 1000, free="coins", seeds=2)[0]
+    return Finding("holds" if _adult(1.0, False)[0] < coins else "false", coins, _adult(1.0, False)[0])
+
+
+def coins_on_dense_data() -> Finding:
+    """Average errors on positive marginals of 1,000 independent attributes, s = 500: zeros, and coins.
+
+    With random literals, as in the authors' prototype, coins are the better rule.
+    """
+    zeros, coins = (_run(_product(1_000, 2_000), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins"))
+    signed = [_run(_product(1_000, 2_000, True), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "coins")]
+    depends = signed[1] < signed[0] and zeros < coins
+    return Finding("holds-with-correction" if depends else "holds" if coins < zeros else "false", zeros, coins)
+
+
+def sparse_tables() -> Finding:
+    """The share of the binary attributes that a record of Adult and of KDD99 has on: one of each column's."""
+    schemas = (published_schema("adult"), published_schema("kdd99"))
+    shares = [len(schema.columns) / schema.attributes for schema in schemas]
+    return Finding("holds" if max(shares) < 0.15 else "false", shares[0], shares[1])
+
+
+def price_of_sparsity() -> Finding:
+    """The share of the budget of (1, .001) that Netflix's density costs with a standard error of .0005 of 1.18 %."""
+    rho = 1.0 / (2 * (NETFLIX.records * 0.0005) ** 2)
+    found = rho / ZCDP.within(1.0, DELTA).rho
+    return Finding("holds" if found < 0.01 else "false", 0.01, found)
+
+
+def step_on_sparse_data() -> Finding:
+    """Largest errors on a stand-in for Adult at epsilon = 1: at the dense setting, eta = .4 and s = 1000, and at
+    eta = 2 with as many samples as attributes.
+    """
+    case = _table("adult", 4_000)
+    dense, sparse = _run(case, 0.4, 1000, seeds=2), _run(case, 2.0, ADULT.bits, seeds=2)
+    return Finding("holds" if sparse[1] < dense[1] and sparse[0] < dense[0] else "false", dense[1], sparse[1])
+
+
+def step_on_dense_data() -> Finding:
+    """Average errors on 1,000 independent attributes: at the sparse setting, eta = 2 and s = 1,000, and at eta = .4
+    with s = 2,000.
+    """
+    case = _product(1_000, 5_000)
+    sparse, dense = _run(case, 2.0, 1000, free="coins")[0], _run(case, FIGURE_3_ETA, 2000, free="coins")[0]
+    return Finding("holds" if dense < sparse else "false", sparse, dense)
+
+
+# ---- beside MWEM
+
+
+def few_attributes() -> Finding:
+    """Mean largest errors of DualQuery and of replayed MWEM; the verdict looks at Gaussian noise on every count too.
+
+    10 bits of 6 classes, all 120 positive 3-way marginals, n = 20,000, at (1, 1e-6).
+    """
+    g = study_generator(2, "classes")
+    bits = g.random((20_000, 10)) < g.random((6, 10))[g.integers(0, 6, 20_000)]
+    workload = Workload.complete(10)
+    answers = TrueAnswers(counts=workload.counts(PackedBits.pack(bits)), records=20_000)
+    dual = DualQuery.for_budget(20_000, 1.0, 1e-6, eta=2.0, samples=200, workload=workload, oracle=_SHORT)
+    primal = MWEM.for_budget(20_000, 1.0, 1e-6, rounds=40, workload=workload)
+    noisy = NoisyAnswers(n=20_000, workload=workload, epsilon=1.0, delta=1e-6)
+    largest = []
+    for plan, seeds in ((dual, 3), (primal, 2), (noisy, 3)):
+        boards: list[Any] = [plan.run(answers, Noise.simulated(seed)).billboard for seed in range(seeds)]
+        largest.append(float(np.mean([np.abs(board.answers(workload) - answers.fractions).max() for board in boards])))
+    beside_dual, beside_noise = largest[1] < largest[0], largest[1] < largest[2]
+    verdict: Verdict = "false" if not beside_dual else "holds" if beside_noise else "holds-with-correction"
+    return Finding(verdict, largest[0], largest[1])
+
+
+def _refused(workload: Workload) -> bool:
+    try:
+        MWEM(n=1000, workload=workload, rounds=10, epsilon=1.0)
+    except Refused:
+        return True
+    return False
+
+
+def many_attributes() -> Finding:
+    """The largest number of attributes, 10 to 40, of which MWEM takes all 3-way marginals; cells are 8 bytes."""
+    found = max(d for d in range(10, 41) if not _refused(Workload.complete(d)))
+    return Finding("holds" if found <= 30 else "false", 30.0, float(found))
+
+
+def buckets_of_attributes() -> Finding:
+    """Attributes that MWEM takes where each query stays in one of 100 buckets of 10."""
+    index = np.concatenate([Workload.complete(10).index + 10 * bucket for bucket in range(100)])
+    kept = not _refused(Workload.conjunctions(index, attributes=1000))
+    return Finding("holds" if kept else "false", 1000.0, 1000.0 if kept else 0.0)
