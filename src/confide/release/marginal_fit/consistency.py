@@ -92,11 +92,11 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
                 containing.setdefault(subset, []).append(table)
     targets: dict[_Columns, NDArray[np.float64]] = {}
     for subset in sorted(containing, key=lambda columns: (len(columns), columns)):
-        mean, weight = 0.0, 0.0
-        for table in containing[subset]:
-            margin, variance = table.margin(subset)
+        margins = [table.margin(subset) for table in containing[subset]]
+        mean, weight = np.zeros_like(margins[0][0]), 0.0
+        for margin, variance in margins:
             mean, weight = mean + margin / variance, weight + 1.0 / variance
-        estimate = simplex(np.asarray(mean) / (weight * n))
+        estimate = simplex(mean / (weight * n))
         below = [(at, targets[subset[:at] + subset[at + 1 :]]) for at in range(len(subset))] if len(subset) > 1 else []
         for _ in range(_ROUNDS if below else 0):
             for axis, target in below:

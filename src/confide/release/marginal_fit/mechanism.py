@@ -376,7 +376,8 @@ def _weigh(
     cell = np.zeros(columns.shape[1], dtype=np.int64)
     for j, size in zip(members, shape, strict=True):
         cell = cell * size + columns[j]
-    return np.bincount(cell, weights=weights, minlength=math.prod(shape)).reshape(shape)
+    summed: NDArray[np.float64] = np.bincount(cell, weights=weights, minlength=math.prod(shape)).astype(np.float64)
+    return summed.reshape(shape)
 
 
 def _table(
