@@ -58,9 +58,9 @@ def test_columns_beyond_the_limits_are_refused_by_name() -> None:
     assert check_columns((2,) * 300 + (1,) * 9, (2,)) == 300
     with pytest.raises(Refused, match=r"triples of 61 columns.*widths=\(2,\)"):
         check_columns((2,) * 61, (2, 3))
-    with pytest.raises(Refused, match="triples of 301 columns.*DualQuery"):
+    with pytest.raises(Refused, match=r"triples of 301 columns.*DualQuery"):
         check_columns((2,) * 301, (3,))
-    with pytest.raises(Refused, match="pairs of 301 columns.*DualQuery"):
+    with pytest.raises(Refused, match=r"pairs of 301 columns.*DualQuery"):
         check_columns((2,) * 301, (2,))
     with pytest.raises(InvalidInput, match="schema"):
         check_columns((1, 1), (2,))
@@ -184,7 +184,7 @@ def test_targets_weigh_tables_by_their_noise() -> None:
 
 
 def test_a_margin_is_never_asked_of_cells_that_are_all_empty() -> None:
-    """Noise can empty a row of a table that other tables fill; a population fitted to it would put the mass elsewhere."""
+    """Noise can empty a row of a table that other tables fill; a fit to it would put the mass elsewhere."""
     raw = [RawTable((0,), np.array([90, 10]), 0.1), RawTable((1,), np.array([50, 50]), 0.1),
            RawTable((0, 1), np.array([[48, 52], [-20, -20]]), 5.0)]
     pair = consistent(raw, 100)[(0, 1)]
