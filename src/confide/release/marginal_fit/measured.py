@@ -51,7 +51,7 @@ class MeasuredTables:
     @classmethod
     def of(cls, raw: list[RawTable]) -> MeasuredTables:
         """From tables one by one."""
-        members = np.array([(table.columns + (-1, -1))[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
+        members = np.array([(*table.columns, -1, -1)[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
         return cls(members=members, sigmas=np.array([table.sigma for table in raw], dtype=np.float64),
                    counts=np.concatenate([table.counts.reshape(-1) for table in raw]).astype(np.int64))
 

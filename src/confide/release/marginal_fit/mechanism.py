@@ -38,7 +38,14 @@ from confide.release.marginal_fit.consistency import RawTable, consistent
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.model import Model
-from confide.release.marginal_fit.plan import Split, check_columns, default_tables, default_widths, split
+from confide.release.marginal_fit.plan import (
+    MOST_TRIPLED,
+    Split,
+    check_columns,
+    default_tables,
+    default_widths,
+    split,
+)
 from confide.release.marginal_fit.population import merged
 from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
 from confide.release.schema import Schema
@@ -145,7 +152,7 @@ class MarginalFit(Mechanism):
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
             widths: pairs and triples up to 60 columns, then pairs.
-            rest: batches, population, one_way, selection, largest_table, seed.
+            rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
 
         Example:
             >>> from confide.release import Schema
@@ -161,6 +168,8 @@ class MarginalFit(Mechanism):
             check_columns(sizes, chosen)
             most = rest.get("largest_table", cls.largest_table)
             tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
+        if columns > MOST_TRIPLED:
+            rest.setdefault("population", cls.population // 2)
         return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, **rest)
 
     # ---- public arithmetic
@@ -225,8 +234,7 @@ class MarginalFit(Mechanism):
         private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
         free = np.ones(len(self.candidates), dtype=np.bool_)
         while len(fit.chosen) < self.tables:
-            told = scores(fit.model.columns, whole_weights(fit.model.weights, self.n), self.candidates, fit.sizes,
-                          private, self.n, self.split.sigma, self.seed, fit.batches)
+            told = self._scores(fit, private)
             fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
             if progress is not None:
                 progress(len(fit.chosen), self.tables)
@@ -253,6 +261,12 @@ class MarginalFit(Mechanism):
                 table = _table(columns, counts, (j,), (size,))
                 raw.append(RawTable((j,), table + source.discrete_gaussian(sigma, size, stream=("one-way", j)), sigma))
         return raw
+
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+        """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
+        rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
+        return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
+                      self.n, self.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
@@ -376,7 +390,8 @@ def _weigh(
     cell = np.zeros(columns.shape[1], dtype=np.int64)
     for j, size in zip(members, shape, strict=True):
         cell = cell * size + columns[j]
-    return np.bincount(cell, weights=weights, minlength=math.prod(shape)).reshape(shape)
+    summed: NDArray[np.float64] = np.bincount(cell, weights=weights, minlength=math.prod(shape)).astype(np.float64)
+    return summed.reshape(shape)
 
 
 def _table(

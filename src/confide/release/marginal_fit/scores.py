@@ -10,12 +10,13 @@ Source: spec query_release D6.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics import map_blocks
-from confide.release.marginal_fit.candidates import Candidates, count_cells
+from confide.release.marginal_fit.candidates import Candidates, Counter
 from confide.release.marginal_fit.consistency import project_simplex
 from confide.release.marginal_fit.public_coins import compiled, key_of, normals
 
@@ -73,17 +74,20 @@ def _score_cells(
         out[t] = distance - np.int64(round(penalty_of(table, total, deviation, noise, at) * total))
 
 
+@lru_cache(maxsize=1)
+def _normals(seed: int, batch: int) -> NDArray[np.float64]:
+    """One batch's, read only."""
+    return normals(key_of(seed, "penalty", batch), _NORMALS)
+
+
 def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64]
 ) -> list[NDArray[np.int32]]:
     """Counts of every candidate table, chunk by chunk. Private."""
+    counter = Counter(columns, counts, candidates, sizes)
 
     def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
-        first, end = chunk
-        starts = candidates.starts[first : end + 1]
-        out = np.empty(starts[-1] - starts[0], dtype=np.int64)
-        count_cells(columns, counts, candidates.members[first:end], starts, sizes, out)
-        return out.astype(np.int32)
+        return counter(*chunk).astype(np.int32)
 
     return list(map_blocks(count, candidates.chunks()))
 
@@ -105,16 +109,14 @@ def scores(
         seed: public.
         batch: which batch is chosen; each has normals of its own.
     """
-    noise = normals(key_of(seed, "penalty", batch), _NORMALS)
-    total = float(math.ldexp(n, UNITS))
+    noise = _normals(seed, batch)
+    total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)
 
     def score(task: tuple[tuple[int, int], NDArray[np.int32]]) -> NDArray[np.int64]:
         (first, end), counts = task
         starts = candidates.starts[first : end + 1]
-        model = np.empty(starts[-1] - starts[0], dtype=np.int64)
-        count_cells(columns, weights, candidates.members[first:end], starts, sizes, model)
         out = np.empty(end - first, dtype=np.int64)
-        _score_cells(model, counts, starts, first, UNITS, total, sigma / n, noise, out)
+        _score_cells(counter(first, end), counts, starts, first, UNITS, total, sigma / n, noise, out)
         return out
 
     return np.concatenate(list(map_blocks(score, zip(candidates.chunks(), true, strict=True))))
