@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
@@ -49,6 +49,7 @@ ROOM = 2.0**-37
 _NEIGHBOURS = Unit.RECORD_REPLACED
 _MOST_ROUNDS = 10**5
 _MOST_SAMPLES = 2**40
+_LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
 
 
@@ -165,13 +166,19 @@ def all_epsilons(n: int, eta: float, rounds: int, samples: int, delta: float) ->
     """What each calculator proves, and the published program's own: round by round with the drift eps (e^eps - 1).
 
     Example:
-        >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)
-        >>> {name: round(value, 6) for name, value in found.items()}  # the text says 1 of this setting, by its theorem
-        {'zcdp': 0.319555, 'theorem-3.4.2': 1.859019, 'per-round': 0.995932, 'pure': 122.126389, 'per-round, printed drift': 1.029474}
+        >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
+        >>> for name, value in found.items():
+        ...     print(f"{name}: {value:.6f}")
+        zcdp: 0.319555
+        theorem-3.4.2: 1.859019
+        per-round: 0.995932
+        pure: 122.126389
+        per-round, printed drift: 1.029474
     """
     delta, events = fraction("delta", delta), draws(n, eta, rounds, samples)
-    found = {name: _proved(events, delta, name) for name in CALCULATORS}
-    return {**found, "per-round, printed drift": per_round(_pure(events).spend, delta, drift="printed")}
+    found: dict[str, float] = {name: _proved(events, delta, name) for name in CALCULATORS}
+    found["per-round, printed drift"] = per_round(_pure(events).spend, delta, drift="printed")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,37 +258,39 @@ def solve(
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
-        raise InvalidInput("calculator", f"{calculator!r} does not add up what is spent besides the draws", 'use "zcdp"')
-    _checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds, 1 if samples is None else samples)
+        raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
+    n, step, count, size = _checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
+                                    1 if samples is None else samples)
 
-    def cost(eta: float, rounds: int, samples: int) -> float:
-        return _proved((*draws(n, eta, rounds, samples), *besides), delta, calculator)
+    def cost(step: float, count: int, size: int) -> float:
+        return _proved((*draws(n, step, count, size), *besides), delta, calculator)
+
+    def about(step: float, count: int, size: int) -> float:
+        return _about(n, step, count, size, delta, calculator)
 
     target = ZCDP.within(budget, delta).rho - Accountant(besides).rho() if calculator == "zcdp" else budget
-
-    if rounds is None:
-        rounds = _most(lambda t: cost(eta, t, samples) <= budget, _MOST_ROUNDS,
-                       _guess(n, target, delta, calculator, lambda t: (eta, t, samples), _MOST_ROUNDS))
-        if rounds < 2:
-            _refuse_below_a_round(n, budget, delta, lambda e: cost(e, 2, samples), eta, samples)
-    elif rounds == 1:
+    if missing[0] == "rounds":
+        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, _MOST_ROUNDS)
+        if count < 2:
+            _refuse_below_a_round(n, budget, delta, lambda e: cost(e, 2, size), step, size)
+    elif count == 1:
         raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
                       "ask for rounds >= 2")
-    elif samples is None:
-        samples = _most(lambda s: cost(eta, rounds, s) <= budget, _MOST_SAMPLES,
-                        _guess(n, target, delta, calculator, lambda s: (eta, rounds, s), _MOST_SAMPLES))
-        if samples < 1:
-            least = cost(eta, rounds, 1)
-            raise Refused(f"one sample a round for {rounds:,} rounds at eta = {eta:g} costs epsilon = {least:.4g} of "
-                          f"{n:,} records, above {budget:g}", "take fewer rounds or a smaller eta")
+    elif missing[0] == "samples":
+        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, _MOST_SAMPLES)
+        if size < 1:
+            raise Refused(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = "
+                          f"{cost(step, count, 1):.4g} with {n:,} records, above {budget:g}",
+                          "take fewer rounds or a smaller eta")
     else:
-        near = _largest_eta(lambda e: _about(n, e, rounds, samples, delta, calculator), target, 0.0)
-        eta = _largest_eta(lambda e: cost(e, rounds, samples), budget, near)
-        if eta == 0:
-            raise Refused(f"{rounds:,} rounds of {samples:,} samples cost more than epsilon = {budget:g} whatever the "
-                          "step size, for the room of 2^-37 of each draw", "take fewer rounds or samples")
-    events = (*draws(n, eta, rounds, samples), *besides)
-    return Setting(n=n, eta=eta, rounds=rounds, samples=samples, epsilon=_proved(events, delta, calculator),
+        near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
+        step = _largest_eta(lambda e: cost(e, count, size), budget, near)
+        if step == 0:
+            raise Refused(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
+                          "size, for the room of 2^-37 of each draw and what is spent besides",
+                          "take fewer rounds or samples")
+    events = (*draws(n, step, count, size), *besides)
+    return Setting(n=n, eta=step, rounds=count, samples=size, epsilon=_proved(events, delta, calculator),
                    delta=delta, calculator=calculator, rho=Accountant(events).rho())
 
 
@@ -298,9 +307,19 @@ def _refuse_below_a_round(
                   f"data, costs {least:.4g} with eta = {eta:g} and {samples:,} samples of {n:,} records", remedy)
 
 
-def _most(fits: Callable[[int], bool], end: int, guess: int) -> int:
-    """The largest number up to which something holds, from 1 to `end`; 0 where it never does."""
-    low, step = max(0, min(guess, end) - 1), 1
+def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
+    """The largest number up to which something holds, from 1 to `end`; 0 where it never does.
+
+    Args:
+        fits: exact, and slow.
+        nearly: the same by closed forms in doubles, without room and roundings: where the search starts.
+        end: the largest number that is tried.
+    """
+    low, high = 0, end + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if nearly(middle) else (low, middle)
+    low, step = max(0, low - 1), 1
     while low and not fits(low):
         low, step = max(0, low - step), 2 * step
     high, step = low + 1, 1
@@ -309,17 +328,6 @@ def _most(fits: Callable[[int], bool], end: int, guess: int) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _guess(
-    n: int, target: float, delta: float, calculator: Calculator, at: Callable[[int], tuple[Any, Any, Any]], end: int
-) -> int:
-    """Where the search starts: the closed forms in doubles, without room and roundings."""
-    low, high = 0, end
-    while high - low > 0:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _about(n, *at(middle), delta, calculator) <= target else (low, middle - 1)
     return low
 
 
@@ -348,12 +356,12 @@ def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> 
     """
     low, high = near * (1 - 1e-8), near * (1 + 1e-8)
     if not (near and cost(low) <= budget < cost(high)):
+        if cost(_LEAST_ETA) > budget:
+            return 0.0
         low, high = 0.0, 1.0
         while cost(high) <= budget:
             low, high = high, 4 * high
         while low == 0.0:
-            if high < 1e-250:
-                return 0.0
             low, high = (high / 4, high) if cost(high / 4) <= budget else (0.0, high / 4)
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
@@ -401,9 +409,9 @@ class SourceSetting:
 
     def sentence(self) -> str:
         """How far this is from practice, in one sentence."""
-        return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} samples, "
-                f"which costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; epsilon = "
-                f"1 takes about {self.records_needed:.2g} records")
+        return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
+                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; "
+                f"epsilon = 1 takes about {self.records_needed:.2g} records")
 
 
 def source_setting(

@@ -75,7 +75,7 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
 
 
 def sampling_error(samples: int, rounds: int, universe: float, beta: float) -> float:
-    """gamma: how far s samples can be off the query distribution, for all records and rounds, with probability 1 - beta.
+    """gamma: how far s samples can be off the law of the queries, for all records and rounds, but for probability beta.
 
     The least of two: one Hoeffding bound of payoffs of width 2 with a union over the records; or one of width 1 for
     q(D), which no record enters, and one of width 1 for q(x).
@@ -136,7 +136,8 @@ def answers_certificate(
     Source: spec query_release D3.
 
     Example:
-        >>> found = answers_certificate(0.025, 23_214, 847_829, queries=2_000_000, universe=235 * math.log(2), tau=0.025)
+        >>> found = answers_certificate(0.025, 23_214, 847_829, queries=2_000_000, universe=235 * math.log(2),
+        ...                             tau=0.025)
         >>> round(found.bound, 4), found.vacuous  # the source's setting for 0.1
         (0.0756, False)
         >>> answers_certificate(2.0, 43, 1000, queries=1_000_000, universe=235 * math.log(2)).vacuous

@@ -42,6 +42,7 @@ from confide.release.free_attributes import (
     noisy_marginals,
 )
 from confide.release.oracle.answer import Answer, Oracle, best_response
+from confide.release.oracle.bounds import upper_bound
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
@@ -348,7 +349,7 @@ class DualQuery(Mechanism):
             answer = self._respond(samples, t, records[t - 2] if t > 1 else None, marginals)
             records[t - 1] = answer.record
             queries.add_values(answer.record, satisfied)
-            bound = _clauses(samples) if answer.upper_bound is None else answer.upper_bound
+            bound = min(_clauses(samples), np.inf if answer.upper_bound is None else answer.upper_bound)
             played.append((samples, answer.value, bound, answer.fell_back, answer.timed_out))
             advance(progress, t, self.rounds)
         board = SyntheticRecords(records=PackedBits.pack(records), weights=np.full(self.rounds, 1.0 / self.rounds),
@@ -405,10 +406,25 @@ class DualQuery(Mechanism):
     def certify(self, billboard: Billboard) -> AnswersCertificate | None:
         """The accuracy bound with the gaps that the oracle's bounds certify, computed again from the billboard.
 
-        Upper bounds that an oracle proved are taken as they stand; `check` compares them with nothing but the values.
+        Upper bounds that an oracle proved are taken as they stand; `recertify` takes nobody's word.
         """
         board = self._board(billboard)
         return self._certificate(mean_gap(board.rounds.values, board.rounds.bounds, self.samples))
+
+    def recertify(self, billboard: Billboard) -> AnswersCertificate:
+        """The accuracy bound with upper bounds that are computed anew, by a linear program for each round.
+
+        For whoever does not take the custodian's word, and where the oracle proved nothing. It reads no data.
+
+        Raises:
+            InvalidInput: as `check`.
+        """
+        self.check(billboard)
+        rounds = self._board(billboard).rounds
+        netted = [rounds.netted(t) for t in range(1, self.rounds + 1)]
+        bounds = rounds.values if self.queries.kind == "predicates" else [
+            min(_clauses(samples), upper_bound(self._terms(samples))) for samples in netted]
+        return self._certificate(mean_gap(rounds.values, bounds, self.samples))
 
     def check(self, billboard: Billboard) -> None:
         """Whether a billboard can be one of this mechanism's: samples that are s draws, values that the records have,
@@ -437,8 +453,10 @@ class DualQuery(Mechanism):
         if cancelled < 0 or cancelled % 2 or samples.constant != drawn:
             raise InvalidInput(where, f"these are not {self.samples} draws")
         if self.queries.kind == "predicates":
-            at = int(record @ (1 << np.arange(len(record), dtype=np.int64)))
-            value = samples.constant + int(samples.weights @ self.queries.truth[samples.queries, at])
+            best = _enumerated(self.queries, samples)
+            value = best.value
+            if (record != best.record).any():
+                raise InvalidInput(where, "the record is not the best one")
         else:
             terms = self._terms(samples)
             value = terms.value(record)

@@ -74,8 +74,8 @@ def noisy_marginals(counts: NDArray[np.int64], sigma: float, noise: Noise) -> ND
 
 
 def default_record(
-    rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (), marginals: NDArray[np.int64] | None = None,
-    n: int = 1,
+    rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
+    marginals: NDArray[np.int64] | None = None, n: int = 1,
 ) -> NDArray[np.bool_]:
     """The record whose bits the free attributes of a round have; a function of public values alone.
 

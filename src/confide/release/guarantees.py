@@ -56,7 +56,7 @@ def dual_query_guarantees(it: DualQuery) -> Guarantees:
     if it.literal and (it.n, it.eta, it.rounds, it.samples) == _PRINTED:
         found.append(Privacy(
             loss=ApproxDP(1.0, 1e-3), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC, claimable=False,
-            source=Source(document=DOCUMENT, statement="section 3.6, scaling to more queries", spec=f"{_SPEC} erratum 2",
+            source=Source(document=DOCUMENT, statement="section 3.6, more queries", spec=f"{_SPEC} erratum 2",
                           erratum="Theorem 3.4.2 gives 1.859 for this setting"), note=_FALSE))
     if it.workload is not None:
         found.append(answers_accuracy(it.planned_certificate, Source(

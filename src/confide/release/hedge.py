@@ -35,7 +35,7 @@ def regret_bound(eta: float, rounds: int, log_actions: float) -> float:
 
 
 def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
-    """The rounds and the step size for an alpha-approximate equilibrium: T = 16 ln(m)/alpha^2 rounded up, eta = alpha/4.
+    """The rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and alpha/4.
 
     Against a player whose responses are alpha/2-approximate. The regret itself is then at most 3 alpha/8.
 

@@ -1,4 +1,4 @@
-"""Audits of DualQuery: its law written out for tiny games, its own run walked through, its error, and planted faults."""
+"""Audits of DualQuery: its law written out for tiny games, its own run on neighbours, its error, and planted faults."""
 
 from __future__ import annotations
 
