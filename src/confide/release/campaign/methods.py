@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.config import (
@@ -16,9 +16,8 @@ from confide.release.campaign.config import (
     QueriesConfig,
     ReweightedTable,
 )
-from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
-from confide.release.recommend import STEP, usual_samples
+from confide.release.recommend import STEP, dual_query, gaussian_noise, marginal_fit, usual_samples
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -47,25 +46,40 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
                            'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
     match method:
         case MarginalFitTable():
-            return _placed(lambda: _marginal_fit(method, n, schema, epsilon, delta))
+            return _placed(lambda: marginal_fit(schema, n, epsilon, delta, tables=method.tables,
+                                                population=method.population, seed=method.seed))
         case DualQueryTable():
-            return _placed(lambda: _dual_query(method, n, schema, workload, epsilon, delta))
+            options = method.model_dump(exclude={"name"}, exclude_none=True)
+            return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))
         case ReweightedTable():
             return _placed(lambda: Reweighted.for_budget(
                 n, epsilon, delta, workload=workload, schema=schema, one_hot=True, seed=method.seed,
                 eta=STEP if method.eta is None else method.eta,
-                samples=usual_samples(n, schema.attributes, epsilon, delta) if method.samples is None else
-                method.samples))
+                samples=usual_samples(schema) if method.samples is None else method.samples))
         case MWEMTable():
             return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
                                                    schema=schema))
-        case PlainTable(name="laplace"):
-            if delta:
-                raise InvalidInput("privacy.delta", f"{delta:g} is spent for nothing by the method 'laplace'",
-                                   'must be 0, or choose the method "gaussian"')
-            return NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
-        case PlainTable(name="gaussian"):
-            return gaussian(n, schema, workload, epsilon, delta)
-        case PlainTable(name="product"):
-            return IndependentMarginals(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+        case PlainTable():
+            return _plain(method.name, n, schema, workload, epsilon, delta)
     raise InvalidInput("method.name", f"{method.name!r} is no method of its own")
+
+
+def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float, delta: float) -> Mechanism:
+    if name == "product":
+        return IndependentMarginals(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+    if name == "gaussian":
+        return gaussian_noise(schema, n, workload, epsilon, delta)
+    if delta:
+        raise InvalidInput("privacy.delta", f"{delta:g} is spent for nothing by the method 'laplace'",
+                           'must be 0, or choose the method "gaussian"')
+    return NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
+
+
+def _placed(make: Callable[[], T]) -> T:
+    """Whatever is wrong with an option, by its key in the file."""
+    try:
+        return make()
+    except InvalidInput as error:
+        place = {"n": "data.records", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
+                 "workload": "workload", "schema": "columns"}.get(error.field, f"method.{error.field}")
+        raise InvalidInput(place, error.problem, error.limit) from None

@@ -38,8 +38,8 @@ def literals(schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return schema.names, tuple(negated)
 
 
-def query_words(schema: Schema, workload: Workload) -> list[str]:
-    """Each conjunction as a sentence, k texts.
+def query_words(schema: Schema, workload: Workload, count: int | None = None) -> list[str]:
+    """Each conjunction as a sentence, k texts, or the first `count` of them.
 
     Example:
         >>> from confide.release import Levels
@@ -50,7 +50,8 @@ def query_words(schema: Schema, workload: Workload) -> list[str]:
     there, absent = literals(schema)
     texts = np.array([*absent, *there, ""], dtype=object)
     d = len(there)
-    chosen = texts[np.where(workload.index >= 0, workload.index + d * workload.bits, 2 * d)]
+    index, bits = workload.index[:count], workload.bits[:count]
+    chosen = texts[np.where(index >= 0, index + d * bits, 2 * d)]
     return [" and ".join(filter(None, each)) for each in chosen.tolist()]
 
 
