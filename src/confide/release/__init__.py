@@ -17,12 +17,24 @@ if TYPE_CHECKING:
     from confide.release.answers import TrueAnswers, true_answers
     from confide.release.codes import Codes
     from confide.release.columns import Binned, Bit, Levels
+    from confide.release.identities import marginals_from_parities
     from confide.release.packed import PackedBits
     from confide.release.schema import Schema
     from confide.release.workload import Workload
 
 
-__all__ = ["Binned", "Bit", "Codes", "Levels", "PackedBits", "Schema", "TrueAnswers", "Workload", "true_answers"]
+__all__ = [
+    "Binned",
+    "Bit",
+    "Codes",
+    "Levels",
+    "PackedBits",
+    "Schema",
+    "TrueAnswers",
+    "Workload",
+    "marginals_from_parities",
+    "true_answers",
+]
 
 __getattr__, __dir__ = doors(
     __name__,
@@ -30,6 +42,7 @@ __getattr__, __dir__ = doors(
         "answers": ("TrueAnswers", "true_answers"),
         "codes": ("Codes",),
         "columns": ("Binned", "Bit", "Levels"),
+        "identities": ("marginals_from_parities",),
         "packed": ("PackedBits",),
         "schema": ("Schema",),
         "workload": ("Workload",),

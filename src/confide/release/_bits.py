@@ -48,7 +48,7 @@ def _same_start(index: np.ndarray, bits: np.ndarray, one: int, other: int, count
 @_compiled
 def count_queries(
     words: np.ndarray, starts: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool,
-    order: np.ndarray, out: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Add, to each query's place in `out`, the weighted number of records that satisfy it.
 
@@ -62,48 +62,48 @@ def count_queries(
         index: int32 (k, r), padded with -1 at the end.
         bits: bool (k, r).
         parity: whether the queries are parities.
-        order: int64: the queries to count, in the order in which they are taken.
         out: int64 (k,), changed in place.
     """
-    full = np.uint64(0xFFFFFFFFFFFFFFFF)
+    full, zero = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
+    # One flat array and unsigned offsets: slices would count references, which threads do one at a time.
+    flat, stride = words.reshape(-1), np.uint64(words.shape[1])
     shared = np.empty(BLOCK, np.uint64)
     width = index.shape[1]
     for block in range(len(weights)):
         for start in range(starts[block], starts[block + 1], BLOCK):
-            size = min(BLOCK, starts[block + 1] - start)
+            size = np.uint64(min(BLOCK, starts[block + 1] - start))
             before = -1
-            for query in order:
+            for query in range(len(index)):
                 last = width - 1
                 while index[query, last] < 0:
                     last -= 1
-                if before < 0 or not _same_start(index, bits, query, before, last):
-                    flip = full if not parity and not bits[query, 0] else np.uint64(0)
-                    if last == 0:
-                        for w in range(size):
-                            shared[w] = np.uint64(0) if parity else full
-                    else:
-                        row = words[index[query, 0], start : start + size]
-                        for w in range(size):
-                            shared[w] = row[w] ^ flip
+                if last > 0 and (before < 0 or not _same_start(index, bits, query, before, last)):
+                    at = np.uint64(index[query, 0]) * stride + np.uint64(start)
+                    flip = zero if parity or bits[query, 0] else full
+                    for w in range(size):
+                        shared[w] = flat[at + w] ^ flip
                     for place in range(1, last):
-                        row = words[index[query, place], start : start + size]
+                        at = np.uint64(index[query, place]) * stride + np.uint64(start)
+                        flip = zero if parity or bits[query, place] else full
                         if parity:
                             for w in range(size):
-                                shared[w] ^= row[w]
+                                shared[w] ^= flat[at + w]
                         else:
-                            flip = np.uint64(0) if bits[query, place] else full
                             for w in range(size):
-                                shared[w] &= row[w] ^ flip
+                                shared[w] &= flat[at + w] ^ flip
                 before = query
-                row = words[index[query, last], start : start + size]
-                total = np.uint64(0)
-                if parity:
+                at = np.uint64(index[query, last]) * stride + np.uint64(start)
+                flip = zero if parity or bits[query, last] else full
+                total = zero
+                if last == 0:
                     for w in range(size):
-                        total += ones(shared[w] ^ row[w])
+                        total += ones(flat[at + w] ^ flip)
+                elif parity:
+                    for w in range(size):
+                        total += ones(shared[w] ^ flat[at + w])
                 else:
-                    flip = np.uint64(0) if bits[query, last] else full
                     for w in range(size):
-                        total += ones(shared[w] & (row[w] ^ flip))
+                        total += ones(shared[w] & (flat[at + w] ^ flip))
                 out[query] += weights[block] * np.int64(total)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numba import njit
 
-__all__ = ["answer_groups", "count_distinct", "pack_rows"]
+__all__ = ["answer_groups", "key_groups", "number_distinct", "pack_rows"]
 
 _Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 
@@ -18,13 +18,13 @@ def _compiled(function: _Compiled) -> _Compiled:
 
 
 @_compiled
-def count_distinct(cells: np.ndarray, first: np.ndarray, counts: np.ndarray, table: np.ndarray) -> int:
+def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, table: np.ndarray) -> int:
     """The distinct rows, in the order in which they come first.
 
     Args:
         cells: uint16 (n, m).
-        first: int64 (n,), receives the number of the first row of each.
-        counts: int64 (n,), receives how many rows there are of each.
+        first: int64 (n,), receives the first row of each.
+        numbers: int32 (n,), receives which of them each row is.
         table: int32, all -1; its length is a power of two above n.
 
     Returns:
@@ -43,7 +43,7 @@ def count_distinct(cells: np.ndarray, first: np.ndarray, counts: np.ndarray, tab
             if number < 0:
                 table[place] = found
                 first[found] = row
-                counts[found] = 1
+                numbers[row] = found
                 found += 1
                 break
             same = True
@@ -52,7 +52,7 @@ def count_distinct(cells: np.ndarray, first: np.ndarray, counts: np.ndarray, tab
                     same = False
                     break
             if same:
-                counts[number] += 1
+                numbers[row] = number
                 break
             place = (place + np.uint64(1)) & mask
     return found
@@ -81,9 +81,30 @@ def pack_rows(
 
 
 @_compiled
+def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
+    """Each query's choice of columns as one number; its columns are the digits to the base none + 1.
+
+    Args:
+        index: int32 (k, r), r at most 3, padded with -1.
+        column_of: int32 (d,), ascending.
+        none: m, which stands for a column that is missing or repeated.
+        keys: int64 (k,), set.
+    """
+    for query in range(len(index)):
+        key, before = 0, -1
+        for literal in range(3):
+            column = none
+            if literal < index.shape[1] and index[query, literal] >= 0 and column_of[index[query, literal]] != before:
+                column = before = column_of[index[query, literal]]
+            key = key * (none + 1) + column
+        keys[query] = key
+
+
+@_compiled
 def answer_groups(
     columns: np.ndarray, weights: np.ndarray, sizes: np.ndarray, members: np.ndarray, groups: np.ndarray,
-    order: np.ndarray, places: np.ndarray, cell: np.ndarray, bits: np.ndarray, table: np.ndarray, out: np.ndarray,
+    order: np.ndarray, index: np.ndarray, bits: np.ndarray, column_of: np.ndarray, cell_of: np.ndarray,
+    table: np.ndarray, out: np.ndarray,
 ) -> None:
     """Answer conjunctions of at most three literals, all those of one choice of columns from one table with margins.
 
@@ -97,14 +118,16 @@ def answer_groups(
         members: int64 (g, 3): the columns of each group; one that is missing or repeated is number m.
         groups: int64 (g + 1,): the queries of group j are order[groups[j]:groups[j + 1]].
         order: int64 (k,).
-        places: int8 (k, 3): which of the group's columns each literal is of; -1 where there is no literal.
-        cell: int32 (k, 3): the cell that a literal names; -1 where no record has it.
-        bits: bool (k, 3): whether the literal is positive.
+        index: int32 (k, r), r at most 3, padded with -1.
+        bits: bool (k, r).
+        column_of: int32 (d,): the column of each attribute.
+        cell_of: int32 (d,): the cell that an attribute names; -1 where no record has it.
         table: float64, as long as the largest table.
         out: float64 (k,), set for the queries of these groups.
     """
     chosen = np.empty(3, np.int64)
     negative = np.empty(3, np.int64)
+    places = np.empty(3, np.int64)
     picked = np.empty(3, np.int64)
     limits = np.empty(3, np.int64)
     for group in range(len(members)):
@@ -130,13 +153,16 @@ def answer_groups(
             count = 0
             possible = True
             chosen[:] = limits
-            for literal in range(3):
-                place, wanted = places[query, literal], np.int64(cell[query, literal])
-                if place < 0:
-                    continue
+            for literal in range(index.shape[1]):
+                attribute = index[query, literal]
+                if attribute < 0:
+                    break
+                place, wanted = 0, np.int64(cell_of[attribute])
+                while members[group, place] != column_of[attribute]:
+                    place += 1
                 if not bits[query, literal]:
                     if wanted >= 0:
-                        negative[count] = literal
+                        negative[count], places[count] = wanted, place
                         count += 1
                     continue
                 if wanted < 0 or chosen[place] not in (limits[place], wanted):
@@ -150,7 +176,7 @@ def answer_groups(
                 for bit in range(count):
                     if subset >> bit & 1:
                         sign = -sign
-                        place, wanted = places[query, negative[bit]], np.int64(cell[query, negative[bit]])
+                        place, wanted = places[bit], negative[bit]
                         if picked[place] not in (limits[place], wanted):
                             possible = False
                         picked[place] = wanted

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from confide.contract.errors import InvalidInput
-from confide.release._cells import count_distinct, pack_rows
+from confide.release._cells import number_distinct, pack_rows
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 
@@ -67,7 +66,7 @@ class Codes:
     def packed(self) -> PackedBits:
         """The records' attributes as packed bits, in the records' order."""
         words = np.zeros((self.attributes, -(-self.records // 64)), np.uint64)
-        self._pack(self.cells, np.arange(self.records), words, 0)
+        pack_rows(self.cells, np.arange(self.records), *self.schema.sets, words, 0)
         return PackedBits(words=words, records=self.records)
 
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
@@ -75,35 +74,15 @@ class Codes:
 
         Nothing is lost but the order of the records. How many differ is a function of private data.
         """
-        first, counts = np.empty(self.records, np.int64), np.empty(self.records, np.int64)
+        first, numbers = self._numbered()
+        return self.cells[first], np.bincount(numbers, minlength=len(first))
+
+    def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The different records, as `distinct` has them, and the sum of the weights of each, float64 (u,)."""
+        first, numbers = self._numbered()
+        return self.cells[first], np.bincount(numbers, weights, minlength=len(first))
+
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        first, numbers = np.empty(self.records, np.int64), np.empty(self.records, np.int32)
         table = np.full(1 << (2 * self.records).bit_length(), -1, np.int32)
-        found = count_distinct(self.cells, first, counts, table)
-        return self.cells[first[:found]], counts[:found].copy()
-
-    def planes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        """The distinct records by the binary digits of their counts, as packed bits.
-
-        A record that is there 5 times stands in the blocks of weight 1 and 4. There are never more of them than of the
-        records themselves, apart from the padding of each block to whole words.
-
-        Returns:
-            Words, uint64 (d, w); the first word of each block and w, int64 (b + 1,); the blocks' weights, int64 (b,);
-            and the weight of all unused bits.
-        """
-        cells, counts = self.distinct()
-        rows = [np.flatnonzero(counts >> digit & 1) for digit in range(int(counts.max()).bit_length())]
-        lengths = np.array([-(-len(each) // 64) for each in rows])
-        starts, weights = np.append(0, np.cumsum(lengths)), 1 << np.arange(len(rows))
-        words = np.zeros((self.attributes, int(starts[-1])), np.uint64)
-        for each, start in zip(rows, starts[:-1].tolist(), strict=True):
-            self._pack(cells, each, words, start)
-        unused = int((weights * (64 * lengths - [len(each) for each in rows])).sum())
-        return words, starts, weights, unused
-
-    def _pack(self, cells: np.ndarray, rows: np.ndarray, words: np.ndarray, word: int) -> None:
-        starts, attributes = self._sets
-        pack_rows(cells, rows, starts, attributes, words, word)
-
-    @cached_property
-    def _sets(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.append(0, np.cumsum(self.schema.sizes)), np.concatenate(self.schema.cell_attributes)
+        return first[: number_distinct(self.cells, first, numbers, table)].copy(), numbers

@@ -10,10 +10,11 @@ import numpy as np
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
+from confide.release._literals import first_of, tidy
 from confide.release.packed import as_bits
 from confide.release.schema import Schema
 
-__all__ = ["MOST_QUERIES", "all_queries", "canonical", "keys_of", "named", "random_queries"]
+__all__ = ["MOST_QUERIES", "all_queries", "canonical", "firsts", "keys_of", "named", "random_queries"]
 
 MOST_QUERIES = 1 << 26
 """Of a complete workload."""
@@ -71,15 +72,27 @@ def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
         uint64 (k,) where a literal's attribute and bit fit beside the others, else its bytes, big end first.
     """
     letters, width = 2 * attributes + 2, index.shape[1]
-    literal = 2 * (index.astype(np.uint64) + np.uint64(1)) + (bits & (index >= 0))
     if letters**width < 1 << 64:
         key = np.zeros(len(index), np.uint64)
         for place in range(width):
-            key = key * np.uint64(letters) + literal[:, place]
+            key *= np.uint64(letters)
+            key += (2 * (index[:, place].astype(np.int64) + 1) + (bits[:, place] & (index[:, place] >= 0))).view(
+                np.uint64)
         return key
+    literal = 2 * (index.astype(np.int64) + 1) + (bits & (index >= 0))
     # A text loses the zeros at its end, which stand for no literal: texts that differ still differ.
     texts: np.ndarray = np.ascontiguousarray(literal.astype(">u4")).view(np.dtype(("S", 4 * width)))[:, 0]
     return texts
+
+
+def firsts(keys: np.ndarray) -> np.ndarray:
+    """Which keys no earlier one equals, bool (k,)."""
+    first = np.zeros(len(keys), np.bool_)
+    if keys.dtype == np.uint64:
+        first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)
+    else:
+        first[np.unique(keys, return_index=True)[1]] = True
+    return first
 
 
 def canonical(
@@ -87,78 +100,41 @@ def canonical(
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
     """Sort each query's attributes, drop its repeated literals, then contradictory and repeated queries.
 
+    Args:
+        index: (k, r) whole numbers.
+        bits: bool (k, r).
+        attributes: d.
+        parity: whether the queries are parities.
+
     Returns:
         int32 (k, r) and bool (k, r); how many queries were contradictory; and how many stood twice.
 
     Raises:
         InvalidInput: an attribute out of range, or a query without one.
     """
-    outside = (index < -1) | (index >= attributes)
-    if outside.any():
-        query, place = np.argwhere(outside)[0]
+    if index.size and (index.min() < -1 or index.max() >= attributes):
+        query, place = np.argwhere((index < -1) | (index >= attributes))[0]
         raise InvalidInput("index", f"query {query} has the attribute {index[query, place]}",
                            f"must be in [0, {attributes}), or -1 for none")
-    # In int32, with -1 last and of two literals of one attribute the false one first.
-    keys = np.where(index < 0, 2 * attributes, 2 * index + (bits | parity))
-    keys.sort(axis=1)
-    index, bits = (keys >> 1).astype(np.int32), (keys & 1).astype(np.bool_)
-    there = index < attributes
-    contradictory = np.zeros(len(index), np.bool_)
-    if parity:
-        there = _odd(index, there)
-    else:
-        same = (index[:, 1:] == index[:, :-1]) & there[:, 1:]
-        contradictory = (same & (bits[:, 1:] != bits[:, :-1])).any(axis=1)
-        there[:, 1:] &= ~(same & (bits[:, 1:] == bits[:, :-1]))
-    empty = ~there.any(axis=1)
-    if empty.any():
-        raise InvalidInput("index", f"query {int(np.flatnonzero(empty)[0])} has no attribute",
+    index, bits, state = index.astype(np.int32), bits.copy(), np.zeros(len(index), np.int8)
+    tidy(index, bits, parity, state)
+    if (state == 2).any():
+        raise InvalidInput("index", f"query {int(np.argmax(state == 2))} has no attribute",
                            "each must have at least one")
-    index, bits = index[~contradictory], bits[~contradictory]
-    there = there[~contradictory]
-    if not there.all():
-        index, bits = _shift(index, bits, there)
-    index, bits = _narrow(index, bits)
-    if not len(index):
-        return index, bits, int(contradictory.sum()), 0
-    first = _firsts(keys_of(index, bits, attributes))
-    if len(first) == len(index):
-        return index, bits, int(contradictory.sum()), 0
-    return (*_narrow(index[first], bits[first]), int(contradictory.sum()), len(index) - len(first))
-
-
-def _odd(index: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Of each run of the same attribute the last place, if the run is odd: pairs cancel out of a parity."""
-    kept = there.copy()
-    odd = np.ones(len(index), np.bool_)
-    for place in range(1, index.shape[1]):
-        same = index[:, place] == index[:, place - 1]
-        kept[:, place - 1] &= ~same & odd
-        odd = np.where(same, ~odd, True)
-    kept[:, -1] &= odd
-    return kept
-
-
-def _shift(index: np.ndarray, bits: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Literals to the front, in their order, -1 behind them."""
-    order = np.argsort(~there, axis=1, kind="stable")
-    index = np.take_along_axis(np.where(there, index, np.int32(-1)), order, axis=1)
-    bits = np.take_along_axis(bits | ~there, order, axis=1)
-    return index, bits
+    contradictory = int((state == 1).sum())
+    if contradictory:
+        index, bits = index[state == 0], bits[state == 0]
+    first = firsts(keys_of(index, bits, attributes))
+    repeated = len(first) - int(first.sum())
+    if repeated:
+        index, bits = index[first], bits[first]
+    return (*_narrow(index, bits), contradictory, repeated)
 
 
 def _narrow(index: np.ndarray, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Without places that no query uses."""
     used = max(1, int((index >= 0).any(axis=0).sum()))
     return np.ascontiguousarray(index[:, :used]), np.ascontiguousarray(bits[:, :used])
-
-
-def _firsts(keys: np.ndarray) -> np.ndarray:
-    """The positions of the first of each key, ascending."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    found: np.ndarray = np.sort(order[np.append(True, ordered[1:] != ordered[:-1])])
-    return found
 
 
 # ---- at random, and all
@@ -196,34 +172,31 @@ def random_queries(
         index, bits = all_queries(domain, range(width, width + 1), not signed)
         chosen = generator.permutation(len(index))[:count]
         return index[chosen], bits[chosen]
+    # How often a draw is of different columns, and new among those that are there already.
+    share = total / patterns**width * math.factorial(width) / d**width if distinct_columns else 1.0
     index, bits = np.zeros((0, width), np.int32), np.zeros((0, width), np.bool_)
     while len(index) < count:
-        some = count - len(index) + (count - len(index)) // 16 + 64
+        some = int(min((count - len(index)) / share * 1.03, 2.0 * count)) + 64
         drawn = generator.integers(0, d, (some, width), dtype=np.int32)
-        required = generator.integers(0, 2, (some, width), dtype=np.int8).view(np.bool_) if signed else np.ones(
-            (some, width), np.bool_)
-        if distinct_columns:
-            columns = np.sort(column_of[drawn], axis=1)
-            apart = (columns[:, 1:] != columns[:, :-1]).all(axis=1)
-            drawn, required = drawn[apart], required[apart]
-        elif parity:
-            drawn = _not_constant(drawn)
-            required = np.ones(drawn.shape, np.bool_)
-        if not len(drawn):
-            continue
-        drawn, required, _, _ = canonical(drawn, required, d, parity)
-        drawn, required = _widen(drawn, required, width)
+        required = generator.integers(0, 2, (some, width), dtype=np.uint8).view(np.bool_)
+        drawn, required = _admitted(drawn, required | (not signed), column_of if distinct_columns else None, parity)
         index, bits = np.concatenate([index, drawn]), np.concatenate([bits, required])
-        first = _firsts(keys_of(index, bits, d))[:count]
+        first = np.flatnonzero(firsts(keys_of(index, bits, d)))[:count]
         index, bits = index[first], bits[first]
     return _narrow(index, bits)
 
 
-def _not_constant(drawn: np.ndarray) -> np.ndarray:
-    """Without the parities in which every attribute cancels out."""
-    ordered = np.sort(drawn, axis=1)
-    kept: np.ndarray = drawn[_odd(ordered, np.ones(ordered.shape, np.bool_)).any(axis=1)]
-    return kept
+def _admitted(
+    index: np.ndarray, bits: np.ndarray, column_of: np.ndarray | None, parity: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The draws that are queries, in canonical form: neither contradictory nor constant, of different columns."""
+    state = np.zeros(len(index), np.int8)
+    tidy(index, bits, parity, state)
+    kept = state == 0
+    if column_of is not None:
+        column = column_of[index]
+        kept &= (index[:, -1] >= 0) & (column[:, 1:] != column[:, :-1]).all(axis=1)
+    return index[kept], bits[kept]
 
 
 def _widen(index: np.ndarray, bits: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

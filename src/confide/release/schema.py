@@ -122,6 +122,18 @@ class Schema:
             found[cells[sets]] = np.flatnonzero(sets)
         return found
 
+    @cached_property
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first cell of each column among all cells, int64 (m + 1,), and what each cell sets, int32, as above."""
+        return np.cumsum([0, *self.sizes]), np.concatenate(self.cell_attributes)
+
+    @cached_property
+    def null_record(self) -> np.ndarray:
+        """The record that stands for one that is missing or unusable: cell 0 in every column, as d bits."""
+        bits = np.zeros(self.attributes, np.bool_)
+        bits[[cells[0] for cells in self.cell_attributes if cells[0] >= 0]] = True
+        return bits
+
     def attribute(self, column: str, value: object) -> int:
         """The attribute that a value of a column sets.
 

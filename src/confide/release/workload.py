@@ -16,7 +16,7 @@ from confide.release._bits import add_record
 from confide.release.codes import Codes
 from confide.release.counting import count_records, weigh_records
 from confide.release.packed import PackedBits, as_bits
-from confide.release.queries import all_queries, canonical, keys_of, named, random_queries
+from confide.release.queries import all_queries, canonical, firsts, keys_of, named, random_queries
 from confide.release.schema import Schema
 
 __all__ = ["MOST_UNIVERSE", "Workload"]
@@ -91,7 +91,7 @@ class Workload:
         shapes = self.truth.shape[1], self.index.shape, self.bits.shape
         if shapes != (1 << self.attributes, (len(self.truth), 0), (len(self.truth), 0)):
             raise InvalidInput("truth", f"is of shape {self.truth.shape}", f"must be (k, {1 << self.attributes})")
-        if len(_distinct(np.packbits(self.truth, axis=1))) < len(self.truth):
+        if not firsts(_rows(self.truth)).all():
             raise InvalidInput("truth", "a predicate stands twice", "build it with Workload.predicates")
 
     def _check_literals(self) -> None:
@@ -109,7 +109,7 @@ class Workload:
             raise InvalidInput("index", "is not in canonical form", "build it with Workload.conjunctions or parities")
         if self.kind == "parities" and not self.bits.all():
             raise InvalidInput("bits", "a parity has no bits to require", "must all be True")
-        if len(_distinct(keys_of(index, self.bits, self.attributes))) < len(index):
+        if not firsts(keys_of(index, self.bits, self.attributes)).all():
             raise InvalidInput("index", "a query stands twice", "build it with Workload.conjunctions or parities")
 
     def __len__(self) -> int:
@@ -201,18 +201,15 @@ class Workload:
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if universe < 2 or universe != 1 << attributes or attributes > MOST_UNIVERSE:
             raise InvalidInput("truth", f"has {universe} columns", f"must be 2^d of them, d from 1 to {MOST_UNIVERSE}")
-        packed = np.packbits(table, axis=1)
-        first = _distinct(packed)
+        first = np.flatnonzero(firsts(_rows(table)))
         if len(first) < len(table):
             _warn(len(table) - len(first), "stand twice")
-        table, packed = table[first], packed[first]
+        table = table[first]
         if negations == "given":
-            # Of a query and its negation exactly one is false of record 0.
-            opposite = np.packbits(~table, axis=1)
-            places = {row.tobytes(): place for place, row in enumerate(packed)}
-            pairs = np.array([places.get(row.tobytes(), -1) for row in opposite])
+            places = {row.tobytes(): place for place, row in enumerate(_rows(table))}
+            pairs = np.array([places.get(row.tobytes(), -1) for row in _rows(~table)])
             if (pairs < 0).any():
-                raise InvalidInput("truth", f"query {int(first[np.flatnonzero(pairs < 0)[0]])} has no negation",
+                raise InvalidInput("truth", f"query {int(first[np.argmax(pairs < 0)])} has no negation",
                                    'list it, or say negations="implied"')
             table = table[pairs > np.arange(len(pairs))]
         empty = np.zeros((len(table), 0))
@@ -289,13 +286,20 @@ class Workload:
         if not len(found):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
+        if not len(kept):
+            raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         if contradictory:
             _warn(contradictory, "require an attribute to be true and false")
         if repeated:
             _warn(repeated, "stand twice")
-        if not len(kept):
-            raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         return cls(kind=kind, attributes=count, index=kept, bits=required)
+
+    def some(self, queries: np.ndarray) -> Workload:
+        """A part of the queries, by their numbers, each at most once."""
+        if self.kind == "predicates":
+            return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries],
+                            bits=self.bits[queries], truth=self.truth[queries])
+        return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries], bits=self.bits[queries])
 
     # ---- what it says of records
 
@@ -375,12 +379,11 @@ def _attributes(domain: int | Schema) -> int:
     return domain.attributes if isinstance(domain, Schema) else whole("attributes", domain, at_least=1)
 
 
-def _distinct(rows: np.ndarray) -> np.ndarray:
-    """The positions of the first of each of the rows, ascending."""
-    if rows.ndim == 2:
-        rows = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
-    first: np.ndarray = np.sort(np.unique(rows, return_index=True)[1])
-    return first
+def _rows(table: np.ndarray) -> np.ndarray:
+    """Each predicate as one text of bytes."""
+    packed = np.packbits(table, axis=1)
+    whole_rows: np.ndarray = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    return whole_rows
 
 
 def _warn(count: int, what: str) -> None:
