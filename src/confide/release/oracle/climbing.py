@@ -43,6 +43,8 @@ ONE_HOT = 5
 # Lengths of the three lists, and the objective.
 _RISING, _FAILING, _GROUPS, _VALUE = range(4)
 
+_LAST = 1 << 60  # below any sum of weights
+
 
 def _compiled(function: _Compiled) -> _Compiled:
     return cast("_Compiled", njit(cache=True, nogil=True)(function))
@@ -210,9 +212,11 @@ def _begin(
 @_compiled
 def _repairing(
     parity: bool, literals: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
-    failing: _List, sizes: _Table, by_chance: bool, seed: _Whole, counter: _Whole,
+    failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
 ) -> _Whole:
-    """A move that mends one literal of a random failing clause: the best one (ties: the oldest), or any by chance."""
+    """A move that mends one literal of a random failing clause: the best one (ties: the oldest) of those that
+    were not made after `rested`, or any by chance.
+    """
     j = failing[_below(_random(seed, counter), sizes[_FAILING])]
     every = parity or queries[j, WEIGHT] < 0  # any literal may turn
     chosen: _Whole = np.int64(-1)
@@ -234,6 +238,8 @@ def _repairing(
                 continue
             seen += 1
             score = _score(v, attributes, groups)
+            if attributes[v, FLIPPED] > rested:
+                score -= _LAST
             if by_chance:
                 counter += np.uint64(1)
                 better: Any = _below(_random(seed, counter), seen) == 0
@@ -283,7 +289,7 @@ def _go_home(
 @_compiled
 def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
-    flips: int, sample: int, by_chance: int, seed: np.uint64,
+    flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
     """Search from a record, leave the best record found in its place, as near to the default as costs nothing.
 
@@ -296,7 +302,9 @@ def climb(
         queries: int64 (t, 3); WEIGHT is given.
         groups: int64 (g, 5); ON, HOME_ON, GROUP_FIRST and GROUP_END are given, ON holds the answer afterwards.
         flips: moves at most.
+        target: an objective that none exceeds; the search ends there.
         sample: of the moves that gain, how many are looked at.
+        rest: moves for which a bit that was flipped stays, unless it makes the best record so far.
         by_chance: how many in 2^16 of the moves at a local maximum are random ones.
         seed: of the random numbers.
 
@@ -312,9 +320,11 @@ def climb(
     _begin(parity, literals, attributes, queries, groups, rising, failing, sizes)
     best, best_at, done = sizes[_VALUE], 0, 0
     counter: _Whole = np.uint64(0)
-    while done < flips and sizes[_FAILING] > 0:
+    pause = min(rest, len(attributes) // 3)
+    while done < flips and sizes[_FAILING] > 0 and best < target:
         chosen: _Whole = np.int64(-1)
         score: _Whole = np.int64(0)
+        rested = max(done - pause, 0)
         if sizes[_RISING] > 0:
             few = sizes[_RISING] <= sample
             for i in range(sizes[_RISING] if few else sample):
@@ -324,18 +334,21 @@ def climb(
                     counter += np.uint64(1)
                 v = np.int64(rising[place])
                 its = _score(v, attributes, groups)
+                if attributes[v, FLIPPED] > rested and sizes[_VALUE] + its <= best:
+                    continue
                 if its > score or (its == score and attributes[v, FLIPPED] < attributes[chosen, FLIPPED]):
                     chosen, score = v, its
-        else:
+        if chosen < 0:
             randomly = _below(_random(seed, counter), 65536) < by_chance
-            chosen = _repairing(parity, literals, members, attributes, queries, groups, failing, sizes, randomly, seed,
-                                counter + np.uint64(1))
+            chosen = _repairing(parity, literals, members, attributes, queries, groups, failing, sizes, rested,
+                                randomly, seed, counter + np.uint64(1))
             counter += np.uint64(2 + literals.shape[1] + len(members))
         undo[done] = -1  # a clause without literals, or all of them in groups of one attribute: nothing mends it
         if chosen >= 0:
             undo[done] = _move(chosen, parity, literals, occurs, members, attributes, queries, groups, rising, failing,
                                touched, sizes)
             attributes[chosen, FLIPPED] = done + 1
+            attributes[undo[done], FLIPPED] = done + 1
         done += 1
         if sizes[_VALUE] > best:
             best, best_at = sizes[_VALUE], done

@@ -52,6 +52,7 @@ class Enumeration:
             InvalidInput: too many active values, or an argument that is not as described.
         """
         default = checked_start(terms, start)[0]
+        whole("seed", seed)
         clauses = separated(terms)
         axes = _axes(terms, clauses, default)
         states = math.prod(len(axis) for axis in axes)

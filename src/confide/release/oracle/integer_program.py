@@ -26,8 +26,8 @@ _NEAREST = LocalSearch(flips_per_variable=0, flips=0, coins=0)
 class IntegerProgram:
     """Branch and bound by HiGHS, warm-started; at a time limit the best record so far counts.
 
-    First a local search finds a record, and a linear program bounds the optimum. If these meet, that proves the
-    record optimal; else HiGHS goes on from that record. Its own bound and its own word for an optimum are in doubles
+    First a linear program bounds the optimum and a local search finds a record. If these meet, that proves the record
+    optimal; else HiGHS goes on from that record. Its own bound and its own word for an optimum are in doubles
     and nobody can check them, so `Answer.upper_bound` stays the certified one.
 
     Args:
@@ -76,21 +76,20 @@ class IntegerProgram:
         """
         records = checked_start(terms, start)
         seed = whole("seed", seed)
-        if self.search is not None:
-            found = self.search.solve(terms, records, seed).record
-        else:
-            found = max(records, key=terms.value)
         began = time.monotonic()
         bound = linear_bound(terms, self.time_limit)
         left = self.time_limit - (time.monotonic() - began)
         stopped = bound.timed_out
-        if terms.value(found) < bound.clauses and left > 0:
+        found = (self.search or _NEAREST).towards(terms, records, seed, bound.clauses)
+        open_gap = terms.value(found) < bound.clauses
+        stopped = stopped or (open_gap and left <= 0)
+        if open_gap and left > 0:
             solved = solve(build(terms, self.form, literal=self.literal), start=found, time_limit=left)
             stopped = stopped or solved.timed_out
             if solved.record is not None:
                 # Free bits, and those that cost nothing, return to the default.
                 record = _whole_record(terms, records[0], solved.record)
-                record = _NEAREST.solve(terms, (records[0], record), seed).record
+                record = _NEAREST.towards(terms, (records[0], record), seed, bound.clauses)
                 found = max(found, record, key=terms.value)
         return answered(terms, found, upper_bound=float(bound.clauses), timed_out=stopped)
 

@@ -1,0 +1,160 @@
+"""Certified bounds by weak duality, and the rows of parities (spec query_release E2.4, E3, acceptance 8)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle_instances import brute_force, instance, product_rounds
+
+from confide.contract.errors import InvalidInput
+from confide.release.oracle import (
+    LocalSearch,
+    Terms,
+    all_on_from_parities,
+    certified_bound,
+    linear_bound,
+    parity_row,
+    row_defects,
+    upper_bound,
+)
+from confide.release.oracle.program import build, linear_duals, solve
+
+kinds = st.sampled_from(["conjunctions", "parities"])
+
+
+@given(st.integers(0, 10**6), kinds, st.booleans())
+def test_the_bound_is_never_below_the_optimum(seed: int, kind: str, grouped: bool) -> None:
+    terms = instance(seed, kind=kind, grouped=grouped, most=8)
+    bound = linear_bound(terms)
+    assert brute_force(terms).max() <= bound.clauses <= terms.clauses
+    assert upper_bound(terms) == bound.clauses
+
+
+@given(st.integers(0, 10**6), kinds, st.booleans(), st.data())
+def test_any_multipliers_make_a_bound(seed: int, kind: str, grouped: bool, data: st.DataObject) -> None:
+    """Negative ones, huge ones, none at all, not a number: all valid, whatever a solver returns."""
+    terms = instance(seed, kind=kind, grouped=grouped, most=7)
+    program = build(terms)
+    some = data.draw(st.lists(st.one_of(st.floats(), st.floats(0, 3)), min_size=1, max_size=20))
+    multipliers = np.resize(np.array(some), program.upper.size)
+    assert certified_bound(program, multipliers) >= brute_force(terms).max()
+
+
+@given(st.integers(0, 10**6), kinds, st.booleans())
+def test_the_bound_is_the_sum_of_weak_duality(seed: int, kind: str, grouped: bool) -> None:
+    """The arithmetic, once more, in fractions."""
+    terms = instance(seed, kind=kind, grouped=grouped, most=7)
+    program = build(terms)
+    g = np.random.Generator(np.random.PCG64(seed))
+    duals = np.rint(g.random(program.upper.size) * 64) / 64
+    reduced = [Fraction(int(c)) for c in program.cost]
+    total = Fraction(program.shift)
+    for row, y in enumerate(duals.tolist()):
+        total += Fraction(y) * int(program.upper[row])
+        for k in range(program.starts[row], program.starts[row + 1]):
+            reduced[program.columns[k]] -= Fraction(y) * int(program.values[k])
+    total += sum(max(c, Fraction(0)) * int(u) for c, u in zip(reduced, program.top, strict=True))
+    assert certified_bound(program, duals) == total
+
+
+def test_huge_weights_do_not_overflow() -> None:
+    """Coarser multipliers, or none, and still a bound."""
+    for weight in (2**20, 2**30, 2**38):
+        terms = Terms(kind="conjunctions", attributes=6, index=[[0, 1, 2], [2, 3, 4], [0, 4, 5]],
+                      bits=[[1, 1, 0], [1, 1, 1], [0, 1, 0]], weights=[weight, -weight, weight], constant=weight)
+        bound = linear_bound(terms)
+        assert bound.value >= brute_force(terms).max() == LocalSearch().solve(terms, (np.zeros(6, bool),), 0).value
+        assert bound.value <= terms.clauses
+
+
+def test_many_queries_of_huge_weight_have_the_trivial_bound() -> None:
+    terms = Terms(kind="conjunctions", attributes=10, index=np.tile([[0, 1, 2]], (64, 1)), bits=np.ones((64, 3), bool),
+                  weights=np.full(64, 2**34))
+    program = build(terms)
+    wide = program._replace(cost=program.cost << 24, values=program.values << 16)
+    assert certified_bound(wide, np.ones(program.upper.size)) == int(wide.cost.astype(object).sum())
+
+
+def test_a_wrong_number_of_duals_is_refused() -> None:
+    program = build(instance(1))
+    with pytest.raises(InvalidInput, match="duals"):
+        certified_bound(program, np.zeros(program.upper.size + 1))
+    with pytest.raises(InvalidInput, match="time_limit"):
+        upper_bound(instance(1), 0.0)
+
+
+def test_the_disaggregated_bound_is_the_better_one() -> None:
+    """And often the optimum: the later rounds of the game are proved in milliseconds (spec, table of E2)."""
+    tight = 0
+    for t, (terms, start) in product_rounds(200, 200, (1, 5, 20, 30), seed=4, queries=20_000).items():
+        value = LocalSearch().solve(terms, start, t).value
+        printed = build(terms, "printed")
+        loose, bound = certified_bound(printed, linear_duals(printed)[0]), linear_bound(terms)
+        assert value <= bound.clauses <= bound.value <= loose + Fraction(1, 2**10)
+        assert loose - bound.value > 1
+        tight += value == bound.clauses
+    assert tight >= 1
+
+
+def test_a_search_that_knows_the_bound_stops_there() -> None:
+    """Certified, an answer that reaches its bound is optimal, and found in the first flips."""
+    terms, start = product_rounds(200, 200, (30,), seed=4, queries=20_000)[30]
+    answer = LocalSearch(certify=True, flips_per_variable=2000).solve(terms, start, 1)
+    assert answer.gap == 0.0
+    assert answer.value == terms.value(answer.record)
+
+
+def test_a_bound_cut_short_is_a_bound() -> None:
+    terms = product_rounds(300, 1500, (1,), seed=2, queries=20_000)[1].terms
+    short, whole = linear_bound(terms, 1e-6), linear_bound(terms)
+    assert short.timed_out
+    assert not whole.timed_out
+    assert whole.value <= short.value <= terms.clauses
+
+
+# ---- parities
+
+
+def test_the_printed_row_forbids_three_ones() -> None:
+    """Acceptance 8, erratum 4: the defect list is exactly {(3, 3)} as printed, and empty as corrected."""
+    assert row_defects(literal=True) == [(3, 3)]
+    assert row_defects(literal=False) == []
+    assert row_defects(literal=False, sizes=tuple(range(12))) == []
+    assert parity_row(7, positive=True).most == 3
+    with pytest.raises(InvalidInput):
+        parity_row(-1, positive=True)
+
+
+def test_the_printed_row_loses_records() -> None:
+    """Three ones are best here; the printed program cannot say so, the corrected one does."""
+    terms = Terms(kind="parities", attributes=3, index=[[0, -1, -1], [1, -1, -1], [2, -1, -1], [0, 1, 2]],
+                  bits=np.ones((4, 3), dtype=bool), weights=[-2, -2, -2, 1], constant=6)
+    best = int(brute_force(terms).max())
+    corrected = solve(build(terms, "printed"), start=None, time_limit=60.0)
+    literal = solve(build(terms, "printed", literal=True), start=None, time_limit=60.0)
+    assert corrected.record.tolist() == [True, True, True]
+    assert terms.value(corrected.record) == best == 6
+    assert literal.optimal
+    assert terms.value(literal.record) < best
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_marginals_follow_from_parities(size: int) -> None:
+    """Erratum 5: with the signs the sum is the all-on cell, without them the all-off one; p of nothing is exact."""
+    for ones in product([0, 1], repeat=size):
+        def parity(subset: tuple[int, ...], ones: tuple[int, ...] = ones) -> int:
+            return math.prod(1 - 2 * ones[i] for i in subset)
+
+        def unsigned(subset: tuple[int, ...], ones: tuple[int, ...] = ones) -> int:
+            return (-1) ** len(subset) * math.prod(1 - 2 * ones[i] for i in subset)
+
+        assert all_on_from_parities(size, parity) == all(ones)
+        assert all_on_from_parities(size, unsigned) == (not any(ones))
+    worst = all_on_from_parities(size, lambda subset: (-1) ** len(subset) * 0.125) - 2.0**-size
+    assert worst == pytest.approx((1 - 2.0**-size) * 0.125)
