@@ -392,8 +392,9 @@ def test_errors_stay_below_certificates_that_say_something(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "field"), [
-    ({"n": 0}, "n"), ({"eta": 0.0}, "eta"), ({"eta": math.nan}, "eta"), ({"rounds": 0}, "rounds"),
-    ({"samples": 0}, "samples"), ({"n": 2**40, "rounds": 2**13}, "rounds"), ({"delta": 1.0}, "delta"),
+    ({"n": 0}, "n"), ({"eta": 0.0}, "eta"), ({"eta": math.nan}, "eta"), ({"eta": 1e300}, "eta"),
+    ({"rounds": 0}, "rounds"), ({"samples": 0}, "samples"), ({"n": 2**40, "rounds": 2**13}, "rounds"),
+    ({"delta": 1.0}, "delta"),
     ({"calculator": "best"}, "calculator"), ({"beta": 0.0}, "beta"), ({"seed": -1}, "seed"), ({"free": "ones"}, "free"),
     ({"free": "marginals"}, "marginal_rho"), ({"marginal_rho": 0.1}, "marginal_rho"),
     ({"free": "marginals", "marginal_rho": 0.1, "calculator": "pure"}, "calculator"), ({"oracle": 3}, "oracle"),

@@ -134,12 +134,12 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
 
 
 def check_exact(rounds: int, n: int, eta: float) -> None:
-    """Refuse sizes beyond which payoffs are not exact.
+    """Refuse sizes beyond which payoffs are not exact, or logits not finite.
 
     Raises:
-        InvalidInput: rounds times n reaches 2^52.
+        InvalidInput: rounds times n reaches 2^52, or a step size beyond 2^40.
     """
-    positive("eta", eta)
+    positive("eta", eta, at_most=2.0**40)
     if rounds * n >= EXACT:
         raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records are beyond exact integers",
                            "rounds times n must be below 2^52")
