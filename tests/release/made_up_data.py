@@ -13,7 +13,7 @@ from confide.release.codes import Codes
 from confide.release.columns import Binned, Levels
 from confide.release.schema import Schema
 
-__all__ = ["brute_answers", "latent_classes", "published"]
+__all__ = ["brute_answers", "latent_classes", "published", "uneven_classes"]
 
 _SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -27,6 +27,13 @@ def latent_classes(seed: int, n: int, d: int, classes: int, flip: float | None =
     if flip is not None:
         p = np.where(p < 0.5, flip, 1 - flip)
     return g.random((n, d)) < p[g.integers(0, classes, n)]
+
+
+def uneven_classes(seed: int, n: int, d: int, classes: int) -> np.ndarray:
+    """(n, d) bits of a mixture of product laws with probabilities of Beta(1/2, 1/2) and shares of Dirichlet(5)."""
+    g = study_generator(seed, "uneven classes")
+    p, shares = g.beta(0.5, 0.5, (classes, d)), g.dirichlet(np.full(classes, 5.0))
+    return g.random((n, d)) < p[g.choice(classes, n, p=shares)]
 
 
 def brute_answers(law: np.ndarray, workload) -> np.ndarray:

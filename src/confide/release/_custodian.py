@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.privacy.events import Event
 from confide.release.answers import TrueAnswers, true_answers
+from confide.release.codes import Codes
+from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["TRIVIAL", "Charge", "counts_of", "no_shares", "true_errors"]
+__all__ = ["TRIVIAL", "Charge", "counts_of", "no_shares", "records_of", "true_errors"]
 
 TRIVIAL = 0.5
 """The largest error of answering 1/2 to everything, which takes no data."""
@@ -24,11 +26,25 @@ Charge = Callable[[Sequence[Event]], object]
 """Debits the events of a run, all or none, or raises."""
 
 
+def records_of(data: Any, schema: Schema | None) -> PackedBits | Codes | TrueAnswers:
+    """The data in a form that can be read twice: bits are packed, a table is encoded.
+
+    Args:
+        data: a bool array, what has such a form already, or with a schema a table of any kind.
+        schema: of a table.
+    """
+    if isinstance(data, PackedBits | Codes | TrueAnswers):
+        return data
+    if schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b"):
+        return PackedBits.pack(data)
+    return schema.encode(data)
+
+
 def counts_of(data: Any, workload: Workload, n: int, schema: Schema | None = None) -> NDArray[np.int64]:
     """(k,) true counts; private.
 
     Args:
-        data: `TrueAnswers` of this workload, or whatever `true_answers` takes.
+        data: `TrueAnswers` of this workload, or what `records_of` takes.
         workload: the queries.
         n: how many records there must be.
         schema: of a table.
@@ -36,7 +52,8 @@ def counts_of(data: Any, workload: Workload, n: int, schema: Schema | None = Non
     Raises:
         InvalidInput: not n records, or true answers of another number of queries.
     """
-    answers = data if isinstance(data, TrueAnswers) else true_answers(data, workload, schema)
+    read = records_of(data, schema)
+    answers = read if isinstance(read, TrueAnswers) else true_answers(read, workload)
     if answers.records != n:
         raise InvalidInput("data", "is not of n records", f"must be of {n}")
     counts = np.asarray(answers.counts)
@@ -53,4 +70,4 @@ def no_shares() -> pa.Table:
 def true_errors(answers: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> dict[str, float]:
     """Average and maximum error of answers; a diagnostic, never for a release."""
     errors = np.abs(answers - counts / n)
-    return {"average_error": float(errors.mean()), "maximum_error": float(errors.max())}
+    return {"mean_error": float(errors.mean()), "max_error": float(errors.max())}

@@ -32,7 +32,7 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.release._custodian import TRIVIAL, Charge, counts_of, no_shares, true_errors
+from confide.release._custodian import TRIVIAL, Charge, counts_of, no_shares, records_of, true_errors
 from confide.release._histogram import LARGEST_BLOCK
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.mwem import MWEM
@@ -266,11 +266,11 @@ class _Budgeted(_Baseline):
     def _loss(self) -> PrivacyLoss:
         return ApproxDP(self.epsilon, self.delta)
 
-    def _noisy(self, counts: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
+    def _noisy(self, counts: NDArray[np.int64], source: Noise, stream: str) -> NDArray[np.int64]:
         """Ideal Gaussian noise added and rounded to whole counts, as one step: post-processing of the real mechanism,
         so its exact trade-off holds.
         """
-        found = source.gaussian(self.sigma, len(counts), stream=(type(self).__name__, "counts"),
+        found = source.gaussian(self.sigma, len(counts), stream=(type(self).__name__, stream),
                                 center=counts.astype(np.float64), grid=0)
         return found.astype(np.int64)
 
@@ -308,7 +308,7 @@ class IndependentMarginals(_Budgeted):
 
     def _release(self, data: Any, source: Noise) -> IndependentBillboard:
         counts = counts_of(data, self.measured, self.n, self.schema)
-        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source))
+        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -400,9 +400,9 @@ class NoisyAnswers(_Budgeted):
     def _release(self, data: Any, source: Noise) -> NoisyBillboard:
         counts = counts_of(data, self.workload, self.n, self.schema)
         if self.law == "laplace":
-            noisy = source.discrete_laplace(self.scale, len(counts), stream=("NoisyAnswers", "laplace"), center=counts)
+            noisy = source.discrete_laplace(self.scale, len(counts), stream=("NoisyAnswers", self.law), center=counts)
         else:
-            noisy = self._noisy(counts, source)
+            noisy = self._noisy(counts, source, self.law)
         return NoisyBillboard(records=self.n, workload=self.workload, noisy=noisy)
 
 
@@ -457,7 +457,7 @@ def compare(
     """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
 
     Args:
-        data: as `true_answers` takes it; it is read twice.
+        data: as `true_answers` takes it.
         workload: the queries.
         epsilon: of each baseline, in nats.
         delta: of each baseline, in (0, 1).
@@ -481,13 +481,14 @@ def compare(
         if not isinstance(outcome, SimulatedOutcome):
             raise InvalidInput("releases", f"{name!r} is no simulated outcome",
                                "the true errors of a release are not to be told")
-    true = true_answers(data, workload, schema)
+    records: Any = records_of(data, schema)
+    true = true_answers(records, workload)
     n = true.records
     noise = Noise.simulated(seed)
     plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema}
     budget = {**plain, "epsilon": epsilon, "delta": delta}
     product = IndependentMarginals(**budget)
-    ones = true_answers(data, product.measured, schema)
+    ones = true_answers(records, product.measured)
     methods: dict[str, tuple[Mechanism, TrueAnswers]] = {
         "all zeros": (AllZeros(**plain), true),
         "uniform": (Uniform(**plain), true),
@@ -510,4 +511,5 @@ def _row(name: str, outcome: Outcome | SimulatedOutcome, true: TrueAnswers, work
     board: Any = outcome.billboard
     errors = true_errors(board.answers(workload), np.asarray(true.counts), true.records)
     loss = "; ".join(str(promise.loss) for promise in outcome.guarantees.privacy)
-    return ComparisonRow(method=name, privacy=loss, **errors)
+    return ComparisonRow(method=name, average_error=errors["mean_error"], maximum_error=errors["max_error"],
+                         privacy=loss)

@@ -34,11 +34,10 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
-from confide.release._custodian import Charge, counts_of, no_shares, true_errors
+from confide.release._custodian import Charge, counts_of, no_shares, records_of, true_errors
 from confide.release._dual_fit import fit_weights, total_variation
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
 from confide.release.guarantees import answers_accuracy, concentrated_privacy
@@ -432,9 +431,7 @@ class Reweighted(Mechanism):
         if charge is not None:
             charge(self.events())
         game, workload = self.dual_query, self.workload
-        if not isinstance(data, TrueAnswers | PackedBits | Codes):
-            bits = game.schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b")
-            data = PackedBits.pack(data) if bits or game.schema is None else game.schema.encode(data)
+        data = records_of(data, game.schema)
         counts = counts_of(data, workload, self.n)
         whole_records = game.free == "marginals" or (game.one_hot and isinstance(data, PackedBits))
         given = data if whole_records else TrueAnswers(counts=counts, records=self.n)
