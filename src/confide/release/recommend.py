@@ -16,12 +16,13 @@ from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, R
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import MOST_QUERIES, DualQuery
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "marginal_fit", "recommend", "usual_samples"]
+__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "recommend", "usual_samples"]
 
 STEP = 2.0
 """DualQuery's usual step size."""
@@ -107,7 +108,7 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: marginal_fit(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(schema, n, epsilon, delta), gaussian if pure else ""),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
@@ -172,11 +173,6 @@ def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: flo
         raise Refused(f"its histogram would have 2^{named.universe_bits} cells, and take minutes",
                       f"ask for it by name; it is advised up to 2^{_UNIVERSE}")
     return named
-
-
-def marginal_fit(schema: Schema, n: int, epsilon: float, delta: float, **options: Any) -> Mechanism:
-    """MarginalFit with its usual tables."""
-    raise Refused("is not there yet")
 
 
 def _there(found: Prediction) -> Mechanism:

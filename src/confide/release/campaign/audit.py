@@ -42,6 +42,7 @@ from confide.release.campaign.results import bars, released_answers
 from confide.release.codes import Codes
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
@@ -103,6 +104,9 @@ def tiny(it: Mechanism) -> Mechanism:
                              oracle=it.dual_query.oracle)
             return replace(it, dual_query=game, rho_mea=0.5, measured=4, listed=None,
                            rho_sel=0.1 if it.selection == "private" else 0.0)
+        case MarginalFit():
+            return replace(it, n=_RECORDS, schema=_TINY, rho=0.5, tables=min(4, it.tables), batches=2, population=200,
+                           widths=(2, 3))
         case MWEM():
             return MWEM(**both, rounds=5, epsilon=2.0, form=it.form, passes=it.passes)
         case NoisyAnswers():
@@ -202,6 +206,10 @@ def own_rho(it: Mechanism) -> float:
             return float(it.samples * steps) + it.marginal_rho
         case Reweighted():
             return own_rho(it.dual_query) + it.rho_sel + it.rho_mea
+        case MarginalFit():
+            parts, columns = it.split, sum(size > 1 for size in it.schema.sizes)
+            chosen = it.tables * (parts.epsilon**2 / 8 + 1 / parts.sigma**2) if it.tables else 0.0
+            return columns / parts.one_way**2 + chosen
         case MWEM():
             return 5 * it.epsilon**2 / (32 * it.rounds)
         case NoisyAnswers(law="laplace"):

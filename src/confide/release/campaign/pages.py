@@ -15,6 +15,7 @@ from confide.release.campaign.results import AnyOutcome, bars, released_answers
 from confide.release.campaign.words import query_words
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema
@@ -44,6 +45,11 @@ def describe(plan: QueriesPlan) -> str:
             game = it.dual_query
             return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
                     f"records reweighted on {it.count:,} answers with Gaussian noise")
+        case MarginalFit():
+            return (f"MarginalFit: tables of every column, and of {it.tables:,} sets of "
+                    f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
+                    f"{it.split.one_way:.4g} and {it.split.sigma:.4g} records on every cell; a population of "
+                    f"{it.population:,} made-up rows is fitted to them")
         case MWEM():
             return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
         case NoisyAnswers(law="laplace"):
@@ -239,6 +245,10 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
             found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
                          f"{1 - certificate.failure:.0%}.")
     board: Any = outcome.billboard
+    if isinstance(board, FittedMarginals):
+        found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
+                     f"{board.diversity:.0%} of its rows count.")
+        found.extend(f"Warning: {doubt}." for doubt in board.warnings)
     fell = getattr(getattr(board, "rounds", None), "fell_back", None)
     if fell is not None and int(np.asarray(fell).sum()):
         found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")

@@ -18,6 +18,7 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.release.campaign.config import QueriesConfig, Recommended
 from confide.release.campaign.methods import build
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
 from confide.release.recommend import Recommendation, candidates, recommend
@@ -119,6 +120,8 @@ class QueriesPlan:
                 return self.mechanism.rounds
             case Reweighted():
                 return self.mechanism.dual_query.rounds
+            case MarginalFit():
+                return self.mechanism.batches
         return None
 
     @property
