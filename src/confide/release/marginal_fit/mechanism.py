@@ -230,8 +230,7 @@ class MarginalFit(Mechanism):
         private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
         free = np.ones(len(self.candidates), dtype=np.bool_)
         while len(fit.chosen) < self.tables:
-            told = scores(fit.model.columns, whole_weights(fit.model.weights, self.n), self.candidates, fit.sizes,
-                          private, self.n, self.split.sigma, self.seed, fit.batches)
+            told = self._scores(fit, private)
             fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
             if progress is not None:
                 progress(len(fit.chosen), self.tables)
@@ -259,6 +258,12 @@ class MarginalFit(Mechanism):
                 noisy = source.discrete_gaussian(sigma, size, stream=("one-way", j), center=table)
                 raw.append(RawTable((j,), noisy, sigma))
         return raw
+
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+        """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
+        rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
+        return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
+                      self.n, self.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
