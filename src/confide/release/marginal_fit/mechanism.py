@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.privacy.accounting import Accountant
@@ -190,7 +190,9 @@ class MarginalFit(Mechanism):
 
     def guarantees(self) -> Guarantees:
         account = Accountant(self.events())
-        losses = [ZCDP(account.rho()), *([ApproxDP(account.epsilon(self.delta), self.delta)] if self.delta else [])]
+        losses: list[PrivacyLoss] = [ZCDP(account.rho())]
+        if self.delta:
+            losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
         return Guarantees(tuple(
             Privacy(loss=loss, unit=_UNIT, audience=Audience.PUBLIC,
                     note="one record is replaced by another; how many there are is public",
