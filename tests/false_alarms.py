@@ -51,6 +51,8 @@ SHARES: dict[str, float] = {
     # acquisition
     "acquisition.release.error": 1e-8,
     "acquisition.audit.sampler": 5e-9,
+    # query release; three comparisons
+    "release.bars": 1e-9,
 }
 
 

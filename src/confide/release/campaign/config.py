@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written
 from confide.release.campaign.words import parse_queries
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
@@ -123,6 +126,11 @@ class PrivacyTable(_Table):
 
     epsilon: Positive = Field(description="in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
+
+    @property
+    def spendable(self) -> float:
+        """The largest double that is not above epsilon as it is written: a budget of 0.1 has to admit 0.1."""
+        return math.nextafter(self.epsilon, 0.0) if Fraction(self.epsilon) > written(self.epsilon) else self.epsilon
 
 
 class Recommended(_Table):

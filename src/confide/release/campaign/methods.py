@@ -38,7 +38,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
         Refused: no setting stays within the budget, or the universe is too large; says what would do.
     """
     method, privacy = config.method, config.privacy
-    n, epsilon, delta = config.data.records, privacy.epsilon, privacy.delta
+    n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
     if config.rows.count and method.name in _ROWLESS:
         raise InvalidInput("rows.count", f"the method {method.name!r} gives answers alone, and no rows",
                            'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')

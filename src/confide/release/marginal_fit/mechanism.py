@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -164,7 +164,10 @@ class MarginalFit(Mechanism):
             check_columns(sizes, chosen)
             most = rest.get("largest_table", cls.largest_table)
             tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
-        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        while Accountant(made.events()).rho() > rho:  # parts that are rounded up may come to an ulp more
+            made = replace(made, rho=math.nextafter(made.rho, 0.0))
+        return made
 
     # ---- public arithmetic
 
