@@ -47,8 +47,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
                            'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
     match method:
         case MarginalFitTable():
-            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, tables=method.tables,
-                                                          population=method.population, seed=method.seed))
+            options = method.model_dump(exclude={"name"}, exclude_none=True)
+            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, **options))
         case DualQueryTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))
