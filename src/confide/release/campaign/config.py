@@ -146,7 +146,7 @@ class MarginalFitTable(_Table):
     tables: int | None = Field(default=None, ge=0, le=10_000,
                                description="T, sets of columns whose tables are measured; default by the columns")
     population: int | None = Field(default=None, ge=1000, le=2_000_000,
-                                   description="N, weighted rows of the fit; default 100,000, or half beyond 60 columns")
+                                   description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
     seed: Seed = 0
 
 

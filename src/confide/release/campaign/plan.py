@@ -74,10 +74,11 @@ class QueriesPlan:
         """What the release loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
         losses = [promise.loss for promise in self.guarantees.privacy]
         stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
-        found = stated or [loss for loss in losses if isinstance(loss, PureDP)]
-        if found:
-            return min(found, key=lambda loss: loss.epsilon)
-        return Accountant(self.events).loss(self.config.privacy.delta)
+        pure = [loss for loss in losses if isinstance(loss, PureDP)]
+        if stated:
+            return min(stated, key=lambda loss: loss.epsilon)
+        return min(pure, key=lambda loss: loss.epsilon) if pure else Accountant(self.events).loss(
+            self.config.privacy.delta)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
