@@ -18,7 +18,7 @@ from confide.release.campaign.config import (
 )
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.recommend import STEP, dual_query, gaussian_noise, usual_samples
+from confide.release.recommendation import STEP, dual_query, gaussian_noise, usual_samples
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -21,7 +21,7 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
-from confide.release.recommend import Recommendation, candidates, recommend
+from confide.release.recommendation import Recommendation, candidates, recommend
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -21,7 +21,7 @@ from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
 from confide.release.marginal_fit import MarginalFit
 from confide.release.predicted import predict
-from confide.release.recommend import Recommendation, dual_query, gaussian_noise, recommend, usual_samples
+from confide.release.recommendation import Recommendation, dual_query, gaussian_noise, recommend, usual_samples
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
                  Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
