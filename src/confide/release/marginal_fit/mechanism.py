@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
-from confide.privacy.losses import ZCDP
+from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
@@ -79,6 +79,7 @@ class MarginalFit(Mechanism):
         widths: how many columns a chosen table may have: (2,), (3,) or (2, 3).
         largest_table: cells of a chosen table at most, <= 65,535.
         seed: public, of shuffles, resampling and the fit's own draws. It protects nobody and need not be secret.
+        delta: in [0, 1), at which epsilon is stated; 0 states none.
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
@@ -108,6 +109,7 @@ class MarginalFit(Mechanism):
     widths: tuple[int, ...] = (2, 3)
     largest_table: int = 20_000
     seed: int = 0
+    delta: float = 0.0
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
@@ -131,6 +133,7 @@ class MarginalFit(Mechanism):
         if whole("largest_table", self.largest_table, at_least=4) > _MOST_CELLS:
             raise InvalidInput("largest_table", f"{self.largest_table} is too large", f"must be at most {_MOST_CELLS}")
         whole("seed", self.seed)
+        fraction("delta", self.delta, zero=True)
         check_columns(self.schema.sizes, self.widths if self.tables else (2,))
         if self.tables > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
@@ -170,7 +173,10 @@ class MarginalFit(Mechanism):
             tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
-        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, **rest)
+        made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        while Accountant(made.events()).rho() > rho:  # parts that are rounded up may come to an ulp more
+            made = replace(made, rho=math.nextafter(made.rho, 0.0))
+        return made
 
     # ---- public arithmetic
 
@@ -195,12 +201,16 @@ class MarginalFit(Mechanism):
         return self.split.events()
 
     def guarantees(self) -> Guarantees:
-        return Guarantees((
-            Privacy(loss=ZCDP(Accountant(self.events()).rho()), unit=_UNIT, audience=Audience.PUBLIC,
+        account = Accountant(self.events())
+        losses: list[PrivacyLoss] = [ZCDP(account.rho())]
+        if self.delta:
+            losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
+        return Guarantees(tuple(
+            Privacy(loss=loss, unit=_UNIT, audience=Audience.PUBLIC,
                     note="one record is replaced by another; how many there are is public",
                     source=Source(document="confide", spec="query_release D6",
-                                  statement="a replaced record moves two cells of a table, and a score by 2 counts")),
-        ))
+                                  statement="a replaced record moves two cells of a table, and a score by 2 counts"))
+            for loss in losses))
 
     # ---- the run
 
@@ -259,7 +269,8 @@ class MarginalFit(Mechanism):
         for j, size in enumerate(self.schema.sizes):
             if size > 1:
                 table = _table(columns, counts, (j,), (size,))
-                raw.append(RawTable((j,), table + source.discrete_gaussian(sigma, size, stream=("one-way", j)), sigma))
+                noisy = source.discrete_gaussian(sigma, size, stream=("one-way", j), center=table)
+                raw.append(RawTable((j,), noisy, sigma))
         return raw
 
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
@@ -287,8 +298,8 @@ class MarginalFit(Mechanism):
     ) -> RawTable:
         members, sigma = self.candidates.columns(at), self.split.sigma
         shape = tuple(self.schema.sizes[j] for j in members)
-        noise = source.discrete_gaussian(sigma, shape, stream=("table", at))
-        return RawTable(members, _table(columns, counts, members, shape) + noise, sigma)
+        table = _table(columns, counts, members, shape)
+        return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
 
     def _diagnostics(self, board: FittedMarginals, codes: Codes) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""
