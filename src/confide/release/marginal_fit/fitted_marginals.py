@@ -1,0 +1,143 @@
+"""`FittedMarginals`: what everybody sees of a run of `MarginalFit`: noisy tables, and the population that fits them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, non_negative, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.outcome import Billboard, Certificate
+from confide.release.codes import Codes
+from confide.release.marginal_fit.measured import MeasuredTables
+from confide.release.marginal_fit.population import equal_rows
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["FittedMarginals", "FittedMarginalsCertificate"]
+
+_MISFIT, _DIVERSE = 0.02, 0.3  # above and below which a fit is doubtful
+_UNIT = 1e-9  # how far the weights may be from summing to 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedMarginals(Billboard):
+    """The public record of a run: what was measured, and a weighted population that was fitted to it.
+
+    The population follows from the measurements and the plan's public seed, bit for bit: `MarginalFit.check` fits it
+    again. Answers and rows are free, as often as anybody likes.
+
+    Args:
+        schema: the public columns.
+        records: n.
+        tables: the measured tables, in the order of their release; first one of each column that has several cells.
+        cells: uint16 (N, m) distinct rows of the population, in lexicographic order.
+        weights: float64 (N,), > 0 with sum 1.
+        misfit: mean L1 distance of the population's tables and their targets, in [0, 2]. Targets are noisy, so that
+            they contradict each other a little: it is never 0.
+        diversity: effective number of rows, as a share of those that were fitted, in (0, 1].
+    """
+
+    schema: Schema
+    records: int
+    tables: MeasuredTables
+    cells: NDArray[np.uint16] = field(repr=False)
+    weights: NDArray[np.float64] = field(repr=False)
+    misfit: float
+    diversity: float
+
+    def __post_init__(self) -> None:
+        whole("records", self.records, at_least=1)
+        weights = self.weights
+        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (len(self.cells),):
+            raise InvalidInput("weights", "are not one double for each row", f"must have shape ({len(self.cells)},)")
+        if not ((weights > 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
+            raise InvalidInput("weights", "are no law", "must be > 0 with sum 1")
+        non_negative("misfit", self.misfit, at_most=2.0 + _UNIT)
+        non_negative("diversity", self.diversity, at_most=1.0 + _UNIT)
+        _ = self.population  # refuses cells that are none of the schema's
+
+    def __repr__(self) -> str:
+        return (f"<FittedMarginals: {len(self.tables)} tables, {len(self.weights):,} rows, misfit {self.misfit:.4f}, "
+                f"diversity {self.diversity:.2f}>")
+
+    @cached_property
+    def population(self) -> Codes:
+        """The rows as records of the schema; `weights` says how much each counts."""
+        return Codes(schema=self.schema, cells=self.cells)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful about the fit, in words; nothing where it is sound."""
+        found = []
+        if self.misfit > _MISFIT:
+            found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: more than {_MISFIT}")
+        if self.diversity < _DIVERSE:
+            found.append(f"only {self.diversity:.0%} of the population's rows count: less than {_DIVERSE:.0%}")
+        return tuple(found)
+
+    def answers(self, workload: Workload) -> NDArray[np.float64]:
+        """(k,) shares of the population that satisfy each query, in [0, 1]; of any queries on the same attributes.
+
+        Source: spec query_release D6.
+        """
+        return np.asarray(workload.answers(self.population, self.weights))
+
+    def measured(self, workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What was measured of each query, without the fit: unbiased shares, and the standard deviation of their noise.
+
+        Args:
+            workload: conjunctions.
+
+        Returns:
+            (k,) and (k,); nan and infinity where no measured table has all columns of a query.
+        """
+        counts, deviations = self.tables.estimates(self.schema, workload, self.records)
+        return counts / self.records, deviations / self.records
+
+    def error_bars(self, workload: Workload, *, failure: float = 0.05) -> NDArray[np.float64]:
+        """(k,) how far `answers` may be off: all bars hold together, but for a probability of `failure` over the noise.
+
+        |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/failure)), with the k queries that were measured.
+        Discrete Gaussian noise is sub-Gaussian with variance proxy sigma^2. They cover the noise, not the sampling of
+        the records from anybody else. Infinite for queries of which nothing was measured.
+
+        Args:
+            workload: conjunctions.
+            failure: in (0, 1).
+        """
+        measured, deviation = self.measured(workload)
+        known = np.isfinite(deviation)
+        bars = np.full(len(workload), np.inf)
+        factor = math.sqrt(2.0 * math.log(2.0 * max(1, int(known.sum())) / fraction("failure", failure)))
+        bars[known] = np.abs(self.answers(workload)[known] - measured[known]) + factor * deviation[known]
+        return bars
+
+    def rows(self, count: int | None = None) -> Codes:
+        """The population as records of equal weight, for tools that know no weights.
+
+        Systematic sampling along the lexicographic order of the population; nobody's record, and never more precise
+        than the weighted population.
+
+        Args:
+            count: how many, n if left out.
+        """
+        return Codes(schema=self.schema, cells=equal_rows(self.cells, self.weights,
+                                                          self.records if count is None else count))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedMarginalsCertificate(Certificate):
+    """What a run shows of its own errors, as fractions of n.
+
+    Args:
+        failure: probability, over the noise, that the bound does not hold.
+        cells: largest possible error of a single cell of a measured table, in the population.
+    """
+
+    failure: float
+    cells: float

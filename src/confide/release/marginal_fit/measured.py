@@ -1,0 +1,146 @@
+"""Released tables in flat arrays, and what they say of a query by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.release.marginal_fit.consistency import RawTable
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["MeasuredTables"]
+
+_BLOCK = 2**22  # entries of a mask at once
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredTables:
+    """Noisy tables of a schema's columns, in the order in which they were released.
+
+    Args:
+        members: int64 (t, 3) the columns of each, ascending; -1 where it has fewer.
+        sigmas: float64 (t,) standard deviation of the discrete Gaussian noise of a cell, in counts.
+        counts: int64, all tables end to end, the last column moving fastest.
+
+    Raises:
+        InvalidInput: arrays of other types or shapes.
+    """
+
+    members: NDArray[np.int64]
+    sigmas: NDArray[np.float64]
+    counts: NDArray[np.int64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        tables = len(self.members)
+        for name, kind, shape in (("members", np.int64, (tables, 3)), ("sigmas", np.float64, (tables,)),
+                                  ("counts", np.int64, (np.size(self.counts),))):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
+                raise InvalidInput(f"tables.{name}", "is no array of its shape", f"must be {np.dtype(kind)} {shape}")
+        if not (np.isfinite(self.sigmas).all() and (self.sigmas > 0).all()):
+            raise InvalidInput("tables.sigmas", "are out of range", "must be positive")
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @classmethod
+    def of(cls, raw: list[RawTable]) -> MeasuredTables:
+        """From tables one by one."""
+        members = np.array([(*table.columns, -1, -1)[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
+        return cls(members=members, sigmas=np.array([table.sigma for table in raw], dtype=np.float64),
+                   counts=np.concatenate([table.counts.reshape(-1) for table in raw]).astype(np.int64))
+
+    def raw(self, sizes: tuple[int, ...]) -> list[RawTable]:
+        """The tables one by one.
+
+        Args:
+            sizes: cells of each column.
+
+        Raises:
+            InvalidInput: columns that are not there, or another number of counts.
+        """
+        found, at = [], 0
+        for members, sigma in zip(self.members.tolist(), self.sigmas.tolist(), strict=True):
+            columns = tuple(j for j in members if j >= 0)
+            if not columns or columns[-1] >= len(sizes) or list(columns) != sorted(set(columns)) or \
+                    tuple(members[: len(columns)]) != columns:
+                raise InvalidInput("tables.members", "name no columns of the schema in ascending order")
+            shape = tuple(sizes[j] for j in columns)
+            end = at + int(np.prod(shape))
+            if end > len(self.counts):
+                break
+            found.append(RawTable(columns, self.counts[at:end].reshape(shape), sigma))
+            at = end
+        if len(found) < len(self) or at != len(self.counts):
+            raise InvalidInput("tables.counts", f"{len(self.counts)} for these tables", "must be one for each cell")
+        return found
+
+    def estimates(self, schema: Schema, workload: Workload, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What the least noisy table that knows a query's columns says of it, unbiased, and how noisily.
+
+        Args:
+            schema: the columns.
+            workload: conjunctions over the schema's attributes.
+            n: number of records.
+
+        Returns:
+            (k,) estimates and (k,) standard deviations of their noise, in counts; nan and infinity where no table has
+            all columns of a query.
+        """
+        if workload.kind != "conjunctions":
+            raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")
+        if workload.attributes != schema.attributes:
+            raise InvalidInput("workload", f"is over {workload.attributes} attributes", f"has {schema.attributes}")
+        estimate = np.full(len(workload), np.nan)
+        deviation = np.full(len(workload), np.inf)
+        groups = list(_by_columns(schema, workload))
+        for table in self.raw(schema.sizes):
+            for columns, queries in groups:
+                if not set(columns) <= set(table.columns):
+                    continue
+                for some in np.array_split(queries, 1 + len(queries) * table.counts.size // _BLOCK):
+                    value, cells = _read(table, schema, workload, some, n)
+                    noise = table.sigma * np.sqrt(cells)
+                    better = noise < deviation[some]
+                    estimate[some[better]], deviation[some[better]] = value[better], noise[better]
+        return estimate, deviation
+
+
+def _by_columns(schema: Schema, workload: Workload) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Queries that name the same columns, at most three."""
+    named = np.where(workload.index >= 0, schema.column_of[workload.index], -1)
+    named.sort(axis=1)
+    for width in range(1, named.shape[1]):
+        named[:, width][(named[:, : width] == named[:, width : width + 1]).any(axis=1)] = -1
+    named = -np.sort(-named, axis=1)
+    kinds, place = np.unique(named, axis=0, return_inverse=True)
+    order = np.argsort(place.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(place.reshape(-1), minlength=len(kinds)))
+    for kind, queries in zip(kinds.tolist(), np.split(order, ends[:-1]), strict=True):
+        columns = tuple(sorted(j for j in kind if j >= 0))
+        if len(columns) <= 3:
+            yield columns, queries
+
+
+def _read(
+    table: RawTable, schema: Schema, workload: Workload, queries: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of the cells that satisfy some queries, or n less the others where these are fewer; how many were added."""
+    masks = [np.ones((len(queries), size), dtype=np.float64) for size in table.counts.shape]
+    for literal in range(workload.index.shape[1]):
+        attribute, bit = workload.index[queries, literal], workload.bits[queries, literal]
+        for at, column in enumerate(table.columns):
+            here = (attribute >= 0) & (schema.column_of[attribute] == column)
+            sets = schema.cell_attributes[column][None, :] == attribute[here, None]
+            masks[at][here] *= sets == bit[here, None]
+    letters = "abc"[: len(masks)]
+    spread = table.counts.astype(np.float64)
+    cells = np.prod([mask.sum(axis=1) for mask in masks], axis=0)
+    total = np.einsum(f"{letters},{','.join('q' + letter for letter in letters)}->q", spread, *masks, optimize=True)
+    fewer = cells * 2 > spread.size
+    return np.where(fewer, n - (spread.sum() - total), total), np.where(fewer, spread.size - cells, cells)

@@ -1,0 +1,387 @@
+"""`MarginalFit`: measure the tables that matter, and fit a population to them. For tables with declared columns.
+
+Tables of one column first; then, in batches, tables of two or three columns on which the population is far off are
+chosen by the exponential mechanism and measured with discrete Gaussian noise; after each batch the population is fitted
+to all that was measured. Nothing else reads the data.
+
+Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
+2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise.base import Noise, as_noise
+from confide.privacy.noise.discrete import LARGEST_SCALE
+from confide.privacy.selection import exponential_mechanism
+from confide.release.codes import Codes
+from confide.release.marginal_fit.candidates import Candidates
+from confide.release.marginal_fit.consistency import RawTable, consistent
+from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
+from confide.release.marginal_fit.measured import MeasuredTables
+from confide.release.marginal_fit.model import Model
+from confide.release.marginal_fit.plan import Split, check_columns, default_tables, default_widths, split
+from confide.release.marginal_fit.population import merged
+from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
+from confide.release.schema import Schema
+
+__all__ = ["MarginalFit"]
+
+_UNIT = Unit.RECORD_REPLACED
+_MOST_RECORDS = 2**31 - 1  # counts of candidate tables are kept in 32 bits
+_MOST_ROWS = 10**7  # of the population
+_MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
+_FAILURE = 0.05  # of the certificate
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalFit(Mechanism):
+    """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
+    any query, and is best where few columns matter at a time. No workload is needed.
+
+    `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
+    records would leak.
+
+    Args:
+        n: records, public.
+        schema: the public columns.
+        rho: the cost of a run in zCDP, > 0.
+        tables: T, how many tables are chosen and measured; 0 for one-way tables alone.
+        batches: into how many rounds the choices fall; after each one the population is fitted.
+        population: N, rows of the population, >= 100.
+        one_way: f1, share of rho for the one-way tables, in (0, 1); all of it where there are no others.
+        selection: fs, share of rho for the choices, in (0, 1); what is left measures the chosen tables.
+        widths: how many columns a chosen table may have: (2,), (3,) or (2, 3).
+        largest_table: cells of a chosen table at most, <= 65,535.
+        seed: public, of shuffles, resampling and the fit's own draws. It protects nobody and need not be secret.
+
+    Raises:
+        InvalidInput: a number out of range, or more tables than there are candidates.
+        Refused: more columns than all triples, or all pairs, can be scored of.
+
+    Source: spec query_release D6.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.release import Schema, Workload
+        >>> records = np.repeat(np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint16), 5000, axis=0)
+        >>> fit = MarginalFit.for_budget(Schema.bits(3), 10_000, epsilon=1.0, delta=1e-6, tables=3, population=2000)
+        >>> board = fit.run(Codes(schema=fit.schema, cells=records), Noise.simulated(1)).billboard
+        >>> pairs = Workload.complete(fit.schema, width=2)
+        >>> bool(np.abs(board.answers(pairs) - [0.5, 0.0, 0.0]).max() < 0.01)
+        True
+    """
+
+    n: int
+    schema: Schema
+    rho: float
+    tables: int
+    batches: int = 5
+    population: int = 100_000
+    one_way: float = 0.1
+    selection: float = 0.1
+    widths: tuple[int, ...] = (2, 3)
+    largest_table: int = 20_000
+    seed: int = 0
+
+    phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
+
+    def __post_init__(self) -> None:
+        if whole("n", self.n, at_least=1) > _MOST_RECORDS:
+            raise InvalidInput("n", f"{self.n} is too large", f"must be at most {_MOST_RECORDS}")
+        if not isinstance(self.schema, Schema):
+            raise InvalidInput("schema", f"{type(self.schema).__name__} is no Schema", "declare the public columns")
+        positive("rho", self.rho)
+        whole("tables", self.tables)
+        whole("batches", self.batches, at_least=1)
+        if whole("population", self.population, at_least=100) > _MOST_ROWS:
+            raise InvalidInput("population", f"{self.population} is too large", f"must be at most {_MOST_ROWS}")
+        if fraction("one_way", self.one_way) + fraction("selection", self.selection) >= 1:
+            raise InvalidInput("selection", f"{self.selection!r} leaves nothing to measure with",
+                               "one_way + selection must be below 1")
+        widths = tuple(self.widths)
+        if widths not in {(2,), (3,), (2, 3)}:
+            raise InvalidInput("widths", f"{self.widths!r} is not known", "must be (2,), (3,) or (2, 3)")
+        object.__setattr__(self, "widths", widths)
+        if whole("largest_table", self.largest_table, at_least=4) > _MOST_CELLS:
+            raise InvalidInput("largest_table", f"{self.largest_table} is too large", f"must be at most {_MOST_CELLS}")
+        whole("seed", self.seed)
+        check_columns(self.schema.sizes, self.widths if self.tables else (2,))
+        if self.tables > len(self.candidates):
+            raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
+                               "measure fewer, or allow larger ones")
+        if not max(self.split.one_way, self.split.sigma) <= LARGEST_SCALE / 2**10:
+            raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
+
+    @classmethod
+    def for_budget(
+        cls, schema: Schema, n: int, epsilon: float, delta: float, *, tables: int | None = None,
+        widths: tuple[int, ...] | None = None, **rest: Any,
+    ) -> Self:
+        """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
+
+        Args:
+            schema: the public columns.
+            n: records.
+            epsilon: the budget, in nats, > 0.
+            delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
+            tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
+            widths: pairs and triples up to 60 columns, then pairs.
+            rest: batches, population, one_way, selection, largest_table, seed.
+
+        Example:
+            >>> from confide.release import Schema
+            >>> fit = MarginalFit.for_budget(Schema.bits(10), 1000, 1.0, 1e-6)
+            >>> fit.tables, round(fit.rho, 5)
+            (80, 0.02436)
+        """
+        sizes = schema.sizes
+        columns = sum(size > 1 for size in sizes)
+        chosen = default_widths(columns) if widths is None else tuple(widths)
+        rho = ZCDP.within(positive("epsilon", epsilon), fraction("delta", delta)).rho
+        if tables is None:
+            check_columns(sizes, chosen)
+            most = rest.get("largest_table", cls.largest_table)
+            tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
+        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, **rest)
+
+    # ---- public arithmetic
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The tables that may be chosen, in lexicographic order of their columns."""
+        return Candidates.of(self.schema.sizes, self.widths, self.largest_table)
+
+    @cached_property
+    def split(self) -> Split:
+        """Noise and selections, and what they cost."""
+        columns = sum(size > 1 for size in self.schema.sizes)
+        return split(self.rho, columns, self.tables, self.one_way, self.selection)
+
+    @property
+    def batch(self) -> int:
+        """B, tables that are chosen between two fits."""
+        return -(-self.tables // self.batches)
+
+    def events(self) -> tuple[Event, ...]:
+        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can."""
+        return self.split.events()
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees((
+            Privacy(loss=ZCDP(Accountant(self.events()).rho()), unit=_UNIT, audience=Audience.PUBLIC,
+                    note="one record is replaced by another; how many there are is public",
+                    source=Source(document="confide", spec="query_release D6",
+                                  statement="a replaced record moves two cells of a table, and a score by 2 counts")),
+        ))
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, charge: Callable[[Sequence[Event]], object] | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Outcome | SimulatedOutcome:
+        """All measurements and fits. Nothing is refused once the first draw was made.
+
+        Args:
+            data: `Codes` of the schema, or a table, in which an unusable record becomes the null record.
+            noise: `Noise.secure()` for a release.
+            charge: called with `events()` before the data is touched, such as a ledger's; it may refuse.
+            progress: told the tables measured and all of them.
+
+        Returns:
+            An outcome with `FittedMarginals` as billboard; under simulated noise with the true error of the measured
+            tables as diagnostics.
+
+        Raises:
+            InvalidInput: not n records of this schema.
+        """
+        source = as_noise(noise)
+        if charge is not None:
+            charge(self.events())
+        codes = self._codes(data)
+        cells, counts = codes.distinct()
+        columns = np.ascontiguousarray(cells.T)
+        raw = self._measure_one_way(columns, counts, source)
+        fit = _Fit(self, raw)
+        private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
+        free = np.ones(len(self.candidates), dtype=np.bool_)
+        while len(fit.chosen) < self.tables:
+            told = scores(fit.model.columns, whole_weights(fit.model.weights, self.n), self.candidates, fit.sizes,
+                          private, self.n, self.split.sigma, self.seed, fit.batches)
+            fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
+            if progress is not None:
+                progress(len(fit.chosen), self.tables)
+        board = fit.billboard()
+        for doubt in board.warnings:
+            warnings.warn(doubt, UserWarning, stacklevel=2)
+        return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
+                             diagnostics=self._diagnostics(board, codes))
+
+    def _codes(self, data: Any) -> Codes:
+        codes = data if isinstance(data, Codes) else self.schema.encode(data, records=self.n, unusable="null")
+        if codes.schema != self.schema:
+            raise InvalidInput("data", "is of another schema")
+        if codes.records != self.n:
+            raise InvalidInput("data", f"{codes.records:,} records", f"must be n = {self.n:,}")
+        return codes
+
+    def _measure_one_way(
+        self, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+    ) -> list[RawTable]:
+        sigma, raw = self.split.one_way, []
+        for j, size in enumerate(self.schema.sizes):
+            if size > 1:
+                table = _table(columns, counts, (j,), (size,))
+                raw.append(RawTable((j,), table + source.discrete_gaussian(sigma, size, stream=("one-way", j)), sigma))
+        return raw
+
+    def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
+        """One batch: each draw is an exponential mechanism over what public rules leave."""
+        allowed, picked = free.copy(), list[int]()
+        for t in range(len(fit.chosen), min(self.tables, len(fit.chosen) + self.batch)):
+            if not allowed.any():
+                allowed = free.copy()
+            places = np.flatnonzero(allowed)
+            drawn = exponential_mechanism(told[places], self.split.epsilon, SENSITIVITY, source, stream=("choose", t))
+            at = int(places[drawn[0]])
+            picked.append(at)
+            free[at] = False
+            allowed &= free & (self.candidates.overlap(at) <= 1)
+        return picked
+
+    def _measure(
+        self, at: int, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+    ) -> RawTable:
+        members, sigma = self.candidates.columns(at), self.split.sigma
+        shape = tuple(self.schema.sizes[j] for j in members)
+        noise = source.discrete_gaussian(sigma, shape, stream=("table", at))
+        return RawTable(members, _table(columns, counts, members, shape) + noise, sigma)
+
+    def _diagnostics(self, board: FittedMarginals, codes: Codes) -> dict[str, float]:
+        """True L1 distance of the measured tables, on average; never for a release."""
+        true, model, ones = np.ascontiguousarray(codes.cells.T), np.ascontiguousarray(board.cells.T), np.ones(self.n)
+        distances = []
+        for table in board.tables.raw(self.schema.sizes):
+            shape = table.counts.shape
+            exact = _weigh(true, ones / self.n, table.columns, shape)
+            distances.append(float(np.abs(_weigh(model, board.weights, table.columns, shape) - exact).sum()))
+        return {"measured_tables_l1": float(np.mean(distances))}
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: the data is a custodian's, and no participant gets a share."""
+        self._own(billboard)
+        return {}
+
+    def certify(self, billboard: Billboard) -> FittedMarginalsCertificate:
+        """How far off any cell of a measured table can be, from the measurements."""
+        board = self._own(billboard)
+        raw = board.tables.raw(self.schema.sizes)
+        factor = math.sqrt(2.0 * math.log(2.0 * len(board.tables.counts) / _FAILURE))
+        columns, worst = np.ascontiguousarray(board.cells.T), 0.0
+        for table in raw:
+            model = _weigh(columns, board.weights, table.columns, table.counts.shape)
+            worst = max(worst, float(np.abs(model - table.counts / self.n).max()) + factor * table.sigma / self.n)
+        return FittedMarginalsCertificate(failure=_FAILURE, cells=worst)
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether the tables can be those of this plan, and the population is the one that follows from them.
+
+        The population is fitted again, which takes nearly as long as the run.
+
+        Raises:
+            InvalidInput: names what does not follow.
+        """
+        board = self._own(billboard)
+        raw = board.tables.raw(self.schema.sizes)
+        columns = sum(size > 1 for size in self.schema.sizes)
+        expected = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
+        if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + self.tables:
+            raise InvalidInput("billboard.tables", "are not the plan's",
+                               f"must be {columns} of one column, then {self.tables}")
+        possible = {self.candidates.columns(at) for at in range(len(self.candidates))}
+        chosen = [table.columns for table in raw[columns:]]
+        if len(set(chosen)) < len(chosen) or not possible.issuperset(chosen):
+            raise InvalidInput("billboard.tables", "hold one twice, or one that is no candidate")
+        sigmas = [self.split.one_way] * columns + [self.split.sigma] * self.tables
+        if board.tables.sigmas.tolist() != sigmas:
+            raise InvalidInput("billboard.tables", "have other noise than the plan's")
+        fit = _Fit(self, raw[:columns])
+        for first in range(columns, len(raw), max(1, self.batch)):
+            fit.learn(raw[first : first + self.batch])
+        again = fit.billboard()
+        if not (np.array_equal(again.cells, board.cells) and np.array_equal(again.weights, board.weights)
+                and (again.misfit, again.diversity) == (board.misfit, board.diversity)):
+            raise InvalidInput("billboard.cells", "is not the population that follows from the tables")
+
+    def _own(self, billboard: Billboard) -> FittedMarginals:
+        if not isinstance(billboard, FittedMarginals):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a FittedMarginals")
+        if billboard.schema != self.schema or billboard.records != self.n:
+            raise InvalidInput("billboard", "is of another schema or another n")
+        return billboard
+
+
+class _Fit:
+    """The public half of a run: what follows from measurements, the plan and its seed."""
+
+    def __init__(self, plan: MarginalFit, one_way: list[RawTable]) -> None:
+        self.plan = plan
+        self.sizes = np.array(plan.schema.sizes, dtype=np.int64)
+        self.raw = list(one_way)
+        self.chosen: list[tuple[int, ...]] = []
+        self.batches = 0
+        start = consistent(self.raw, plan.n)
+        for j, size in enumerate(plan.schema.sizes):
+            start.setdefault((j,), np.full(size, 1.0 / size))
+        self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
+
+    def learn(self, measured: list[RawTable]) -> None:
+        self.raw += measured
+        self.chosen += [table.columns for table in measured]
+        self.batches += 1
+        targets = consistent(self.raw, self.plan.n)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.plan.tables)
+
+    def billboard(self) -> FittedMarginals:
+        model = self.model
+        cells, weights = merged(model.rows, model.weights, self.plan.schema.sizes)
+        return FittedMarginals(
+            schema=self.plan.schema, records=self.plan.n, tables=MeasuredTables.of(self.raw), cells=cells,
+            weights=weights, misfit=model.misfit, diversity=min(1.0, model.size / self.plan.population))
+
+
+def _weigh(
+    columns: NDArray[np.uint16], weights: NDArray[np.float64], members: tuple[int, ...], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """The table of some columns of weighted rows (columns by rows)."""
+    cell = np.zeros(columns.shape[1], dtype=np.int64)
+    for j, size in zip(members, shape, strict=True):
+        cell = cell * size + columns[j]
+    summed: NDArray[np.float64] = np.bincount(cell, weights=weights, minlength=math.prod(shape)).astype(np.float64)
+    return summed.reshape(shape)
+
+
+def _table(
+    columns: NDArray[np.uint16], counts: NDArray[np.int64], members: tuple[int, ...], shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Counts of some columns of distinct records; sums of whole numbers below 2^53 are exact in doubles."""
+    return np.asarray(np.rint(_weigh(columns, counts.astype(np.float64), members, shape)), dtype=np.int64)
