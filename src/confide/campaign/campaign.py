@@ -92,6 +92,11 @@ class Campaign:
             terms.check_total(len(self.file.kind.identities(self.file.config)))
         return found
 
+    @property
+    def held(self) -> bool:
+        """Whether a custodian holds the records: nobody is invited, and nobody has a share."""
+        return self.file.kind.codec(self.plan) is None
+
     def offer(self, *, home: Home | None = None) -> Sequence[Section]:
         """The plan as a participant reads it, with the fingerprint of the key that will sign the result.
 
@@ -102,7 +107,7 @@ class Campaign:
         from confide.campaign.pages import key_section
 
         fingerprint = (Home.default() if home is None else home).fingerprint
-        return [*self.plan.offer(), key_section(fingerprint)]
+        return [*self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
         """Read the records that the file names, one per participant; where there are contracts, the final ones.
@@ -426,6 +431,9 @@ class Campaign:
         kind, plan = self.file.kind, self.plan
         with self._stored(store) as there:
             known = there.settled(self.file)
+            if self.held:  # the same for every id: whose record the custodian holds is not to be told
+                outcome = stored_outcome(self, there)
+                return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
             slot, gone = self._slot(identity), there.withdrawn(known.number)
             if known.paid is not None:
                 raise Refused("everybody is paid, and the shares were erased",
@@ -467,11 +475,15 @@ class Campaign:
 
         Raises:
             InvalidInput: the id is not on the public list.
-            Refused: the store does not know this campaign.
+            Refused: the store does not know this campaign, or a custodian holds its data.
         """
         from confide.campaign.home import Home
         from confide.campaign.store import Store
 
+        if self.held:
+            raise Refused("nobody was invited to this campaign: a custodian holds its data",
+                          "ask the custodian to leave a record out of the table before the run; the number of records "
+                          "stays, and an empty one counts in its place")
         slot, own = self._slot(identity), Store.existing() if store is None else None
         with nullcontext(store) if own is None else own as there:
             known = there.find(self.file) if there else None

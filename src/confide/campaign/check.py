@@ -20,22 +20,26 @@ def reasons(found: Check) -> dict[str, int]:
 
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
+    slots, empty = ("records (fixed and public)", "records that are missing or unusable (each counts as the null one)"
+                    ) if found.held else ("invited slots", "slots without a usable record (they count as empty)")
     counts = Table(columns=("records", "number"), rows=(
-        ("invited slots", found.slots),
+        (slots, found.slots),
         ("rows read", found.rows),
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
-        ("slots without a usable record (they count as empty)", found.slots - found.usable),
+        (empty, found.slots - found.usable),
         *([] if found.tolerated is None else [("lies and empty slots that truth and accuracy allow for",
                                                found.tolerated)]),
     ))
     beyond = found.tolerated is not None and found.slots - found.usable > found.tolerated
     absent = ("There are more empty slots than the promises of truth and accuracy allow for: they do not hold for this "
               "run. Privacy does. Invite only people who have agreed to take part, or tolerate more in a new plan.",)
+    better = ("A record may be corrected in the table before the run." if found.held else
+              "A rejected participant may hand in a better record.")
     parts = [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
-        "A rejected participant may hand in a better record. Do not change the campaign file because of what stands "
-        "here: bounds and levels that follow from records are not covered by its promises.",
+        f"{better} Do not change the campaign file because of what stands here: bounds and levels that follow from "
+        "records are not covered by its promises.",
         *(absent if beyond else ()),
     ))))]
     if found.rejected:

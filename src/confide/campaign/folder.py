@@ -18,15 +18,17 @@ import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
 from confide.contract.files import NOTE, make_folder, private_folder, read_json, sync, write_new
+from confide.contract.kinds import is_rows
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
-__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "check_empty", "check_place", "earlier_study", "fill",
+__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "as_parquet", "check_empty", "check_place", "earlier_study", "fill",
            "replace", "tidy", "write_rejected"]
 
 OPERATOR = "operator"
 REJECTED = "rejected.csv"
 REPORT = "report.html"
 
+_TABLES = (".csv", ".parquet")
 _STUDY_FILES = {"manifest.json", "columns", "shares", OPERATOR, REPORT}
 
 
@@ -72,7 +74,7 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
         manifest = None
     study = isinstance(manifest, dict) and manifest.get("format") == FORMAT and manifest.get("release_safe") is False
     others = [name for name in found if name not in _STUDY_FILES
-              and not (name.endswith(".csv") and (tables is None or name[: -len(".csv")] in tables))]
+              and not (name.endswith(_TABLES) and (tables is None or name.rpartition(".")[0] in tables))]
     if not study or others:
         raise InvalidInput("out", f"{folder} holds files that are not a study's", "choose another folder with --out")
     return [folder / name for name in found]
@@ -84,7 +86,10 @@ def fill(
     """Write a study's outcome, its tables and the list of rejected records, for their owner alone."""
     outcome.save(folder)
     for name, table in tables.items():
-        write_new("out", folder / f"{name}.csv", as_csv(table), private=True)
+        if is_rows(table):
+            write_new("out", folder / f"{name}.parquet", as_parquet(table), private=True)
+        else:
+            write_new("out", folder / f"{name}.csv", as_csv(table), private=True)
     write_rejected(private_folder(folder / OPERATOR) / REJECTED, rejected)
 
 
@@ -101,6 +106,15 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
 def as_csv(table: pa.Table) -> str:
     """A small table as CSV; numbers are written so that they read back exactly."""
     return _lines([tuple(table.column_names), *(tuple(row.values()) for row in table.to_pylist())])
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """A long table as Parquet; with one version of pyarrow the bytes depend on the values alone."""
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks().replace_schema_metadata(None), sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())
 
 
 def replace(

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import NOTE, REPORT, as_csv, check_empty, check_place, replace, tidy
+from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
 from confide.campaign.report import page
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Plan
+from confide.contract.kinds import Plan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome
 
-__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "statement", "tables",
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "report", "rows", "statement", "tables",
            "write_pack"]
 
 CAMPAIGN = "campaign.toml"
@@ -31,14 +31,20 @@ def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, 
     manifest, columns = outcome.public()
     return {MANIFEST: canonical(manifest), CAMPAIGN: file.text.encode(),
             **{f"columns/{name}.arrow": data for name, data in columns.items()},
-            **{path: text.encode() for path, text in tables(file, plan, outcome).items()},
+            **{path: text.encode() for path, text in tables(file, plan, outcome).items()}, **rows(file, plan, outcome),
             REPORT: report(file, plan, outcome).encode()}
 
 
 def tables(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> dict[str, str]:
     """The tables of the result, path -> CSV; they follow from the public part of an outcome."""
     found = file.kind.tables(plan, cast("Outcome", outcome))
-    return {f"{name}.csv": as_csv(table) for name, table in found.items()}
+    return {f"{name}.csv": as_csv(table) for name, table in found.items() if not is_rows(table)}
+
+
+def rows(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> dict[str, bytes]:
+    """The long tables of the result, path -> Parquet; they follow from the public part of an outcome."""
+    found = file.kind.tables(plan, cast("Outcome", outcome))
+    return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
 def report(file: CampaignFile, plan: Plan, outcome: Outcome | PublicOutcome) -> str:

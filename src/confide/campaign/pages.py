@@ -15,12 +15,18 @@ __all__ = ["campaigns_section", "contract_note", "key_section", "ledger_sections
            "subject_section", "verification_section", "withdrawn_section"]
 
 
-def key_section(fingerprint: str) -> Section:
-    """How a participant can check the result later."""
+def key_section(fingerprint: str, *, shares: bool = True) -> Section:
+    """How a participant can check the result later.
+
+    Args:
+        fingerprint: of the operator's key.
+        shares: whether participants have shares.
+    """
+    own = "; with your own file it checks your share too" if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
         f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
         "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
-        "help; with your own file it checks your share too.",
+        f"help{own}.",
     )),))
 
 
@@ -43,6 +49,9 @@ def round_note(drawn: Round) -> Section:
                    blocks=(Text((state + gone,)),))
 
 
+_UNLISTED = "whoever is in it"
+
+
 def campaigns_section(campaigns: Sequence[Stored]) -> Section:
     """Where each campaign of a store stands: the operator's alone, since it says how many withdrew."""
     title = "Campaigns (private: for the operator alone)"
@@ -62,9 +71,9 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
     for found in standings:
         least = "" if found.least_left is None else found.least_left.left
         rows.append((found.account.name, found.account.neighbours.value, found.account.audience.value,
-                     str(found.filter.spent), found.filter.left, found.subjects, least))
-        debits.extend((found.account.name, entry.day, entry.campaign, entry.title, entry.cost, entry.subjects)
-                      for entry in found.debits)
+                     str(found.filter.spent), found.filter.left, found.subjects or _UNLISTED, least))
+        debits.extend((found.account.name, entry.day, entry.campaign, entry.title, entry.cost,
+                       entry.subjects or _UNLISTED) for entry in found.debits)
     return [
         Section(title="The ledger", blocks=(
             Table(columns=("data set", "protects", "seen by", "spent", "left", "people", "least left of a person"),
@@ -76,8 +85,19 @@ def ledger_sections(standings: Sequence[Standing]) -> list[Section]:
     ]
 
 
-def subject_section(identity: str, found: Standing | None) -> Section:
-    """How one person stands: the operator's alone."""
+def subject_section(identity: str, found: Standing | None, data_set: Standing | None = None) -> Section:
+    """How one person stands: the operator's alone.
+
+    Args:
+        identity: her id.
+        found: her own standing, where she has one.
+        data_set: that of the data set.
+    """
+    if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
+        return Section(title=f"Participant {identity}, {data_set.account}", private=True, blocks=(Text((
+            f"The ledger lists nobody for some campaigns on this data set: a custodian holds it. Whoever is in it was in "
+            f"them, and has been exposed to at most what the data set itself has spent: {data_set.filter.spent}. Whether "
+            "she is in it, the ledger does not know.",)),))
     if found is None:
         return Section(title=f"Participant {identity}", private=True, blocks=(Text((
             "She was in no campaign on this data set.",)),))

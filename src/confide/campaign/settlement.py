@@ -38,7 +38,7 @@ from confide.contract.encoding import column_bytes
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import Collection, ContractKind, PayoutTerms, Plan, Progress
+from confide.contract.kinds import Collection, ContractKind, HeldData, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
@@ -229,9 +229,11 @@ def _charged(campaign: Campaign, store: Store, batches: Callable[[], Iterable[An
     known = store.open(campaign.file, max(1, len(asked.subjects)))
 
     def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
+        found = batches()
         if codec is not None:
-            for batch in batches():
+            for batch in found:
                 yield codec.pack(batch)
+        # A custodian's table stays where it is; that it can be opened was seen now, before anything is charged.
 
     while known.state not in (State.CHARGED, State.SETTLED):
         if known.state not in (State.OPEN, State.CLOSED):
@@ -259,7 +261,8 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
     store.check_debit(known.number, charge_of(file, plan))
     codec = file.kind.codec(plan)
     if codec is None:
-        outcome, withdrawals = plan.mechanism.run(campaign.collect().data, Noise.secure()), known.withdrawals
+        data = _read(campaign.collect(progress, home=store.home))
+        outcome, withdrawals = plan.mechanism.run(data, Noise.secure()), known.withdrawals
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
@@ -273,6 +276,12 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
     terms = file.kind.payouts(plan)
     return store.publish(known.number, withdrawals, public_files(file, plan, outcome), column_bytes(outcome.shares),
                          () if terms is None else amounts(terms, outcome.shares, deposited))
+
+
+def _read(collection: Collection) -> Any:
+    """What a run takes."""
+    data = collection.data
+    return data.read() if isinstance(data, HeldData) else data
 
 
 def amounts(terms: PayoutTerms, shares: pa.Table, deposited: np.ndarray) -> Iterator[list[tuple[int, int]]]:
@@ -325,7 +334,7 @@ def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Pat
     """The same run with simulated noise: a study, for its owner's eyes. It replaces an earlier study, nothing else."""
     check_place(folder)
     earlier_study(folder)
-    outcome = plan.mechanism.run(collection.data, Noise.simulated(seed))
+    outcome = plan.mechanism.run(_read(collection), Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "a study is made with simulated noise")
     tables = file.kind.tables(plan, outcome)

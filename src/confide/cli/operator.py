@@ -50,7 +50,7 @@ def ledger(
         if there is None or identity is None:
             parts = ledger_sections(found)
         else:
-            parts = [subject_section(identity, there.subject(each.account, identity)) for each in found]
+            parts = [subject_section(identity, there.subject(each.account, identity), each) for each in found]
     if as_json:
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
         return

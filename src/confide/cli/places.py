@@ -23,6 +23,7 @@ _HOLDS = {
 
 def _found(folder: Path) -> dict[str, tuple[str, bool]]:
     tables = {path.name: ("the result as a table, in natural units", True) for path in sorted(folder.glob("*.csv"))}
+    tables |= {path.name: ("the rows of the result, for programs", True) for path in sorted(folder.glob("*.parquet"))}
     held = {name: entry for name, entry in _HOLDS.items() if (folder / name).exists()}
     return {REPORT: _HOLDS[REPORT], **tables, **held}
 

@@ -24,9 +24,10 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec",
-           "by_slots", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec",
+           "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
 
+_ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 
 Progress = Callable[[int, int | None], None]
@@ -113,13 +114,22 @@ class Plan(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+@runtime_checkable
+class HeldData(Protocol):
+    """A custodian's data, opened and checked for its columns: no row is read before `read`, which gives what the run
+    takes.
+    """
+
+    def read(self) -> Any: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Collection:
     """What was collected: the data a mechanism runs on, and the operator's own list of rejected ids.
 
     Args:
-        data: what `Mechanism.run` takes; opened and checked for its columns, its rows are read by the run, after the
-            ledger was charged.
+        data: what `Mechanism.run` takes, or `HeldData` that gives it; opened and checked for its columns, its rows are
+            read by the run, after the ledger was charged.
         rejected: id -> reason, complete once the rows were read. A function of private records: the operator's alone,
             never published or counted aloud.
     """
@@ -139,7 +149,8 @@ class Check:
         usable: records among them that the run would use.
         rejected: id -> reason of every other row.
         tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
-            those who take part, and who does is public.
+            those who take part, and who does is public, or where nobody takes part.
+        held: whether a custodian holds the records, and nobody was invited.
     """
 
     slots: int
@@ -147,6 +158,7 @@ class Check:
     usable: int
     rejected: Mapping[str, str]
     tolerated: int | None
+    held: bool = False
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"
@@ -161,7 +173,10 @@ class Kind(Protocol):
     coded; both give the record and her index. `identities` is the public list of ids in the order of slots, empty where
     a custodian holds the data; `codec` stores reports, None where they stay in the custodian's engine; `payouts` says
     how shares become money, None where nothing is paid. `tables` is the public result as tables in natural units, by
-    name.
+    name; those that `as_rows` marks are written as Parquet, all others as CSV.
+
+    Where a custodian holds the data, nobody has a share: `record` and `parse_record` give None and 0 for every id, so
+    that `explain` cannot tell whose record is there, and `collect` gives `HeldData`.
     """
 
     name: str
@@ -268,6 +283,16 @@ class ContractKind(LocalKind, Protocol):
     ) -> tuple[Any, float]: ...
 
     def caution(self, config: Any, values: Mapping[str, str]) -> str: ...
+
+
+def as_rows(table: pa.Table) -> pa.Table:
+    """A table of the result that may be long, and is for programs: it is written as Parquet."""
+    return table.replace_schema_metadata(_ROWS)
+
+
+def is_rows(table: pa.Table) -> bool:
+    """Whether a table is marked by `as_rows`."""
+    return bool(table.schema.metadata == _ROWS)
 
 
 def by_slots(progress: Progress, slots: int) -> Progress:

@@ -52,7 +52,8 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
         rule: "basic" or "zcdp".
         events: a list that was fixed before the release.
         delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are turned
-            into an epsilon.
+            into an epsilon; pure ones with them, such as many draws of bounded range, where the list then costs less.
+            Both hold for a list that was fixed beforehand.
 
     Raises:
         InvalidInput: an event that the rule cannot add, or a delta that it does not take.
@@ -73,6 +74,10 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
             raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0; "
                                "the rule 'zcdp' adds them up without one")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
+    if delta and sums.rho is not None:
+        together = ZCDP(float_up(sums.rho)).epsilon_at(delta)
+        if together < epsilon:
+            return Cost(Fraction(together), written(delta), Fraction(0))
     return Cost(epsilon, spent, Fraction(0))
 
 

@@ -24,7 +24,7 @@ from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
 from confide.privacy.accounting import Accountant, float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
-from confide.privacy.losses import ZCDP, PureDP
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._custodian import TRIVIAL, counts_of, no_shares, true_errors
@@ -201,6 +201,7 @@ class MWEM(Mechanism):
             a function of the published measurements.
         failure: probability with which the certificate may fail.
         schema: public columns, where data is a table.
+        delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
 
     Raises:
         InvalidInput: a number out of range, or no query.
@@ -226,6 +227,7 @@ class MWEM(Mechanism):
     passes: int = 100
     failure: float = 0.05
     schema: Schema | None = None
+    delta: float = 0.0
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
@@ -236,6 +238,7 @@ class MWEM(Mechanism):
         whole("passes", self.passes, at_least=1)
         positive("epsilon", self.epsilon)
         fraction("failure", self.failure)
+        fraction("delta", self.delta, zero=True)
         one_of("form", self.form, ("replay", "analysed"))
         if not isinstance(self.workload, Workload) or not len(self.workload):
             raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
@@ -269,7 +272,7 @@ class MWEM(Mechanism):
         own = math.sqrt(32 * pure.rounds * allowed / 5)
         if not own > epsilon:
             return pure
-        found = replace(pure, epsilon=own)
+        found = replace(pure, epsilon=own, delta=delta)
         while found.rho > allowed:
             own = math.nextafter(own, 0.0)
             found = replace(pure, epsilon=own)
@@ -336,6 +339,11 @@ class MWEM(Mechanism):
             Privacy(loss=ZCDP(self.rho), unit=_UNIT, audience=Audience.PUBLIC, note=f"{rule}: 5 epsilon^2 / (32 T)",
                     source=Source(document="confide", statement="selections have bounded range", spec=_SPEC)),
         ]
+        if self.delta:
+            items.append(Privacy(
+                loss=ApproxDP(Accountant(self.events()).epsilon(self.delta), self.delta), unit=_UNIT,
+                audience=Audience.PUBLIC, note="by concentrated composition",
+                source=Source(document="confide", statement="selections have bounded range", spec=_SPEC)))
         if self.form == "analysed":
             error, failure = self.bound()
             items.append(Accuracy(

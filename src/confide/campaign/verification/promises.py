@@ -136,10 +136,12 @@ def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
 def _privacy_is_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> None:
     for each in said:
         seen = [mine for mine in _privacy(now) if all(mine[key] == each[key] for key in ("audience", "unit"))]
-        # Of a part that this version does not know, nothing is proved but the loss of the whole.
-        follows = [mine for mine in seen if mine["part"] == each["part"]] or seen
+        # Several losses of one part hold together, each by its own proof: one that covers what is said is enough. Of a
+        # part that this version does not know, nothing is proved but the losses of the whole: all have to.
+        own = [mine for mine in seen if mine["part"] == each["part"]]
+        follows = [mine for mine in own if _covers(each["loss"], mine["loss"])] or own or seen
         if not follows or not all(_covers(each["loss"], mine["loss"]) for mine in follows):
-            losses = ", ".join(_words(mine["loss"]) for mine in follows) or "nothing"
+            losses = "; ".join(_words(mine["loss"]) for mine in follows) or "nothing"
             raise Broken(f"{_words(each['loss'])} is promised towards {each['audience']} for {each['part']}; these "
                          f"parameters give {losses}")
         if any(_better(key, each[key], mine[key]) for key in ("failure_probability", "vacuous") for mine in follows):

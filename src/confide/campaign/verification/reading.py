@@ -66,7 +66,7 @@ class Folder:
 
 def is_table(path: str) -> bool:
     """Whether a table of the result may have this path."""
-    return path.endswith(".csv") and "/" not in path
+    return path.endswith((".csv", ".parquet")) and "/" not in path
 
 
 def is_column(path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
-from confide.campaign.pack import MANIFEST, REPORT, report, tables
+from confide.campaign.pack import MANIFEST, REPORT, report, rows, tables
 from confide.campaign.report import without_pictures
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import same_rows, same_text
@@ -80,11 +80,12 @@ def _columns(said: Any) -> set[str]:
 
 
 def result_tables(
-    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None
+    folder: Folder, file: CampaignFile, plan: Plan, outcome: PublicOutcome, other: str | None, here: Provenance
 ) -> str:
     """Whether the tables are what the billboard says, to within the last digits of their numbers.
 
-    Another version may lay them out otherwise. What stands under the same heading has to be right all the same.
+    Another version may lay them out otherwise. What stands under the same heading has to be right all the same. Long
+    tables, in Parquet, are a stranger's: they are not opened, but compared byte by byte with what this computer makes.
 
     Args:
         folder: of the pack.
@@ -92,9 +93,10 @@ def result_tables(
         plan: what this version plans of it.
         outcome: of the pack.
         other: the version of confide that it names, where it is another one.
+        here: this version, and the parts it computes with.
     """
     now = tables(file, plan, outcome)
-    then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path)}
+    then = {path: folder[path].decode("utf-8") for path in folder.files if is_table(path) and path.endswith(".csv")}
     otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_rows(now[path], then[path])]
     for path in otherwise:
         if other is None or _contradict(now[path], then[path]):
@@ -105,7 +107,22 @@ def result_tables(
     if more or missing or otherwise:
         raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
                          f"{', '.join([*more, *missing, *otherwise])}")
-    return f"what the billboard says: {', '.join(then)}"
+    large = _rows(folder, rows(file, plan, outcome), outcome.provenance, here)
+    return f"what the billboard says: {', '.join([*then, *large])}"
+
+
+def _rows(folder: Folder, now: Mapping[str, bytes], wrote: Provenance, here: Provenance) -> list[str]:
+    """The paths of the long tables, once all of them are what this computer writes."""
+    then = {path: data for path, data in folder.files.items() if is_table(path) and not path.endswith(".csv")}
+    if now == then:
+        return sorted(now)
+    if (wrote.confide, wrote.parts) != (here.confide, here.parts):
+        raise NotChecked(f"the tables in CSV are what the billboard says; {', '.join(sorted(now.keys() | then.keys()))} "
+                         "could only be compared by the software that wrote it")
+    more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
+    if more or missing:
+        raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
+    raise Broken(f"{next(path for path in sorted(now) if now[path] != then[path])} is not what the billboard says")
 
 
 def _contradict(now: str, then: str) -> bool:
@@ -186,4 +203,4 @@ def own_share(
 
 
 def _shown(share: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in share.items())
+    return ", ".join(f"{name} {value}" for name, value in share.items()) or "no share"

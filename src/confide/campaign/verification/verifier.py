@@ -73,7 +73,8 @@ class _Verifier:
             "certificate": lambda: promises.certificate(self.outcome, self.other),
             "events": self.events,
             "debit": lambda: promises.debit(self.file, self.outcome, life.charge_of(self.chain), self.other),
-            "tables": lambda: results.result_tables(self.folder, self.file, self.plan, self.outcome, self.other),
+            "tables": lambda: results.result_tables(self.folder, self.file, self.plan, self.outcome, self.other,
+                                                    self.here),
             "report": lambda: results.report_page(self.folder, self.file, self.plan, self.outcome, self.other),
         }
         if mine is not None:

@@ -1,0 +1,247 @@
+"""The tables of a `queries` campaign's file: every key is public, and no bound, level or query ever comes from data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.contract.errors import InvalidInput
+from confide.release.campaign.words import parse_queries
+from confide.release.columns import Binned, Bit, Levels
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["MOST_QUERIES", "MOST_ROWS", "Method", "QueriesConfig"]
+
+MOST_QUERIES = 1_000_000
+"""Queries of a campaign: each is a line of the published table."""
+
+MOST_ROWS = 1_000_000
+"""Synthetic rows of a campaign, all of them published."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Seed = Annotated[int, Field(ge=0, le=2**62)]
+
+T = TypeVar("T")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Data(_Table):
+    """`[data]`: where the custodian's table is, and how many records it has."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
+    records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing or unusable record is the null one")
+    id: str = Field(default="row", min_length=1,
+                    description="column with the ids 1 to records, or 'row': the file's i-th row is record i")
+
+
+class BinnedColumn(_Table):
+    """A number with public bounds, told by the bin that it lies in."""
+
+    column: str = Field(min_length=1)
+    lower: float = Field(allow_inf_nan=False)
+    upper: float = Field(allow_inf_nan=False)
+    bins: int = Field(ge=1, le=1 << 16, description="of equal width")
+    whole: bool = Field(default=False, description="values are whole numbers")
+    out_of_bounds: Literal["reject", "clip"] = Field(
+        default="reject", description="a value outside makes the record the null one, or moves to the bound")
+    unit: str = ""
+
+    def roles(self) -> tuple[Binned, ...]:
+        """The column's public role."""
+        return (Binned(**self.model_dump()),)
+
+
+class LevelsColumn(_Table):
+    """One of a few public levels."""
+
+    column: str = Field(min_length=1)
+    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="spread over so many attributes; default one "
+                                                                         "for each level")
+
+    def roles(self) -> tuple[Levels, ...]:
+        """The column's public role."""
+        return (Levels(**self.model_dump()),)
+
+
+class BitColumn(_Table):
+    """True or false, 1 or 0: one column, or several of the same kind."""
+
+    column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
+    bit: Literal[True]
+
+    def roles(self) -> tuple[Bit, ...]:
+        """The columns' public roles."""
+        return tuple(Bit(column=name) for name in ((self.column,) if isinstance(self.column, str) else self.column))
+
+
+class RandomQueries(_Table):
+    """`[workload]` with form = "random": so many different conjunctions, drawn with a public seed."""
+
+    form: Literal["random"]
+    count: int = Field(ge=1, le=MOST_QUERIES, description="k, how many")
+    width: int = Field(default=3, ge=1, le=8, description="columns that each asks for together")
+    signed: bool = Field(default=True, description="half of the literals ask that the value is another one")
+    seed: Seed = 0
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
+
+
+class CompleteQueries(_Table):
+    """`[workload]` with form = "complete": every combination of values of every `width` columns."""
+
+    form: Literal["complete"]
+    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together")
+    smaller: bool = Field(default=False, description="those of fewer columns, too")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        return Workload.complete(schema, width=self.width, smaller=self.smaller)
+
+
+class ListedQueries(_Table):
+    """`[workload]` with form = "listed": each query a list of literals, such as ["sex = male", "age in [20, 25)"]."""
+
+    form: Literal["listed"]
+    queries: tuple[tuple[str, ...], ...] = Field(
+        min_length=1, max_length=MOST_QUERIES,
+        description="literals that hold together; negated 'sex != male', 'age not in [20, 25)', 'not smoker'")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        return parse_queries(schema, self.queries)
+
+
+class PrivacyTable(_Table):
+    """`[privacy]`: what the release spends, in all."""
+
+    epsilon: Positive = Field(description="in nats")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
+
+
+class Recommended(_Table):
+    """`[method]` with name = "recommended": what public facts speak for."""
+
+    name: Literal["recommended"] = "recommended"
+
+
+class MarginalFitTable(_Table):
+    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a population fitted to them."""
+
+    name: Literal["marginal-fit"]
+    tables: int | None = Field(default=None, ge=0, le=10_000, description="T, tables that are measured; default by size")
+    population: int = Field(default=100_000, ge=1000, le=2_000_000, description="N, weighted rows of the fit")
+    seed: Seed = 0
+
+
+class DualQueryTable(_Table):
+    """`[method]` with name = "dual-query": few synthetic records, by a game against the queries.
+
+    Of eta, rounds and samples leave out the one that follows from the budget: rounds, unless you say otherwise.
+    """
+
+    name: Literal["dual-query"]
+    eta: Positive | None = Field(default=None, description="step size; default 2")
+    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
+    rounds: int | None = Field(default=None, ge=1, le=100_000, description="T, rounds and records")
+    calculator: Literal["zcdp", "theorem-3.4.2", "per-round", "pure"] | None = Field(
+        default=None, description="which proof adds the draws up; default zcdp, or pure where delta = 0")
+    free: Literal["zeros", "coins", "marginals"] = Field(
+        default="zeros", description="attributes in no drawn query; zeros where sparsity is public knowledge")
+    one_hot: bool = Field(default=True, description="each record has exactly one value of a column")
+    seed: Seed = 0
+
+
+class ReweightedTable(_Table):
+    """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
+
+    name: Literal["reweighted"]
+    eta: Positive | None = Field(default=None, description="step size; default 2")
+    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
+    seed: Seed = 0
+
+
+class MWEMTable(_Table):
+    """`[method]` with name = "mwem": a histogram over all records that can be, for few attributes."""
+
+    name: Literal["mwem"]
+    rounds: int = Field(default=40, ge=1, le=10_000, description="T, queries that are named and measured")
+
+
+class PlainTable(_Table):
+    """`[method]` without options: "gaussian" and "laplace" add noise to every answer, "product" to every attribute."""
+
+    name: Literal["gaussian", "laplace", "product"]
+
+
+Method = (Recommended | MarginalFitTable | DualQueryTable | ReweightedTable | MWEMTable | PlainTable)
+
+
+class RowsTable(_Table):
+    """`[rows]`: synthetic rows that are handed out with the answers."""
+
+    count: int = Field(default=0, ge=0, le=MOST_ROWS, description="0 for none")
+
+
+class QueriesConfig(_Table):
+    """All tables of the kind `queries`."""
+
+    data: Data
+    columns: tuple[BinnedColumn | LevelsColumn | BitColumn, ...] = Field(min_length=1)
+    workload: Annotated[RandomQueries | CompleteQueries | ListedQueries, Field(discriminator="form")]
+    privacy: PrivacyTable
+    method: Annotated[Method, Field(discriminator="name")] = Recommended()
+    rows: RowsTable = RowsTable()
+
+    @model_validator(mode="after")
+    def _id(self) -> QueriesConfig:
+        names = [name for column in self.columns
+                 for name in ((column.column,) if isinstance(column.column, str) else column.column)]
+        if self.data.id in names:
+            raise ValueError(f"data.id {self.data.id!r} is also a column: an id is nobody's attribute")
+        return self
+
+    def schema(self) -> Schema:
+        """The public columns.
+
+        Raises:
+            InvalidInput: names the column of the file, such as columns[2].upper.
+        """
+        roles = [role for place, column in enumerate(self.columns, 1)
+                 for role in _named(f"columns[{place}]", column.roles)]
+        return Schema(tuple(roles))
+
+    def queries(self, schema: Schema) -> Workload:
+        """The workload.
+
+        Raises:
+            InvalidInput: unknown literals, no query, or more than 1,000,000.
+        """
+        try:
+            found = self.workload.build(schema)
+        except InvalidInput as error:
+            place = error.field if error.field.startswith("workload") else f"workload.{error.field}"
+            raise InvalidInput(place, error.problem, error.limit) from None
+        if len(found) > MOST_QUERIES:
+            raise InvalidInput("workload", f"{len(found):,} queries are too many",
+                               f"a campaign publishes at most {MOST_QUERIES:,}; ask for a random sample of them")
+        return found
+
+
+def _named(place: str, build: Callable[[], T]) -> T:
+    """Whatever is wrong, with the place in the file where it stands."""
+    try:
+        return build()
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}.{error.field}", error.problem, error.limit) from None
+
+

@@ -1,0 +1,72 @@
+"""The custodian's table: opened and checked for its columns before the charge, read by the run after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from confide.contract.errors import InvalidInput
+from confide.release.codes import Codes
+from confide.release.reading import encode_batch, read_records
+from confide.release.schema import Schema
+from confide.tables.roster import Roster
+from confide.tables.sources import Source
+
+__all__ = ["HeldTable"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldTable:
+    """A table of n records whose rows are not read yet.
+
+    A row that cannot be used, or is missing, counts as the null record: cell 0 of every column, fixed and public. Rows
+    beyond the n, and second rows of one id, are ignored.
+
+    Args:
+        source: the table.
+        schema: the public columns.
+        records: n.
+        identity: the id column, or "row".
+        rejected: id or row -> reason, complete after one read; the operator's alone.
+    """
+
+    source: Source
+    schema: Schema
+    records: int
+    identity: str
+    rejected: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def check(self) -> None:
+        """Raise now if a column is missing or of a type that cannot hold its role. Looks at types, not at values.
+
+        Raises:
+            InvalidInput: names the column.
+        """
+        names = [column.column for column in self.schema.columns]
+        ids = [] if self.identity == "row" else [self.identity]
+        if not ids and not self.source.ordered:
+            raise InvalidInput("data.id", "the rows of a query have no order", "name a column of ids")
+        first = next(self.source.batches([*names, *ids], 1), None)
+        if first is not None:
+            encode_batch(self.schema, first)
+            if ids:
+                Roster(self.records).index(first.column(self.identity), self.identity)
+
+    def read(self) -> Codes:
+        """All n records as cells."""
+        self.rejected.clear()
+        return self.schema.encode(self.source, records=self.records, id=self.identity, unusable="null",
+                                  rejected=self.rejected)
+
+    def count(self) -> int:
+        """How many rows there are, in one pass that also lists the rejected ones; private."""
+        self.rejected.clear()
+        rows = 0
+
+        def seen(done: int, _total: int | None) -> None:
+            nonlocal rows
+            rows = done
+
+        for _ in read_records(self.schema, self.source.watched(seen), Roster(self.records), self.identity, "null",
+                              self.rejected):
+            pass
+        return rows

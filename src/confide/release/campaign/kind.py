@@ -1,0 +1,132 @@
+"""The kind `queries`: from a campaign file to a plan, a custodian's table, answers, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.audit import AuditReport
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, as_rows, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.release.campaign import pages
+from confide.release.campaign.audit import audit_plan
+from confide.release.campaign.config import QueriesConfig
+from confide.release.campaign.held import HeldTable
+from confide.release.campaign.plan import QueriesPlan, plan_of
+from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows
+from confide.release.campaign.study import study_sections
+from confide.release.campaign.types import TYPES
+from confide.release.campaign.words import query_words
+from confide.tables.sources import open_table
+
+__all__ = ["KIND", "QueriesKind"]
+
+
+class QueriesKind:
+    """Answer counting queries about a table that a custodian holds."""
+
+    name = "queries"
+    summary = "answer many counting queries about a table that a custodian holds, and hand out synthetic rows"
+    config = QueriesConfig
+    types: ClassVar[Mapping[str, type]] = TYPES
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.release.campaign").joinpath("template.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: QueriesConfig) -> QueriesPlan:
+        """Choose and calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def identities(self, config: QueriesConfig) -> Sequence[str]:
+        """Nobody is invited: a custodian holds the data."""
+        return ()
+
+    def codec(self, plan: QueriesPlan) -> None:
+        """Records stay in the custodian's table."""
+        return
+
+    def payouts(self, plan: QueriesPlan) -> PayoutTerms | None:
+        """Nothing is paid."""
+        return None
+
+    def collect(
+        self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the table and check its columns; rows are read by the run."""
+        data = self._held(config, plan, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    @staticmethod
+    def _held(
+        config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
+    ) -> HeldTable:
+        source = open_table(config.data.source, folder=folder)
+        if progress is not None:
+            source = source.watched(by_slots(progress, config.data.records))
+        data = HeldTable(source=source, schema=plan.schema, records=config.data.records, identity=config.data.id)
+        data.check()
+        return data
+
+    def check(
+        self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass over the table, for the custodian alone."""
+        data = self._held(config, plan, folder, progress)
+        rows = data.count()
+        return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
+                     tolerated=None, held=True)
+
+    def record(self, config: QueriesConfig, plan: QueriesPlan, folder: Path, identity: str) -> tuple[None, int]:
+        """Nothing of the table is looked up: whose record is in it is not to be told."""
+        return None, 0
+
+    def parse_record(
+        self, config: QueriesConfig, plan: QueriesPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[None, int]:
+        """Nobody hands in a record."""
+        return None, 0
+
+    def result(self, plan: QueriesPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: QueriesPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`answers`: every query in words, its answer, and how far it may be off where that is known; and `rows`, the
+        synthetic rows, where they were asked for.
+        """
+        plan = _as_settled(plan, outcome)
+        held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+        found = {"answers": pa.table({
+            "query": pa.array(query_words(plan.schema, plan.workload), pa.string()),
+            "answer": released_answers(outcome, plan.workload),
+            "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
+        })}
+        rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
+        return found if rows is None else {**found, "rows": as_rows(rows)}
+
+    def explain(
+        self, plan: QueriesPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        return pages.explain(_as_settled(plan, outcome))
+
+    def study(self, plan: QueriesPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
+
+    def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: QueriesPlan, outcome: AnyOutcome) -> QueriesPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    return replace(plan, mechanism=outcome.mechanism)
+
+
+KIND = QueriesKind()

@@ -1,0 +1,85 @@
+"""From the `[method]` of a file to a mechanism: what no setting satisfies is refused by the key that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Mechanism
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
+from confide.release.campaign.config import (
+    DualQueryTable,
+    MarginalFitTable,
+    MWEMTable,
+    PlainTable,
+    QueriesConfig,
+    ReweightedTable,
+)
+from confide.release.mwem import MWEM
+from confide.release.recommend import STEP, dual_query, gaussian_noise, marginal_fit, usual_samples
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["build"]
+
+T = TypeVar("T")
+
+_ROWLESS = ("gaussian", "laplace", "product")
+
+
+def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanism:
+    """The mechanism that a file asks for by name, within its budget.
+
+    Raises:
+        InvalidInput: an option that is out of range, or does not go with others; names the key.
+        Refused: no setting stays within the budget, or the universe is too large; says what would do.
+    """
+    method, privacy = config.method, config.privacy
+    n, epsilon, delta = config.data.records, privacy.epsilon, privacy.delta
+    if config.rows.count and method.name in _ROWLESS:
+        raise InvalidInput("rows.count", f"the method {method.name!r} gives answers alone, and no rows",
+                           'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')
+    if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
+        raise InvalidInput("privacy.delta", f"is 0, and the method {method.name!r} adds Gaussian noise",
+                           'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
+    match method:
+        case MarginalFitTable():
+            return _placed(lambda: marginal_fit(schema, n, epsilon, delta, tables=method.tables,
+                                                population=method.population, seed=method.seed))
+        case DualQueryTable():
+            options = method.model_dump(exclude={"name"}, exclude_none=True)
+            return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))
+        case ReweightedTable():
+            return _placed(lambda: Reweighted.for_budget(
+                n, epsilon, delta, workload=workload, schema=schema, one_hot=True, seed=method.seed,
+                eta=STEP if method.eta is None else method.eta,
+                samples=usual_samples(schema) if method.samples is None else method.samples))
+        case MWEMTable():
+            return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
+                                                   schema=schema))
+        case PlainTable():
+            return _plain(method.name, n, schema, workload, epsilon, delta)
+    raise InvalidInput("method.name", f"{method.name!r} is no method of its own")
+
+
+def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float, delta: float) -> Mechanism:
+    if name == "product":
+        return IndependentMarginals(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+    if name == "gaussian":
+        return gaussian_noise(schema, n, workload, epsilon, delta)
+    if delta:
+        raise InvalidInput("privacy.delta", f"{delta:g} is spent for nothing by the method 'laplace'",
+                           'must be 0, or choose the method "gaussian"')
+    return NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
+
+
+def _placed(make: Callable[[], T]) -> T:
+    """Whatever is wrong with an option, by its key in the file."""
+    try:
+        return make()
+    except InvalidInput as error:
+        place = {"n": "data.records", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
+                 "workload": "workload", "schema": "columns"}.get(error.field, f"method.{error.field}")
+        raise InvalidInput(place, error.problem, error.limit) from None

@@ -1,0 +1,259 @@
+"""What a release of answers shows: to the custodian beforehand, to everybody after it, and to a person in the data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
+from confide.release.campaign.plan import QueriesPlan
+from confide.release.campaign.results import AnyOutcome, bars, released_answers
+from confide.release.campaign.words import query_words
+from confide.release.columns import Bit
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM, MWEMCertificate
+from confide.release.reweighted import Reweighted, ReweightedCertificate
+from confide.release.schema import Schema
+
+__all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
+
+_SHOWN = 20  # answers on a page; the table has all
+_HOPELESS = 0.25  # a predicted average error from which answers say little
+
+_NAMES = {
+    "zcdp": "concentrated composition, the one that is promised", "theorem-3.4.2": "Theorem 3.4.2 (advanced "
+    "composition at the last round's level)", "per-round": "round by round", "pure": "plain sum (delta = 0)",
+    "per-round, printed drift": "round by round, as the published program counts", "basic": "plain sum",
+    "advanced": "advanced composition", "gdp": "Gaussian differential privacy", "optimal": "optimal composition",
+    "split": "plain sum and concentrated composition",
+}
+
+
+def describe(plan: QueriesPlan) -> str:
+    """The mechanism in one sentence."""
+    it = plan.mechanism
+    match it:
+        case DualQuery():
+            return (f"DualQuery: {it.rounds:,} rounds of {it.samples:,} draws at step size {it.eta:.4g}, one synthetic "
+                    "record a round")
+        case Reweighted():
+            game = it.dual_query
+            return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
+                    f"records reweighted on {it.count:,} answers with Gaussian noise")
+        case MWEM():
+            return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
+        case NoisyAnswers(law="laplace"):
+            return f"Laplace noise of scale {it.scale:.4g} records on every answer"
+        case NoisyAnswers():
+            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every answer"
+        case IndependentMarginals():
+            return f"Gaussian noise of standard deviation {it.sigma:.4g} records on every attribute, multiplied"
+    return type(it).__name__
+
+
+# ---- before
+
+
+def plan_sections(plan: QueriesPlan) -> list[Section]:
+    """What the custodian would get, from public parameters alone."""
+    schema, k = plan.schema, len(plan.workload)
+    accuracy = plan.accuracy
+    rows: list[tuple[str, str]] = [
+        ("records (fixed and public)", number(plan.records)),
+        ("columns, and the attributes that they make", f"{len(schema.columns):,}, {schema.attributes:,}"),
+        ("queries", number(k)),
+        ("method", plan.method + (" (recommended)" if plan.advice is not None else "")),
+        ("what it does", describe(plan)),
+        ("privacy of one record, towards the public", str(plan.loss)),
+        ("predicted error of an answer, on average", _figure(plan.prediction.average)),
+        ("  of the worst answer", _figure(plan.prediction.largest)),
+        ("  which rests on", plan.prediction.basis),
+        ("promised error of the worst answer", "none" if accuracy is None else
+         f"none that says anything at these sizes ({accuracy.bound:.2g})" if accuracy.vacuous else
+         f"{accuracy.bound:.4g}, but for a probability of {accuracy.failure_probability:g}"),
+        ("synthetic rows that are published", number(plan.rows) if plan.rows else "none"),
+        ("lines of the published table of answers", number(k)),
+        ("what a missing or unusable record counts as", null_record(schema)),
+    ]
+    blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows),
+                                 note="Everything here follows from public parameters. Errors are fractions of the "
+                                      "records: 0.01 is one record in a hundred. Privacy holds for every table; what is "
+                                      "predicted is no promise.")]
+    reasons = () if plan.advice is None else plan.advice.reasons
+    if reasons:
+        blocks.append(Text(reasons))
+    warnings = _warnings(plan)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
+    return [Section(title="Plan", blocks=tuple(blocks)), _spend_section(plan), _error_section(plan),
+            Section(title="Guarantees", blocks=(Table(
+                columns=("promise", "source", "may fail with probability", "says something"),
+                rows=tuple((each.sentence(), str(each.source), each.failure_probability,
+                            "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
+                note="Privacy holds for every table, when one record is replaced by any other.",),))]
+
+
+def _spend_section(plan: QueriesPlan) -> Section:
+    delta = plan.config.privacy.delta
+    epsilons = Table(
+        columns=("how the losses are added up", f"epsilon at delta = {delta:g}"),
+        rows=tuple((_NAMES.get(name, name), value) for name, value in
+                   sorted(plan.epsilons.items(), key=lambda each: each[1])),
+        note="Each is a valid bound of the same run. A reported epsilon means nothing without its calculator.")
+    spends = Table(columns=("what is spent on", "rho", "share"),
+                   rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
+                   note="In concentrated differential privacy, where costs add up; all of it is charged before the "
+                        "table is read.")
+    return Section(title="What it spends", blocks=(epsilons, spends))
+
+
+def _error_section(plan: QueriesPlan) -> Section:
+    """The same queries by every method, at this budget and others."""
+    rows: list[tuple[str | float | None, ...]] = []
+    for each in plan.others:
+        mark = f"{each.method} (planned)" if each.method == plan.method else each.method
+        rows.append((mark, None, None, f"cannot run: {each.refused}") if each.mechanism is None else
+                    (mark, _known(each.average), _known(each.largest), each.basis))
+    rows += [("all zeros", None, None, "no privacy is spent; the worst answer is off by the largest true answer"),
+             ("uniform", None, None, "no privacy is spent; how wrong it is depends on the data")]
+    methods = Table(columns=("method", "predicted error, average", "of the worst answer", "which rests on"),
+                    rows=tuple(rows), note="At the same epsilon and delta. Errors are fractions of the records.")
+    others = tuple((epsilon, each.method if each.mechanism is not None else f"cannot run: {each.refused}",
+                    _known(each.average), _known(each.largest)) for epsilon, each in plan.alternatives)
+    steps = Table(columns=("epsilon", "method", "predicted error, average", "of the worst answer"),
+                  rows=others, note=f"With delta = {plan.config.privacy.delta:g}; the method as the file would choose "
+                                    "it there.")
+    return Section(title="Errors to expect", blocks=(methods, steps))
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _figure(value: float) -> str:
+    return f"about {value:.2g}" if math.isfinite(value) else "not known from public facts"
+
+
+def _warnings(plan: QueriesPlan) -> list[str]:
+    found, privacy = [], plan.config.privacy
+    if privacy.delta >= 1.0 / plan.records:
+        found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
+                     "choose it far smaller")
+    if privacy.epsilon > 10:
+        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless the records are no secret")
+    if plan.prediction.average >= _HOPELESS:
+        found.append("the answers are predicted to say next to nothing: spend more, ask fewer queries, or find more "
+                     "records")
+    own = isinstance(plan.mechanism, DualQuery | Reweighted)
+    if own and plan.config.rows.count not in (0, plan.rows):
+        found.append(f"the release has {plan.rows:,} records of its own, and more would only repeat them: {plan.rows:,} "
+                     f"rows are published, not {plan.config.rows.count:,}")
+    return found
+
+
+def null_record(schema: Schema) -> str:
+    """The public record that stands for a missing one, in words."""
+    names = []
+    for place, column in enumerate(schema.columns[:4]):
+        attribute = int(schema.cell_attributes[place][0])
+        names.append(f"not {column.column}" if isinstance(column, Bit) else schema.names[attribute])
+    return ", ".join(names) + (", ..." if len(schema.columns) > 4 else "")
+
+
+# ---- to a person in the data
+
+
+def offer_sections(plan: QueriesPlan) -> list[Section]:
+    """The plan as a person reads it whose record may be in the table."""
+    epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
+    right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
+    but = f", but for a probability of {delta:g}," if delta else ""
+    asked = ", ".join(column.column for column in plan.schema.columns[:12])
+    more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
+    also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
+    return [Section(title="The offer, as a person in the data reads it", blocks=(Text((
+        f"What is asked of you: nothing. A custodian holds a table of {plan.records:,} records, and yours may be one of "
+        "them. You are paid nothing, and get nothing but what everybody gets.",
+        f"What is published: answers to {len(plan.workload):,} questions of the kind 'which share of the records has "
+        f"...', about {asked}{more}, each of them blurred{also}. No row is anybody's.",
+        f"Who sees what: the custodian has the table, as before. Everybody else sees what is published, and nothing "
+        "more.",
+        f"How much it hides you: whatever is published{but} is at most e^{epsilon:.4g} = {math.exp(epsilon):.3g} times "
+        "as likely as if your record had been any other one. A stranger who must guess between two records of yours, "
+        f"even money beforehand, is right at most {right:.0%} of the time, whatever else she knows.",
+        "What it does not hide: what is true of people at large. If the answers show that people like you are mostly "
+        "so or so, they show it with or without your record.",
+        "Who is trusted: the custodian, with the table; nobody else.",
+    )),))]
+
+
+# ---- after
+
+
+def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
+    """The public result: the first answers with what their bars cover, the certificate, and what is promised."""
+    found = released_answers(outcome, plan.workload)
+    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+    known = np.isfinite(held.each)
+    shown = range(min(_SHOWN, len(found)))
+    first = query_words(plan.schema, plan.workload, _SHOWN)
+    note = (f"The first {len(shown)} of {len(found):,} answers: shares of the {plan.records:,} records. "
+            if len(found) > _SHOWN else f"Shares of the {plan.records:,} records. ")
+    note += f"+- covers {held.covers}. " if held.covers and known.any() else (
+        "No bar is known of a single answer. ")
+    note += "Answers are about these records alone: what they say of other people is another matter."
+    said = [f"Every answer is within {held.together:.4g} of the truth ({held.together_covers})."
+            if math.isfinite(held.together) and held.together < 0.5 else
+            "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
+            "measured runs on other data, not proved."]
+    said.extend(_fit_notes(outcome))
+    if plan.rows:
+        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries as the table above does; "
+                    "no row is anybody's, and there are as many of them as were planned, not as there are records.")
+    losses = [f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy]
+    return [
+        Section(title="Released answers", blocks=(
+            Table(columns=("query", "answer", "+-"), rows=tuple(
+                (first[j], float(found[j]), float(held.each[j]) if known[j] else None) for j in shown), note=note),
+            Text(tuple(said)))),
+        Section(title="What is promised, and to whom", blocks=(Text((
+            f"Made by: {describe(plan)}.", *losses,
+            "To whom: to everybody who sees what is published, whatever else they know, about each of the records, when "
+            "one of them is replaced by any other. How many there are is public.",
+        )),)),
+    ]
+
+
+def _fit_notes(outcome: AnyOutcome) -> list[str]:
+    """Warnings that follow from what is published."""
+    found, certificate = [], outcome.certificate
+    match certificate:
+        case ReweightedCertificate() if certificate.overfitted:
+            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few records "
+                         "were bent far to fit few measurements, and answers that were not measured may be worse for it.")
+        case MWEMCertificate():
+            found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
+                         f"{1 - certificate.failure:.0%}.")
+    board: Any = outcome.billboard
+    fell = getattr(getattr(board, "rounds", None), "fell_back", None)
+    if fell is not None and int(np.asarray(fell).sum()):
+        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")
+    return found
+
+
+def explain(plan: QueriesPlan) -> list[Section]:
+    """What one person gets: the same words for everybody, whether her record is in the table or not."""
+    epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
+    but = f" (but for a probability of {delta:g})" if delta else ""
+    return [Section(title="Nothing is handed to single people", blocks=(Text((
+        "This campaign publishes answers about a table that a custodian holds. Nobody has a share of her own, is paid, "
+        "or is told whether her record is in the table: this page says the same for every id.",
+        f"What protects whoever is in it: the release would have come out the same way up to a factor of "
+        f"e^{epsilon:.4g} = {math.exp(epsilon):.3g}{but}, had her record been any other one.",
+        "What she can do: read the public result, and check it (confide verify PACK --key FINGERPRINT).",
+    )),))]
+

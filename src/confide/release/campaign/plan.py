@@ -1,0 +1,212 @@
+"""A planned release: its mechanism, why it was chosen, and what it will be worth, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from confide.contract.errors import ConfideError
+from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.mechanism import Mechanism
+from confide.contract.presentation import Section
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.release.campaign.config import QueriesConfig, Recommended
+from confide.release.campaign.methods import build
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM
+from confide.release.predicted import Prediction, predict
+from confide.release.recommend import Recommendation, candidates, recommend
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["QueriesPlan", "plan_of"]
+
+STEPS = (0.25, 0.5, 2.0, 4.0)
+"""Other epsilons that a plan looks at, as multiples of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QueriesPlan:
+    """What a campaign of the kind `queries` would give.
+
+    Args:
+        config: the file.
+        schema: the public columns.
+        workload: the queries.
+        mechanism: what will run.
+        advice: where the file left the choice of the method; None where it names one.
+    """
+
+    config: QueriesConfig
+    schema: Schema
+    workload: Workload
+    mechanism: Mechanism
+    advice: Recommendation | None
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def records(self) -> int:
+        """n."""
+        return self.config.data.records
+
+    @property
+    def method(self) -> str:
+        """Its name, as the file would say it."""
+        return self.config.method.name if self.advice is None else self.advice.method
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """What the errors will be about."""
+        return predict(self.method, self.mechanism)
+
+    @cached_property
+    def loss(self) -> PureDP | ApproxDP:
+        """What the release loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        losses = [promise.loss for promise in self.guarantees.privacy]
+        pure = [loss for loss in losses if isinstance(loss, PureDP)]
+        if self.config.privacy.delta == 0 and pure:
+            return min(pure, key=lambda loss: loss.epsilon)
+        stated = [loss for loss in losses if isinstance(loss, ApproxDP)]
+        return min(stated, key=lambda loss: loss.epsilon) if stated else self._converted()
+
+    def _converted(self) -> PureDP | ApproxDP:
+        delta = self.config.privacy.delta
+        return Accountant(self.events).loss(delta)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What a run spends."""
+        return tuple(self.mechanism.events())  # type: ignore[arg-type]
+
+    @cached_property
+    def epsilons(self) -> dict[str, float]:
+        """The epsilon that each calculator proves at the file's delta; those that prove none are left out."""
+        delta, found = self.config.privacy.delta, {}
+        if isinstance(self.mechanism, DualQuery) and self.mechanism.free != "marginals" and delta:
+            from confide.release.calculators import all_epsilons
+
+            it = self.mechanism
+            found = all_epsilons(it.n, it.eta, it.rounds, it.samples, delta)
+        else:
+            found = dict(Accountant(self.events).bounds(delta))
+        return {name: value for name, value in found.items() if math.isfinite(value)}
+
+    @cached_property
+    def spends(self) -> tuple[tuple[str, float, float], ...]:
+        """What each part of a run spends: its name, rho, and its part of the whole."""
+        parts: dict[str, list[Event]] = {}
+        for event in self.events:
+            name = "draws of the rounds" if event.label.startswith("round ") else event.label or "the release"
+            parts.setdefault(name, []).append(event)
+        rhos = {name: Accountant(tuple(events)).rho() for name, events in parts.items()}
+        whole = math.fsum(rhos.values())
+        return tuple((name, rho, rho / whole if whole else math.nan) for name, rho in rhos.items())
+
+    @property
+    def rounds(self) -> int | None:
+        """T of a method that goes in rounds."""
+        match self.mechanism:
+            case DualQuery() | MWEM():
+                return self.mechanism.rounds
+            case Reweighted():
+                return self.mechanism.dual_query.rounds
+        return None
+
+    @property
+    def rows(self) -> int:
+        """Synthetic rows that are handed out."""
+        if not self.config.rows.count:
+            return 0
+        own = isinstance(self.mechanism, DualQuery | Reweighted)  # the records are the release
+        return (self.rounds or 0) if own else self.config.rows.count
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The promise of accuracy; it may say nothing."""
+        return next(iter(self.guarantees.of(Accuracy)), None)
+
+    @cached_property
+    def others(self) -> tuple[Prediction, ...]:
+        """What every method would be worth at this budget, and why some cannot run."""
+        if self.advice is not None:
+            return self.advice.predictions
+        privacy = self.config.privacy
+        found = candidates(self.schema, self.records, self.workload, privacy.epsilon, privacy.delta)
+        return tuple(each for each in found if each.method != self.method) + (self.prediction,)
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
+        """What other epsilons would be worth, by the same choice of the method: (epsilon, figures)."""
+        privacy, found = self.config.privacy, []
+        for step in STEPS:
+            epsilon = privacy.epsilon * step
+            try:
+                if isinstance(self.config.method, Recommended):
+                    best = recommend(self.schema, self.records, self.workload, epsilon, privacy.delta,
+                                     rows=bool(self.config.rows.count)).prediction
+                else:
+                    other = self.config.model_copy(
+                        update={"privacy": privacy.model_copy(update={"epsilon": epsilon})})
+                    best = predict(self.method, build(other, self.schema, self.workload))
+            except ConfideError as error:
+                best = Prediction(method=self.method, mechanism=None, average=math.inf, largest=math.inf,
+                                  refused=str(error))
+            found.append((epsilon, best))
+        return tuple(found)
+
+    def sections(self) -> Sequence[Section]:
+        from confide.release.campaign.pages import plan_sections
+
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        from confide.release.campaign.pages import offer_sections
+
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        accuracy = self.accuracy
+        return {
+            "method": self.method, "mechanism": type(self.mechanism).__name__,
+            "reasons": [] if self.advice is None else list(self.advice.reasons),
+            "records": self.records, "columns": len(self.schema.columns), "attributes": self.schema.attributes,
+            "queries": len(self.workload), "rounds": self.rounds, "rows": self.rows,
+            "epsilons": self.epsilons, "rho": Accountant(self.events).rho(),
+            "spends": [{"part": name, "rho": rho} for name, rho, _ in self.spends],
+            "predicted": {"average": self.prediction.average, "largest": self.prediction.largest,
+                          "basis": self.prediction.basis},
+            "promised": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
+                                                       "failure": accuracy.failure_probability},
+            "methods": [{"method": each.method, "average": each.average, "largest": each.largest,
+                         "refused": each.refused} for each in self.others],
+            "alternatives": [{"epsilon": epsilon, "method": each.method, "average": each.average,
+                              "largest": each.largest, "refused": each.refused}
+                             for epsilon, each in self.alternatives],
+        }
+
+
+@lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
+def plan_of(config: QueriesConfig) -> QueriesPlan:
+    """Plan from a file's public parameters.
+
+    Raises:
+        InvalidInput: what the file asks for makes no sense; names the key.
+        Refused: no setting stays within the budget; says what would do.
+    """
+    schema = config.schema()
+    workload = config.queries(schema)
+    if not isinstance(config.method, Recommended):
+        return QueriesPlan(config=config, schema=schema, workload=workload, advice=None,
+                           mechanism=build(config, schema, workload))
+    advice = recommend(schema, config.data.records, workload, config.privacy.epsilon, config.privacy.delta,
+                       rows=bool(config.rows.count))
+    return QueriesPlan(config=config, schema=schema, workload=workload, mechanism=advice.mechanism, advice=advice)

@@ -1,0 +1,131 @@
+"""What a settled release says: its answers, how far each may be off, and its synthetic rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
+from confide.release.baselines import NoisyAnswers
+from confide.release.certificate import AnswersCertificate
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
+from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
+from confide.release.rows import bits_table
+from confide.release.schema import Schema
+from confide.release.synthetic import SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["LEVEL", "AnyOutcome", "Bars", "bars", "released_answers", "synthetic_rows"]
+
+B = TypeVar("B", bound=Billboard)
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bars:
+    """How far answers may be from the truth about these n records.
+
+    Args:
+        each: (k,) of each answer, as a fraction of the records; NaN where nothing is known of it.
+        covers: what a bar covers, and with which probability; empty where there is none.
+        together: of all answers at once; infinite where nothing says so.
+        together_covers: the same of that one.
+    """
+
+    each: NDArray[np.float64]
+    covers: str
+    together: float
+    together_covers: str
+
+
+def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64]:
+    """(k,) fractions in [0, 1]."""
+    board: Any = outcome.billboard
+    return np.clip(np.asarray(board.answers(workload), dtype=np.float64), 0.0, 1.0)
+
+
+def bars(mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload) -> Bars:
+    """The error bars that hold, from public facts and the billboard.
+
+    Args:
+        mechanism: that ran.
+        board: its billboard.
+        certificate: its certificate.
+        workload: the queries.
+    """
+    k = len(workload)
+    each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
+    match mechanism, certificate:
+        case NoisyAnswers(), _:
+            each = np.full(k, _noise_bar(mechanism))
+            covers = f"the noise of that answer, with {LEVEL:.0%}"
+            together, said = mechanism.error(1 - LEVEL), f"the noise of all answers at once, with {LEVEL:.0%}"
+        case DualQuery(), AnswersCertificate() if not certificate.vacuous:
+            together = certificate.bound
+            said = f"all answers at once, with {1 - certificate.beta:.0%}"
+        case Reweighted(), ReweightedCertificate():
+            each[_board(board, ReweightedRecords).chosen] = certificate.measured
+            covers = f"the measured answers at once, with {1 - certificate.measured_beta:.0%}"
+            if not certificate.vacuous:
+                together, said = certificate.bound, f"all answers at once, with {1 - certificate.beta:.0%}"
+        case MWEM(), MWEMCertificate():
+            each[_board(board, MWEMBillboard).chosen] = certificate.measured
+            covers = f"the measured answers at once, with {1 - certificate.failure:.0%}"
+            if not certificate.vacuous:
+                together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.failure:.0%}"
+    return Bars(each=each, covers=covers, together=together, together_covers=said)
+
+
+def _noise_bar(it: NoisyAnswers) -> float:
+    if it.law == "laplace":  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
+        ratio = math.exp(-1 / it.scale)
+        return it.scale * math.log(2 / (1 + ratio) / (1 - LEVEL)) / it.n
+    return (it.sigma * -float(ndtri((1 - LEVEL) / 2)) + 0.5) / it.n  # counts are rounded
+
+
+def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:
+    """The synthetic rows of a release; None where it has none.
+
+    DualQuery's records are handed out as they are: more rows would only repeat them.
+
+    Args:
+        board: of the release.
+        schema: the public columns.
+        count: rows, where there can be any number of them.
+    """
+    match board:
+        case SyntheticRecords():
+            table = bits_table(board.records, schema)
+            # Nobody reads the last digits, and another computer may differ in them.
+            return table if board.even else table.append_column(
+                _weight(schema), pa.array(np.round(board.weights, 12)))
+        case MWEMBillboard():
+            return bits_table(board.rows(count), schema)
+    return None
+
+
+def _weight(schema: Schema) -> str:
+    """A name for the weights that no column has."""
+    taken = {column.column for column in schema.columns}
+    name = "weight"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _board(board: Billboard, kind: type[B]) -> B:
+    if not isinstance(board, kind):
+        raise InvalidInput("billboard", f"{type(board).__name__} is no {kind.__name__}")
+    return board

@@ -1,0 +1,46 @@
+"""The study beside a simulated run: true errors of the release and of every rival. Uses private data; no release."""
+
+from __future__ import annotations
+
+from confide.contract.outcome import SimulatedOutcome
+from confide.contract.presentation import Section, Table, Text
+from confide.release.answers import true_answers
+from confide.release.baselines import compare
+from confide.release.campaign.plan import QueriesPlan
+from confide.release.campaign.results import released_answers
+from confide.release.codes import Codes
+
+__all__ = ["study_sections"]
+
+_SEED = 20_240_229  # of the rivals' noise
+_CELLS = 16  # attributes up to which MWEM is a rival: beyond it takes minutes
+
+
+def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) -> list[Section]:
+    """True errors, average and largest, against the baselines at the same budget.
+
+    Args:
+        plan: the plan.
+        data: the custodian's records.
+        outcome: of the simulated run.
+    """
+    workload, privacy = plan.workload, plan.config.privacy
+    true = true_answers(data, workload)
+    errors = abs(released_answers(outcome, workload) - true.fractions)
+    rows: list[tuple[str | float, ...]] = [
+        (f"{plan.method} (planned)", float(errors.mean()), float(errors.max()), str(plan.loss))]
+    # A Gaussian rival needs a delta; where the plan has none, it is given a generous one, and said so.
+    delta = privacy.delta or 1.0 / (10 * plan.records)
+    found = compare(data, workload, epsilon=privacy.epsilon, delta=delta, seed=_SEED, schema=plan.schema,
+                    mwem_rounds=40 if plan.schema.attributes <= _CELLS else None)
+    rows += [(each.method, each.average_error, each.maximum_error, each.privacy) for each in found.rows]
+    predicted = plan.prediction
+    return [Section(title="True errors, beside other methods", study=True, blocks=(
+        Table(columns=("method", "average error", "largest error", "privacy"), rows=tuple(rows),
+              note="Non-private: errors against the true answers of this table, under simulated noise. Fractions of the "
+                   "records."),
+        Text((f"Predicted from public facts: {predicted.average:.2g} on average, {predicted.largest:.2g} at worst "
+              f"({predicted.basis}).",
+              "To choose a method, or a setting, by what stands here would be a leak: choose by the plan, or by a study "
+              "on public data.")),
+    ))]

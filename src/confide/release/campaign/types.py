@@ -1,0 +1,36 @@
+"""What an outcome of this family's mechanisms may hold: the only types that are rebuilt from a stranger's manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confide.release.baselines import (
+    AllZeros,
+    FixedBillboard,
+    IndependentBillboard,
+    IndependentMarginals,
+    NoisyAnswers,
+    NoisyBillboard,
+    Uniform,
+)
+from confide.release.certificate import AnswersCertificate
+from confide.release.columns import Binned, Bit, Levels
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
+from confide.release.oracle.enumeration import Enumeration
+from confide.release.oracle.integer_program import IntegerProgram
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
+from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords
+from confide.release.schema import Schema
+from confide.release.synthetic import Rounds, SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["TYPES"]
+
+TYPES: Mapping[str, type] = {each.__name__: each for each in (
+    AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FixedBillboard, IndependentBillboard,
+    IndependentMarginals, IntegerProgram, Levels, LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MostDrawn,
+    NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
+    SyntheticRecords, Uniform, Workload,
+)}

@@ -1,0 +1,99 @@
+"""What a release's errors will be about, from public facts: the law of the noise where that is all there is, and rules
+of thumb, held against measured runs, where an algorithm's errors depend on the data.
+
+Errors are fractions of the records: of an answer on average over the queries, and of the worst of them. A rule of thumb
+is no promise; what is promised are the mechanism's own guarantees.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import ndtri
+
+from confide.contract.mechanism import Mechanism
+from confide.release.baselines import NoisyAnswers
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM
+from confide.release.reweighted import Reweighted
+
+__all__ = ["Prediction", "predict"]
+
+LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", "nothing: it depends on the data"
+
+_SPREAD = 4.5
+"""Of DualQuery and MWEM: how many times the average error the largest one was; 3 to 5.5 in measured runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What a method's errors will be about.
+
+    Args:
+        method: as a campaign file names it.
+        mechanism: what would run; None where it cannot.
+        average: typical error of an answer, averaged over the queries; infinite where it cannot run, NaN where public
+            facts say nothing.
+        largest: typical error of the worst answer; as `average`.
+        basis: what the figures rest on.
+        refused: why it cannot run; empty where it can.
+    """
+
+    method: str
+    mechanism: Mechanism | None
+    average: float
+    largest: float
+    basis: str = RULE
+    refused: str = ""
+
+
+def predict(method: str, mechanism: Mechanism) -> Prediction:
+    """The figures of a mechanism.
+
+    Args:
+        method: what to call it.
+        mechanism: one of this family.
+
+    Example:
+        >>> from confide.release import Workload
+        >>> from confide.release.baselines import NoisyAnswers
+        >>> found = predict("gaussian", NoisyAnswers(n=10_000, workload=Workload.complete(10), epsilon=1.0, delta=1e-6))
+        >>> f"{found.average:.4f} {found.largest:.4f}"
+        '0.0037 0.0128'
+    """
+    match mechanism:
+        case NoisyAnswers():
+            average, largest = _noise(mechanism)
+            return Prediction(method=method, mechanism=mechanism, average=average, largest=largest, basis=LAW)
+        case DualQuery():
+            largest = _game(mechanism)
+        case Reweighted():
+            largest = _game(mechanism.dual_query)
+        case MWEM():
+            largest = _selection(mechanism)
+        case _:
+            return Prediction(method=method, mechanism=mechanism, average=math.nan, largest=math.nan, basis=NOTHING)
+    return Prediction(method=method, mechanism=mechanism, average=min(0.5, largest / _SPREAD), largest=min(1.0, largest))
+
+
+def _noise(it: NoisyAnswers) -> tuple[float, float]:
+    """The mean of |noise|, and the median of the largest of k of them. Answers are cut to [0, 1], so that it is less."""
+    k = len(it.workload)
+    if it.law == "laplace":
+        average, largest = it.scale, it.scale * -math.log1p(-(0.5 ** (1 / k)))
+    else:
+        average = it.sigma * math.sqrt(2 / math.pi)
+        largest = it.sigma * float(ndtri((1 + 0.5 ** (1 / k)) / 2))
+    return min(0.5, average / it.n), min(1.0, largest / it.n)
+
+
+def _game(it: DualQuery) -> float:
+    """The part ln |Q|/(eta T) of the regret; with enough samples a round 0.5 to 1.3 of it in measured runs."""
+    return it.queries.log_queries / (it.eta * it.rounds)
+
+
+def _selection(it: MWEM) -> float:
+    """How far below the best score the chosen one usually is: beyond that, selection cannot see what is wrong."""
+    k = len(it.workload)
+    return 2.0 / it.each * math.log(max(2, k)) / it.n

@@ -1,0 +1,221 @@
+"""Which method to release answers with, from public facts alone: columns, records, queries and the budget.
+
+The advice compares what each method's errors will be about (`predicted`), and says why. It is held against measured
+runs in the tests: where it changes from one method to another, so do the errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, Refused
+from confide.contract.mechanism import Mechanism
+from confide.release.baselines import NoisyAnswers
+from confide.release.dual_query import MOST_QUERIES, DualQuery
+from confide.release.mwem import MWEM
+from confide.release.predicted import Prediction, predict
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "marginal_fit", "recommend", "usual_samples"]
+
+STEP = 2.0
+"""DualQuery's usual step size."""
+
+_ROUNDS = 40  # of MWEM: with fewer its histogram has not learnt enough, with more its noise grows
+_UNIVERSE = 16  # attributes of MWEM: 2^16 cells take seconds
+_ROWS = ("marginal-fit", "mwem", "dual-query")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """The advice, and what it rests on.
+
+    Args:
+        method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
+        mechanism: built for the budget; `run` it.
+        reasons: why, one sentence each.
+        predictions: what each method's errors will be about, the best one first; those that cannot run say why.
+    """
+
+    method: str
+    mechanism: Mechanism
+    reasons: tuple[str, ...]
+    predictions: tuple[Prediction, ...]
+
+    @property
+    def prediction(self) -> Prediction:
+        """The figures of the method that is recommended."""
+        return next(each for each in self.predictions if each.method == self.method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary; figures may be infinite."""
+        return {"method": self.method, "reasons": list(self.reasons), "predictions": [
+            {"method": each.method, "average": each.average, "largest": each.largest, "basis": each.basis,
+             "refused": each.refused} for each in self.predictions]}
+
+
+def recommend(
+    schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, *, rows: bool = False
+) -> Recommendation:
+    """Choose a method and build its mechanism, from public facts alone.
+
+    Args:
+        schema: the public columns.
+        n: records, public.
+        workload: the queries.
+        epsilon: the budget in nats, > 0.
+        delta: in [0, 1); 0 leaves methods without Gaussian noise.
+        rows: whether synthetic rows are wanted, and not answers alone.
+
+    Raises:
+        InvalidInput: a number out of range, or a workload over other attributes.
+        Refused: no method runs within the budget; says why each of them does not.
+
+    Source: spec query_release D6 (defaults and failure modes), F and erratum 15 (what a plain Gaussian does).
+
+    Example:
+        >>> few = Workload.random(Schema.bits(500), 100, seed=1)
+        >>> found = recommend(Schema.bits(500), 100_000, few, 1.0, 1e-6)
+        >>> found.method, found.mechanism.sigma < 43
+        ('gaussian', True)
+    """
+    n, epsilon, delta = whole("n", n, at_least=1), positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+    if schema.attributes != workload.attributes:
+        raise InvalidInput("workload", f"is over {workload.attributes} attributes",
+                           f"the schema has {schema.attributes}")
+    found = candidates(schema, n, workload, epsilon, delta)
+    able = [each for each in found if each.mechanism is not None and (each.method in _ROWS or not rows)]
+    if not able:
+        why = "; ".join(f"{each.method}: {each.refused or 'gives no rows'}" for each in found)
+        raise Refused(f"no method releases {len(workload):,} answers about {n:,} records at epsilon = {epsilon:g}, "
+                      f"delta = {delta:g} ({why})", "spend more, or ask fewer queries")
+    best = min(able, key=lambda each: each.average)
+    ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.average)))
+    return Recommendation(method=best.method, mechanism=_there(best), predictions=ordered,
+                          reasons=tuple(_reasons(best, ordered, schema, workload, n, delta, rows)))
+
+
+def candidates(
+    schema: Schema, n: int, workload: Workload, epsilon: float, delta: float
+) -> tuple[Prediction, ...]:
+    """Every method at this budget, with what its errors will be about, or why it cannot run."""
+    pure = delta == 0
+    gaussian = "adds Gaussian noise, which needs a delta above 0"
+    return (
+        _try("marginal-fit", lambda: marginal_fit(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
+        _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
+                                             law="laplace"),
+             "" if pure else "is the weaker noise for many answers; it is for delta = 0"),
+        _try("mwem", lambda: _mwem(schema, n, workload, epsilon, delta)),
+        _try("dual-query", lambda: dual_query(schema, n, workload, epsilon, delta)),
+    )
+
+
+def _try(method: str, build: Callable[[], Mechanism], refused: str = "") -> Prediction:
+    try:
+        if refused:
+            raise Refused(refused)
+        return predict(method, build())
+    except ConfideError as error:  # on public grounds: a size, or a budget
+        return Prediction(method=method, mechanism=None, average=math.inf, largest=math.inf, refused=str(error))
+
+
+def gaussian_noise(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> NoisyAnswers:
+    """Gaussian noise on every answer: as little as the queries allow."""
+    plain = {"n": n, "workload": workload, "schema": schema, "epsilon": epsilon, "delta": delta}
+    found = NoisyAnswers(**plain)
+    try:
+        other = NoisyAnswers(**plain, law="structured")
+    except NotGuaranteed:  # negated literals: a record may satisfy any number of queries
+        return found
+    return other if other.square < found.square else found
+
+
+def usual_samples(schema: Schema) -> int:
+    """DualQuery's usual draws a round: 1,000, and more as there are more attributes to get right."""
+    return math.ceil(1000 * max(1.0, math.sqrt(schema.attributes / 300)))
+
+
+def dual_query(
+    schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, **options: Any
+) -> DualQuery:
+    """DualQuery at its usual step size and draws, with as many rounds as the budget pays for.
+
+    Args:
+        schema: the public columns; records keep to one value of each.
+        n: records.
+        workload: the queries.
+        epsilon: the budget in nats.
+        delta: in [0, 1).
+        options: of the class and of `for_budget`; of eta, rounds and samples those that are given stay.
+    """
+    if len(workload) > MOST_QUERIES:
+        raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")
+    options = {"calculator": "zcdp" if delta else "pure", "one_hot": True, **options}
+    given = {name: options.pop(name, None) for name in ("eta", "rounds", "samples")}
+    usual = {"eta": STEP, "samples": usual_samples(schema)}
+    for name, value in usual.items():
+        if given[name] is None and sum(each is None for each in given.values()) > 1:
+            given[name] = value
+    return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **given, **options)
+
+
+def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:
+    named = MWEM.for_budget(n, epsilon, delta, rounds=_ROUNDS, workload=workload, schema=schema)
+    if named.universe_bits > _UNIVERSE:
+        raise Refused(f"its histogram would have 2^{named.universe_bits} cells, and take minutes",
+                      f"ask for it by name; it is advised up to 2^{_UNIVERSE}")
+    return named
+
+
+def marginal_fit(schema: Schema, n: int, epsilon: float, delta: float, **options: Any) -> Mechanism:
+    """MarginalFit with its usual tables."""
+    raise Refused("is not there yet")
+
+
+def _there(found: Prediction) -> Mechanism:
+    if found.mechanism is None:
+        raise Refused(f"{found.method} cannot run: {found.refused}")
+    return found.mechanism
+
+
+# ---- why
+
+
+def _reasons(
+    best: Prediction, ordered: tuple[Prediction, ...], schema: Schema, workload: Workload, n: int, delta: float,
+    rows: bool,
+) -> list[str]:
+    k, m = len(workload), len(schema.columns)
+    found = [_WHY[best.method].format(k=f"{k:,}", m=f"{m:,}", n=f"{n:,}", d=f"{schema.attributes:,}")]
+    found.append(f"Its answers will be off by about {best.average:.2g} on average, the worst by {best.largest:.2g} "
+                 f"({best.basis}).")
+    rest = [each for each in ordered if each.mechanism is not None and each is not best]
+    if rest:
+        second = rest[0]
+        also = "; rows were asked for, which it does not give" if rows and second.method not in _ROWS else ""
+        found.append(f"Next: {second.method}, about {second.average:.2g} on average and {second.largest:.2g} at worst"
+                     f"{also}.")
+    if delta == 0:
+        found.append("With delta = 0 nothing Gaussian can run; a delta above 0 would admit more exact methods.")
+    found.extend(f"{each.method} was left out: {each.refused}." for each in ordered
+                 if each.mechanism is None and each.method != "laplace" and each.refused and delta > 0)
+    return found
+
+
+_WHY = {
+    "marginal-fit": "The {m} columns are few enough to measure tables of two and three of them, and {k} queries are "
+                    "many: a population that is fitted to the tables answers all of them.",
+    "gaussian": "{k} queries about {n} records are few: noise of its own on every answer costs less than a model of "
+                "the whole table, and leaves no error but the noise.",
+    "laplace": "{k} queries about {n} records are few: noise of its own on every answer leaves no error but the noise.",
+    "mwem": "The {d} attributes are few enough to keep a histogram over all records that can be.",
+    "dual-query": "{k} queries are too many to add noise to each, and {m} columns too many for tables: few synthetic "
+                  "records, found by a game against the queries, need neither.",
+}
