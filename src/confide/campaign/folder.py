@@ -21,8 +21,8 @@ from confide.contract.files import NOTE, make_folder, private_folder, read_json,
 from confide.contract.kinds import is_rows
 from confide.contract.outcome import FORMAT, SimulatedOutcome
 
-__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "as_parquet", "check_empty", "check_place", "earlier_study", "fill",
-           "replace", "tidy", "write_rejected"]
+__all__ = ["NOTE", "OPERATOR", "REJECTED", "REPORT", "as_csv", "as_parquet", "check_empty", "check_place",
+           "earlier_study", "fill", "replace", "tidy", "write_rejected"]
 
 OPERATOR = "operator"
 REJECTED = "rejected.csv"

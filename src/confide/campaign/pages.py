@@ -95,9 +95,9 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
         return Section(title=f"Participant {identity}, {data_set.account}", private=True, blocks=(Text((
-            f"The ledger lists nobody for some campaigns on this data set: a custodian holds it. Whoever is in it was in "
-            f"them, and has been exposed to at most what the data set itself has spent: {data_set.filter.spent}. Whether "
-            "she is in it, the ledger does not know.",)),))
+            "The ledger lists nobody for some campaigns on this data set: a custodian holds it. Whoever is in it was "
+            f"in them, and has been exposed to at most what the data set itself has spent: {data_set.filter.spent}. "
+            "Whether she is in it, the ledger does not know.",)),))
     if found is None:
         return Section(title=f"Participant {identity}", private=True, blocks=(Text((
             "She was in no campaign on this data set.",)),))

@@ -24,8 +24,8 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress", "ReportCodec",
-           "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress",
+           "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's

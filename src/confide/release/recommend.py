@@ -16,12 +16,13 @@ from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, R
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import MOST_QUERIES, DualQuery
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "marginal_fit", "recommend", "usual_samples"]
+__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "recommend", "usual_samples"]
 
 STEP = 2.0
 """DualQuery's usual step size."""
@@ -107,7 +108,7 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: marginal_fit(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(schema, n, epsilon, delta), gaussian if pure else ""),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
@@ -123,12 +124,13 @@ def _try(method: str, build: Callable[[], Mechanism], refused: str = "") -> Pred
             raise Refused(refused)
         return predict(method, build())
     except ConfideError as error:  # on public grounds: a size, or a budget
-        return Prediction(method=method, mechanism=None, average=math.inf, largest=math.inf, refused=str(error))
+        why = error.reason if isinstance(error, Refused) else str(error)
+        return Prediction(method=method, mechanism=None, average=math.inf, largest=math.inf, refused=why)
 
 
 def gaussian_noise(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> NoisyAnswers:
     """Gaussian noise on every answer: as little as the queries allow."""
-    plain = {"n": n, "workload": workload, "schema": schema, "epsilon": epsilon, "delta": delta}
+    plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema, "epsilon": epsilon, "delta": delta}
     found = NoisyAnswers(**plain)
     try:
         other = NoisyAnswers(**plain, law="structured")
@@ -174,11 +176,6 @@ def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: flo
     return named
 
 
-def marginal_fit(schema: Schema, n: int, epsilon: float, delta: float, **options: Any) -> Mechanism:
-    """MarginalFit with its usual tables."""
-    raise Refused("is not there yet")
-
-
 def _there(found: Prediction) -> Mechanism:
     if found.mechanism is None:
         raise Refused(f"{found.method} cannot run: {found.refused}")
@@ -210,12 +207,12 @@ def _reasons(
 
 
 _WHY = {
-    "marginal-fit": "The {m} columns are few enough to measure tables of two and three of them, and {k} queries are "
-                    "many: a population that is fitted to the tables answers all of them.",
+    "marginal-fit": "{m} columns are few enough to measure tables of two or three of them; a population that is fitted to "
+                    "the tables answers all {k} queries, and any others.",
     "gaussian": "{k} queries about {n} records are few: noise of its own on every answer costs less than a model of "
                 "the whole table, and leaves no error but the noise.",
     "laplace": "{k} queries about {n} records are few: noise of its own on every answer leaves no error but the noise.",
-    "mwem": "The {d} attributes are few enough to keep a histogram over all records that can be.",
-    "dual-query": "{k} queries are too many to add noise to each, and {m} columns too many for tables: few synthetic "
+    "mwem": "{d} attributes are few enough to keep a histogram over all records that can be.",
+    "dual-query": "{m} columns, or {k} queries, are too many for tables and for noise on every answer: few synthetic "
                   "records, found by a game against the queries, need neither.",
 }

@@ -117,12 +117,13 @@ def _rows(folder: Folder, now: Mapping[str, bytes], wrote: Provenance, here: Pro
     if now == then:
         return sorted(now)
     if (wrote.confide, wrote.parts) != (here.confide, here.parts):
-        raise NotChecked(f"the tables in CSV are what the billboard says; {', '.join(sorted(now.keys() | then.keys()))} "
-                         "could only be compared by the software that wrote it")
+        paths = ", ".join(sorted(now.keys() | then.keys()))
+        raise NotChecked(f"the tables in CSV are what the billboard says; {paths} take the software that wrote them")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if more or missing:
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
-    raise Broken(f"{next(path for path in sorted(now) if now[path] != then[path])} is not what the billboard says")
+    wrong = next(path for path in sorted(now) if now[path] != then[path])
+    raise Broken(f"{wrong} is not what the billboard says")
 
 
 def _contradict(now: str, then: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
 from confide.release.campaign.words import parse_queries
-from confide.release.columns import Binned, Bit, Levels
+from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -25,8 +24,6 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**62)]
 
-T = TypeVar("T")
-
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,7 +33,7 @@ class Data(_Table):
     """`[data]`: where the custodian's table is, and how many records it has."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
-    records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing or unusable record is the null one")
+    records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing record is the null one")
     id: str = Field(default="row", min_length=1,
                     description="column with the ids 1 to records, or 'row': the file's i-th row is record i")
 
@@ -138,7 +135,8 @@ class MarginalFitTable(_Table):
     """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a population fitted to them."""
 
     name: Literal["marginal-fit"]
-    tables: int | None = Field(default=None, ge=0, le=10_000, description="T, tables that are measured; default by size")
+    tables: int | None = Field(default=None, ge=0, le=10_000,
+                               description="T, sets of columns whose tables are measured; default by the columns")
     population: int = Field(default=100_000, ge=1000, le=2_000_000, description="N, weighted rows of the fit")
     seed: Seed = 0
 
@@ -210,14 +208,18 @@ class QueriesConfig(_Table):
             raise ValueError(f"data.id {self.data.id!r} is also a column: an id is nobody's attribute")
         return self
 
-    def schema(self) -> Schema:
+    def public_columns(self) -> Schema:
         """The public columns.
 
         Raises:
             InvalidInput: names the column of the file, such as columns[2].upper.
         """
-        roles = [role for place, column in enumerate(self.columns, 1)
-                 for role in _named(f"columns[{place}]", column.roles)]
+        roles: list[Column] = []
+        for place, column in enumerate(self.columns, 1):
+            try:
+                roles.extend(column.roles())
+            except InvalidInput as error:
+                raise InvalidInput(f"columns[{place}].{error.field}", error.problem, error.limit) from None
         return Schema(tuple(roles))
 
     def queries(self, schema: Schema) -> Workload:
@@ -235,13 +237,4 @@ class QueriesConfig(_Table):
             raise InvalidInput("workload", f"{len(found):,} queries are too many",
                                f"a campaign publishes at most {MOST_QUERIES:,}; ask for a random sample of them")
         return found
-
-
-def _named(place: str, build: Callable[[], T]) -> T:
-    """Whatever is wrong, with the place in the file where it stands."""
-    try:
-        return build()
-    except InvalidInput as error:
-        raise InvalidInput(f"{place}.{error.field}", error.problem, error.limit) from None
-
 

@@ -16,8 +16,9 @@ from confide.release.campaign.config import (
     QueriesConfig,
     ReweightedTable,
 )
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.recommend import STEP, dual_query, gaussian_noise, marginal_fit, usual_samples
+from confide.release.recommend import STEP, dual_query, gaussian_noise, usual_samples
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -46,8 +47,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
                            'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
     match method:
         case MarginalFitTable():
-            return _placed(lambda: marginal_fit(schema, n, epsilon, delta, tables=method.tables,
-                                                population=method.population, seed=method.seed))
+            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, tables=method.tables,
+                                                          population=method.population, seed=method.seed))
         case DualQueryTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))

@@ -15,6 +15,7 @@ from confide.release.campaign.results import AnyOutcome, bars, released_answers
 from confide.release.campaign.words import query_words
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema
@@ -44,6 +45,11 @@ def describe(plan: QueriesPlan) -> str:
             game = it.dual_query
             return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
                     f"records reweighted on {it.count:,} answers with Gaussian noise")
+        case MarginalFit():
+            return (f"MarginalFit: tables of every column, and of {it.tables:,} sets of "
+                    f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
+                    f"{it.split.one_way:.4g} and {it.split.sigma:.4g} records on every cell; a population of "
+                    f"{it.population:,} made-up rows is fitted to them")
         case MWEM():
             return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
         case NoisyAnswers(law="laplace"):
@@ -81,8 +87,8 @@ def plan_sections(plan: QueriesPlan) -> list[Section]:
     ]
     blocks: list[Block] = [Table(columns=("what", "planned"), rows=tuple(rows),
                                  note="Everything here follows from public parameters. Errors are fractions of the "
-                                      "records: 0.01 is one record in a hundred. Privacy holds for every table; what is "
-                                      "predicted is no promise.")]
+                                      "records: 0.01 is one record in a hundred. Privacy holds for every table; what "
+                                      "is predicted is no promise.")]
     reasons = () if plan.advice is None else plan.advice.reasons
     if reasons:
         blocks.append(Text(reasons))
@@ -144,14 +150,14 @@ def _warnings(plan: QueriesPlan) -> list[str]:
         found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
                      "choose it far smaller")
     if privacy.epsilon > 10:
-        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless the records are no secret")
+        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
     if plan.prediction.average >= _HOPELESS:
         found.append("the answers are predicted to say next to nothing: spend more, ask fewer queries, or find more "
                      "records")
     own = isinstance(plan.mechanism, DualQuery | Reweighted)
     if own and plan.config.rows.count not in (0, plan.rows):
-        found.append(f"the release has {plan.rows:,} records of its own, and more would only repeat them: {plan.rows:,} "
-                     f"rows are published, not {plan.config.rows.count:,}")
+        found.append(f"the release has {plan.rows:,} records of its own, and more would only repeat them: "
+                     f"{plan.rows:,} rows are published, not {plan.config.rows.count:,}")
     return found
 
 
@@ -176,11 +182,11 @@ def offer_sections(plan: QueriesPlan) -> list[Section]:
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
     also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
     return [Section(title="The offer, as a person in the data reads it", blocks=(Text((
-        f"What is asked of you: nothing. A custodian holds a table of {plan.records:,} records, and yours may be one of "
-        "them. You are paid nothing, and get nothing but what everybody gets.",
+        f"What is asked of you: nothing. A custodian holds a table of {plan.records:,} records, and yours may be one "
+        "of them. You are paid nothing, and get nothing but what everybody gets.",
         f"What is published: answers to {len(plan.workload):,} questions of the kind 'which share of the records has "
         f"...', about {asked}{more}, each of them blurred{also}. No row is anybody's.",
-        f"Who sees what: the custodian has the table, as before. Everybody else sees what is published, and nothing "
+        "Who sees what: the custodian has the table, as before. Everybody else sees what is published, and nothing "
         "more.",
         f"How much it hides you: whatever is published{but} is at most e^{epsilon:.4g} = {math.exp(epsilon):.3g} times "
         "as likely as if your record had been any other one. A stranger who must guess between two records of yours, "
@@ -212,8 +218,8 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
             "measured runs on other data, not proved."]
     said.extend(_fit_notes(outcome))
     if plan.rows:
-        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries as the table above does; "
-                    "no row is anybody's, and there are as many of them as were planned, not as there are records.")
+        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
+                    "answers does, as far as their number allows; no row is anybody's.")
     losses = [f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy]
     return [
         Section(title="Released answers", blocks=(
@@ -222,8 +228,8 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
             Text(tuple(said)))),
         Section(title="What is promised, and to whom", blocks=(Text((
             f"Made by: {describe(plan)}.", *losses,
-            "To whom: to everybody who sees what is published, whatever else they know, about each of the records, when "
-            "one of them is replaced by any other. How many there are is public.",
+            "To whom: to everybody who sees what is published, whatever else they know, about each of the records, "
+            "when one of them is replaced by any other. How many there are is public.",
         )),)),
     ]
 
@@ -233,12 +239,17 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
     found, certificate = [], outcome.certificate
     match certificate:
         case ReweightedCertificate() if certificate.overfitted:
-            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few records "
-                         "were bent far to fit few measurements, and answers that were not measured may be worse for it.")
+            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few "
+                         "records were bent far to fit few measurements, and answers that were not measured may be "
+                         "worse for it.")
         case MWEMCertificate():
             found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
                          f"{1 - certificate.failure:.0%}.")
     board: Any = outcome.billboard
+    if isinstance(board, FittedMarginals):
+        found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
+                     f"{board.diversity:.0%} of its rows count.")
+        found.extend(f"Warning: {doubt}." for doubt in board.warnings)
     fell = getattr(getattr(board, "rounds", None), "fell_back", None)
     if fell is not None and int(np.asarray(fell).sum()):
         found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")

@@ -18,6 +18,7 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.release.campaign.config import QueriesConfig, Recommended
 from confide.release.campaign.methods import build
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
 from confide.release.recommend import Recommendation, candidates, recommend
@@ -119,6 +120,8 @@ class QueriesPlan:
                 return self.mechanism.rounds
             case Reweighted():
                 return self.mechanism.dual_query.rounds
+            case MarginalFit():
+                return self.mechanism.batches
         return None
 
     @property
@@ -141,7 +144,8 @@ class QueriesPlan:
             return self.advice.predictions
         privacy = self.config.privacy
         found = candidates(self.schema, self.records, self.workload, privacy.epsilon, privacy.delta)
-        return tuple(each for each in found if each.method != self.method) + (self.prediction,)
+        both = (self.prediction, *(each for each in found if each.method != self.method))
+        return tuple(sorted(both, key=lambda each: (each.mechanism is None, math.isnan(each.average), each.average)))
 
     @cached_property
     def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
@@ -202,7 +206,7 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
         InvalidInput: what the file asks for makes no sense; names the key.
         Refused: no setting stays within the budget; says what would do.
     """
-    schema = config.schema()
+    schema = config.public_columns()
     workload = config.queries(schema)
     if not isinstance(config.method, Recommended):
         return QueriesPlan(config=config, schema=schema, workload=workload, advice=None,

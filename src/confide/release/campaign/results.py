@@ -17,9 +17,10 @@ from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutc
 from confide.release.baselines import NoisyAnswers
 from confide.release.certificate import AnswersCertificate
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
-from confide.release.rows import bits_table
+from confide.release.rows import bits_table, cells_table
 from confide.release.schema import Schema
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
@@ -80,6 +81,10 @@ def bars(mechanism: Mechanism, board: Billboard, certificate: Certificate | None
             covers = f"the measured answers at once, with {1 - certificate.measured_beta:.0%}"
             if not certificate.vacuous:
                 together, said = certificate.bound, f"all answers at once, with {1 - certificate.beta:.0%}"
+        case MarginalFit(), _:
+            found = _board(board, FittedMarginals).error_bars(workload, failure=1 - LEVEL)
+            each = np.where(np.isfinite(found), found, np.nan)
+            covers = f"noise and fit of all answers that were measured, at once, with {LEVEL:.0%}"
         case MWEM(), MWEMCertificate():
             each[_board(board, MWEMBillboard).chosen] = certificate.measured
             covers = f"the measured answers at once, with {1 - certificate.failure:.0%}"
@@ -113,6 +118,8 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
                 _weight(schema), pa.array(np.round(board.weights, 12)))
         case MWEMBillboard():
             return bits_table(board.rows(count), schema)
+        case FittedMarginals():
+            return cells_table(board.rows(count).cells, schema)
     return None
 
 

@@ -37,10 +37,10 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
     predicted = plan.prediction
     return [Section(title="True errors, beside other methods", study=True, blocks=(
         Table(columns=("method", "average error", "largest error", "privacy"), rows=tuple(rows),
-              note="Non-private: errors against the true answers of this table, under simulated noise. Fractions of the "
-                   "records."),
+              note="Non-private: errors against the true answers of this table, under simulated noise, as fractions "
+                   "of the records."),
         Text((f"Predicted from public facts: {predicted.average:.2g} on average, {predicted.largest:.2g} at worst "
               f"({predicted.basis}).",
-              "To choose a method, or a setting, by what stands here would be a leak: choose by the plan, or by a study "
-              "on public data.")),
+              "To choose a method, or a setting, by what stands here would be a leak: choose by the plan, or by a "
+              "study on public data.")),
     ))]

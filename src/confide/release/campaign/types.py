@@ -16,6 +16,7 @@ from confide.release.baselines import (
 from confide.release.certificate import AnswersCertificate
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, FittedMarginalsCertificate, MarginalFit, MeasuredTables
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.oracle.enumeration import Enumeration
 from confide.release.oracle.integer_program import IntegerProgram
@@ -29,8 +30,9 @@ from confide.release.workload import Workload
 __all__ = ["TYPES"]
 
 TYPES: Mapping[str, type] = {each.__name__: each for each in (
-    AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FixedBillboard, IndependentBillboard,
-    IndependentMarginals, IntegerProgram, Levels, LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MostDrawn,
+    AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FittedMarginals,
+    FittedMarginalsCertificate, FixedBillboard, IndependentBillboard, IndependentMarginals, IntegerProgram, Levels,
+    LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MarginalFit, MeasuredTables, MostDrawn,
     NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
     SyntheticRecords, Uniform, Workload,
 )}

@@ -17,6 +17,7 @@ __all__ = ["RawTable", "consistent", "project_simplex", "simplex"]
 
 _Columns = tuple[int, ...]
 _ROUNDS = 6  # of iterative proportional fitting
+_SPREAD = 0.01  # of independent columns in an estimate, so that no margin is asked of cells that are all 0
 
 
 @compiled
@@ -53,6 +54,14 @@ def simplex(values: NDArray[np.float64]) -> NDArray[np.float64]:
     flat = np.array(values, dtype=np.float64).reshape(-1)
     project_simplex(flat)
     return flat.reshape(values.shape)
+
+
+def _independent(laws: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The product of distributions, one axis for each."""
+    product = np.ones(())
+    for law in laws:
+        product = np.multiply.outer(product, law)
+    return np.asarray(product)
 
 
 class RawTable:
@@ -98,6 +107,8 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
             mean, weight = mean + margin / variance, weight + 1.0 / variance
         estimate = simplex(mean / (weight * n))
         below = [(at, targets[subset[:at] + subset[at + 1 :]]) for at in range(len(subset))] if len(subset) > 1 else []
+        if below:
+            estimate = (1.0 - _SPREAD) * estimate + _SPREAD * _independent([targets[(j,)] for j in subset])
         for _ in range(_ROUNDS if below else 0):
             for axis, target in below:
                 present = estimate.sum(axis=axis)

@@ -75,7 +75,7 @@ class FittedMarginals(Billboard):
         """What is doubtful about the fit, in words; nothing where it is sound."""
         found = []
         if self.misfit > _MISFIT:
-            found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: more than {_MISFIT}")
+            found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: above {_MISFIT}")
         if self.diversity < _DIVERSE:
             found.append(f"only {self.diversity:.0%} of the population's rows count: less than {_DIVERSE:.0%}")
         return tuple(found)

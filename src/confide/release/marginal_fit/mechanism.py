@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
-from confide.privacy.losses import ZCDP
+from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
@@ -72,6 +72,7 @@ class MarginalFit(Mechanism):
         widths: how many columns a chosen table may have: (2,), (3,) or (2, 3).
         largest_table: cells of a chosen table at most, <= 65,535.
         seed: public, of shuffles, resampling and the fit's own draws. It protects nobody and need not be secret.
+        delta: in [0, 1), at which epsilon is stated; 0 states none.
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
@@ -101,6 +102,7 @@ class MarginalFit(Mechanism):
     widths: tuple[int, ...] = (2, 3)
     largest_table: int = 20_000
     seed: int = 0
+    delta: float = 0.0
 
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
@@ -124,6 +126,7 @@ class MarginalFit(Mechanism):
         if whole("largest_table", self.largest_table, at_least=4) > _MOST_CELLS:
             raise InvalidInput("largest_table", f"{self.largest_table} is too large", f"must be at most {_MOST_CELLS}")
         whole("seed", self.seed)
+        fraction("delta", self.delta, zero=True)
         check_columns(self.schema.sizes, self.widths if self.tables else (2,))
         if self.tables > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
@@ -161,7 +164,7 @@ class MarginalFit(Mechanism):
             check_columns(sizes, chosen)
             most = rest.get("largest_table", cls.largest_table)
             tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
-        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, **rest)
+        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
 
     # ---- public arithmetic
 
@@ -186,12 +189,16 @@ class MarginalFit(Mechanism):
         return self.split.events()
 
     def guarantees(self) -> Guarantees:
-        return Guarantees((
-            Privacy(loss=ZCDP(Accountant(self.events()).rho()), unit=_UNIT, audience=Audience.PUBLIC,
+        account = Accountant(self.events())
+        losses: list[PrivacyLoss] = [ZCDP(account.rho())]
+        if self.delta:
+            losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
+        return Guarantees(tuple(
+            Privacy(loss=loss, unit=_UNIT, audience=Audience.PUBLIC,
                     note="one record is replaced by another; how many there are is public",
                     source=Source(document="confide", spec="query_release D6",
-                                  statement="a replaced record moves two cells of a table, and a score by 2 counts")),
-        ))
+                                  statement="a replaced record moves two cells of a table, and a score by 2 counts"))
+            for loss in losses))
 
     # ---- the run
 
@@ -225,8 +232,7 @@ class MarginalFit(Mechanism):
         private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
         free = np.ones(len(self.candidates), dtype=np.bool_)
         while len(fit.chosen) < self.tables:
-            told = scores(fit.model.columns, whole_weights(fit.model.weights, self.n), self.candidates, fit.sizes,
-                          private, self.n, self.split.sigma, self.seed, fit.batches)
+            told = self._scores(fit, private)
             fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
             if progress is not None:
                 progress(len(fit.chosen), self.tables)
@@ -251,8 +257,15 @@ class MarginalFit(Mechanism):
         for j, size in enumerate(self.schema.sizes):
             if size > 1:
                 table = _table(columns, counts, (j,), (size,))
-                raw.append(RawTable((j,), table + source.discrete_gaussian(sigma, size, stream=("one-way", j)), sigma))
+                noisy = source.discrete_gaussian(sigma, size, stream=("one-way", j), center=table)
+                raw.append(RawTable((j,), noisy, sigma))
         return raw
+
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+        """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
+        rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
+        return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
+                      self.n, self.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
@@ -273,8 +286,8 @@ class MarginalFit(Mechanism):
     ) -> RawTable:
         members, sigma = self.candidates.columns(at), self.split.sigma
         shape = tuple(self.schema.sizes[j] for j in members)
-        noise = source.discrete_gaussian(sigma, shape, stream=("table", at))
-        return RawTable(members, _table(columns, counts, members, shape) + noise, sigma)
+        table = _table(columns, counts, members, shape)
+        return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
 
     def _diagnostics(self, board: FittedMarginals, codes: Codes) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""

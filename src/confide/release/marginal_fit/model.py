@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.numerics import map_blocks
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.public_coins import key_of, permutation, uniforms
 
@@ -26,6 +27,7 @@ _LEAST, _LEAST_LAST = 4, 8  # before a fit may stop
 _SWEEPS, _FINAL_SWEEPS = 2, 10  # of raking in a cycle, and after the last fit
 _MISFIT = 0.02  # mean L1 distance that is good enough
 _DIVERSE = 0.3  # of the rows: the effective number that is enough
+_STRETCH = 8192  # rows that a thread draws at once; even
 _CAP = 4.0  # of a factor of one raking step
 
 
@@ -89,9 +91,14 @@ class Model:
         out = np.empty_like(self.rows)
         resample(self.rows, self.weights, float(uniforms(key_of(self.seed, "resample", self._sweep), 1)[0]), out)
         self.rows, self.weights = out, np.full(len(out), 1.0 / len(out))
-        layout = _Layout(self.psi, self.sizes)
-        gibbs(self.rows, cycle % 2, 2, len(out), self.sizes, layout.starts, layout.places, layout.partners,
-              layout.strides, layout.factors, key_of(self.seed, "gibbs", self._sweep))
+        layout, key = _Layout(self.psi, self.sizes), key_of(self.seed, "gibbs", self._sweep)
+
+        def draw(first: int) -> None:
+            gibbs(self.rows, first + cycle % 2, 2, min(first + _STRETCH, len(out)), self.sizes, layout.starts,
+                  layout.places, layout.partners, layout.strides, layout.factors, key)
+
+        for _ in map_blocks(draw, range(0, len(out), _STRETCH)):
+            pass  # each stretch of rows on a thread, with coins of its own: how many threads there are changes nothing
 
     def effective(self) -> float:
         """The effective number of rows."""

@@ -10,6 +10,7 @@ Source: spec query_release D6.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,12 @@ def _score_cells(
         out[t] = distance - np.int64(round(penalty_of(table, total, deviation, noise, at) * total))
 
 
+@lru_cache(maxsize=1)
+def _normals(seed: int, batch: int) -> NDArray[np.float64]:
+    """One batch's, read only."""
+    return normals(key_of(seed, "penalty", batch), _NORMALS)
+
+
 def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64]
 ) -> list[NDArray[np.int32]]:
@@ -105,7 +112,7 @@ def scores(
         seed: public.
         batch: which batch is chosen; each has normals of its own.
     """
-    noise = normals(key_of(seed, "penalty", batch), _NORMALS)
+    noise = _normals(seed, batch)
     total = float(math.ldexp(n, UNITS))
 
     def score(task: tuple[tuple[int, int], NDArray[np.int32]]) -> NDArray[np.int64]:

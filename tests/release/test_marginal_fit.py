@@ -1,0 +1,309 @@
+"""MarginalFit as a whole: what it spends, refuses, releases and can be held to; accuracy on real tables (slow)."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tables_of_people import SMALL, codes, people, published
+
+from confide.contract import Certificate, InvalidInput, Refused, SimulatedOutcome
+from confide.contract.encoding import decode, encode
+from confide.contract.errors import BudgetExceeded
+from confide.privacy.accounting import Accountant
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Noise
+from confide.release import Binned, Bit, Codes, Levels, Schema, Workload, true_answers
+from confide.release.marginal_fit import FittedMarginals, MarginalFit, MeasuredTables
+from confide.release.marginal_fit import model as fitting
+from confide.release.marginal_fit.consistency import simplex
+
+N = 3000
+FIT = MarginalFit(n=N, schema=SMALL, rho=1.0, tables=6, population=1000, batches=2)
+
+
+def run(fit: MarginalFit, data: Any, seed: int = 1) -> FittedMarginals:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        board = fit.run(data, Noise.simulated(seed)).billboard
+    assert isinstance(board, FittedMarginals)
+    return board
+
+
+@pytest.fixture(scope="module")
+def board() -> FittedMarginals:
+    return run(FIT, codes(N))
+
+
+# ---- what it spends
+
+
+def test_the_budget_is_spent_and_told_before_the_data_is_touched() -> None:
+    fit = MarginalFit.for_budget(SMALL, N, 1.0, 1e-6)
+    spent = Accountant(fit.events()).rho()
+    assert spent == pytest.approx(fit.rho, rel=1e-12)
+    assert ZCDP(spent).delta_at(1.0) <= 1e-6
+    assert [event.label for event in fit.events()] == ["one-way tables", "choices of tables", "chosen tables"]
+
+    class Poisoned:
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError("the data was touched")
+
+    def full(events: Any) -> None:
+        raise BudgetExceeded("these records", f"{len(events)} events", "nothing")
+
+    with pytest.raises(BudgetExceeded):
+        fit.run(Poisoned(), Noise.simulated(1), charge=full)
+
+
+def test_privacy_is_a_guarantee_of_the_plan() -> None:
+    privacy, = FIT.guarantees().privacy
+    assert isinstance(privacy.loss, ZCDP)
+    assert privacy.loss.rho == pytest.approx(1.0, rel=1e-12)
+
+
+def test_without_tables_all_goes_to_the_columns_and_the_rows_are_independent() -> None:
+    """T = 0 is the product of noisy one-way tables."""
+    fit = MarginalFit(n=N, schema=SMALL, rho=1.0, tables=0, population=20_000)
+    assert Accountant(fit.events()).rho() == pytest.approx(1.0, rel=1e-12)
+    found = run(fit, codes(N))
+    ones = [simplex(table.counts / N) for table in found.tables.raw(SMALL.sizes)]
+    for a in range(len(ones)):
+        for b in range(a):
+            joint = np.zeros((len(ones[a]), len(ones[b])))
+            np.add.at(joint, (found.cells[:, a], found.cells[:, b]), found.weights)
+            np.testing.assert_allclose(joint.sum(axis=1), ones[a], atol=1e-4)
+            np.testing.assert_allclose(joint, np.multiply.outer(ones[a], ones[b]), atol=4 / 20_000**0.5)
+
+
+# ---- what it refuses
+
+
+@pytest.mark.parametrize(("change", "field"), [
+    ({"n": 0}, "n"), ({"n": 2**31}, "n"), ({"schema": 5}, "schema"), ({"rho": 0.0}, "rho"), ({"rho": 1e-40}, "rho"),
+    ({"tables": -1}, "tables"), ({"tables": 21}, "tables"), ({"batches": 0}, "batches"), ({"population": 99},
+    "population"), ({"population": 10**8}, "population"), ({"one_way": 0.0}, "one_way"), ({"selection": 1.0},
+    "selection"), ({"one_way": 0.5, "selection": 0.5}, "selection"), ({"widths": (1, 2)}, "widths"),
+    ({"widths": (4,)}, "widths"), ({"largest_table": 3}, "largest_table"), ({"largest_table": 2**16}, "largest_table"),
+    ({"seed": -1}, "seed"),
+])
+def test_parameters_out_of_range(change: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        replace(FIT, **change)
+    assert caught.value.field == field
+
+
+def test_budgets_that_make_no_sense() -> None:
+    for epsilon, delta, field in ((0.0, 0.1, "epsilon"), (1.0, 0.0, "delta"), (1.0, 1.0, "delta")):
+        with pytest.raises(InvalidInput) as caught:
+            MarginalFit.for_budget(SMALL, N, epsilon, delta)
+        assert caught.value.field == field
+
+
+def test_too_many_columns_name_what_would_do() -> None:
+    assert MarginalFit.for_budget(Schema.bits(60), 100, 1.0, 1e-6).widths == (2, 3)
+    assert MarginalFit.for_budget(Schema.bits(61), 100, 1.0, 1e-6).widths == (2,)
+    with pytest.raises(Refused, match=r"widths=\(2,\)"):
+        MarginalFit.for_budget(Schema.bits(61), 100, 1.0, 1e-6, widths=(2, 3))
+    with pytest.raises(Refused, match="DualQuery"):
+        MarginalFit.for_budget(Schema.bits(301), 100, 1.0, 1e-6)
+
+
+def test_data_that_is_not_the_plans() -> None:
+    with pytest.raises(InvalidInput, match=f"must be n = {N:,}"):
+        FIT.run(codes(N - 1), Noise.simulated(1))
+    with pytest.raises(InvalidInput, match="another schema"):
+        FIT.run(Codes(schema=Schema.bits(5), cells=np.zeros((N, 5), np.uint16)), Noise.simulated(1))
+
+
+def test_an_unusable_record_is_the_null_record() -> None:
+    table = people(N).to_pydict()
+    null = {name: list(values) for name, values in table.items()}
+    table["age"][7] = 1000.0
+    for name, column in zip(null, ("female", 0.0, False, "wife", 0), strict=True):
+        null[name][7] = column
+    first, second = run(FIT, table), run(FIT, null)
+    assert np.array_equal(first.tables.counts, second.tables.counts)
+
+
+# ---- what it releases
+
+
+def test_the_population_follows_from_the_tables(board: FittedMarginals) -> None:
+    FIT.check(board)
+    again = run(FIT, codes(N))
+    assert np.array_equal(again.cells, board.cells)
+    assert np.array_equal(again.weights, board.weights)
+    other = run(replace(FIT, seed=2), codes(N))
+    assert not np.array_equal(other.weights, board.weights)
+    assert np.array_equal(other.tables.counts[:13], board.tables.counts[:13])  # the one-way tables
+
+
+@pytest.mark.parametrize("what", ["cells", "weights", "misfit", "counts", "sigmas", "twice", "missing"])
+def test_a_changed_billboard_is_found_out(board: FittedMarginals, what: str) -> None:
+    tables = board.tables
+    counts, members, sigmas = tables.counts.copy(), tables.members.copy(), tables.sigmas.copy()
+    changed = board
+    if what == "cells":
+        cells = board.cells.copy()
+        cells[0, 0] ^= 1
+        changed = replace(board, cells=cells)
+    elif what == "weights":
+        changed = replace(board, weights=np.roll(board.weights, 1))
+    elif what == "misfit":
+        changed = replace(board, misfit=board.misfit / 2)
+    else:
+        end = len(counts)
+        if what == "counts":
+            counts[0] += 300
+        elif what == "sigmas":
+            sigmas[-1] *= 2
+        elif what == "twice":
+            size = int(np.prod([SMALL.sizes[j] for j in members[-2] if j >= 0]))
+            members[-1], counts = members[-2], np.resize(counts, end)
+            last = int(np.prod([SMALL.sizes[j] for j in tables.members[-1] if j >= 0]))
+            counts = np.concatenate([counts[: end - last], np.zeros(size, dtype=np.int64)])
+        else:
+            last = int(np.prod([SMALL.sizes[j] for j in members[-1] if j >= 0]))
+            members, sigmas, counts = members[:-1], sigmas[:-1], counts[: end - last]
+        changed = replace(board, tables=MeasuredTables(members=members, sigmas=sigmas, counts=counts))
+    with pytest.raises(InvalidInput, match="billboard"):
+        FIT.check(changed)
+
+
+def test_a_billboard_of_another_plan(board: FittedMarginals) -> None:
+    for other in (replace(FIT, n=N + 1), replace(FIT, schema=Schema.bits(5)), replace(FIT, rho=2.0)):
+        with pytest.raises(InvalidInput, match="billboard"):
+            other.check(board)
+    with pytest.raises(InvalidInput, match="weights"):
+        replace(board, weights=board.weights / 2)
+    with pytest.raises(InvalidInput, match="cell"):
+        replace(board, cells=board.cells + np.uint16(7))
+
+
+def test_answers_rows_and_error_bars(board: FittedMarginals) -> None:
+    workload = Workload.complete(SMALL, width=2)
+    truth = true_answers(codes(N), workload).fractions
+    answers = board.answers(workload)
+    assert np.abs(answers - truth).max() < 0.03
+    rows = board.rows()
+    assert rows.records == N
+    assert board.rows(77).records == 77
+    assert np.abs(true_answers(rows, workload).fractions - answers).max() < 0.02
+    bars, (measured, deviation) = board.error_bars(workload), board.measured(workload)
+    known = np.isfinite(deviation)
+    assert 0 < known.sum() < len(workload)
+    assert np.isinf(bars[~known]).all()
+    assert np.isnan(measured[~known]).all()
+    assert np.all(np.abs(answers - truth)[known] <= bars[known])
+    noisy = known & (deviation > 0)  # what nobody can be is known without noise
+    assert np.array_equal(measured[known & ~noisy], truth[known & ~noisy])
+    assert np.abs((measured - truth)[noisy] / deviation[noisy]).max() < 5
+
+
+def test_the_certificate_covers_every_measured_cell(board: FittedMarginals) -> None:
+    certificate, worst = FIT.certify(board), 0.0
+    assert isinstance(certificate, Certificate)
+    cells = codes(N).cells
+    for table in board.tables.raw(SMALL.sizes):
+        model, true = np.zeros(table.counts.shape), np.zeros(table.counts.shape)
+        np.add.at(model, tuple(board.cells[:, j] for j in table.columns), board.weights)
+        np.add.at(true, tuple(cells[:, j] for j in table.columns), 1 / N)
+        worst = max(worst, float(np.abs(model - true).max()))
+    assert worst <= certificate.cells < 0.1
+
+
+def test_a_billboard_is_written_and_read_back(board: FittedMarginals) -> None:
+    columns: dict[str, bytes] = {}
+    form = encode(board, columns)
+    types = {kind.__name__: kind for kind in (FittedMarginals, MeasuredTables, Schema, Levels, Binned, Bit)}
+    back = decode(form, types, columns)
+    FIT.check(back)
+    assert encode(back, {}) == form
+    assert "0." not in repr(board.tables)
+
+
+def test_doubtful_fits_say_so(board: FittedMarginals) -> None:
+    assert replace(board, misfit=0.01, diversity=0.9).warnings == ()
+    assert len(replace(board, misfit=0.03, diversity=0.2).warnings) == 2
+    hopeless = MarginalFit(n=N, schema=SMALL, rho=1e-5, tables=6, population=100)
+    with pytest.warns(UserWarning, match="misses its targets"):
+        hopeless.run(codes(N), Noise.simulated(1))
+
+
+def test_diagnostics_exist_for_studies_alone() -> None:
+    fit = replace(FIT, tables=2, population=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        study, release = fit.run(codes(N), Noise.simulated(3)), fit.run(codes(N), Noise.secure())
+    assert isinstance(study, SimulatedOutcome)
+    assert 0 < study.diagnostics["measured_tables_l1"] < 0.5
+    assert not hasattr(release, "diagnostics")
+    assert release.release_safe
+    fit.check(release.billboard)
+    assert fit.decode(None, 0, release.billboard) == {}
+    assert release.shares.num_columns == 0
+
+
+def test_more_tables_than_a_batch_can_hold_without_overlap() -> None:
+    """Where all that is left shares two columns with this batch's picks, the rule is dropped: public either way."""
+    fit = MarginalFit(n=400, schema=Schema.bits(3), rho=5.0, tables=4, batches=1, population=200)
+    records = Codes(schema=fit.schema, cells=(np.arange(1200).reshape(400, 3) % 5 < 2).astype(np.uint16))
+    found = run(fit, records)
+    assert len(found.tables) == 7
+    fit.check(found)
+
+
+def test_nothing_of_the_fit_takes_data() -> None:
+    """The public half of a run is a class of its own, which is given measurements and the plan."""
+    from confide.release.marginal_fit import mechanism
+
+    assert list(inspect.signature(mechanism._Fit.__init__).parameters) == ["self", "plan", "one_way"]
+    assert list(inspect.signature(mechanism._Fit.learn).parameters) == ["self", "measured"]
+
+
+# ---- accuracy on real tables
+
+
+def errors(name: str, queries: int, seeds: range, fit: MarginalFit | None = None, **rest: Any) -> np.ndarray:
+    """(seeds, 2) average and largest error over signed three-way conjunctions at epsilon 1, delta 1e-3."""
+    schema, table = published(name)
+    records = schema.encode(table)
+    workload = Workload.random(schema, queries, seed=5)
+    truth = true_answers(records, workload).fractions
+    fit = MarginalFit.for_budget(schema, records.records, 1.0, 1e-3, **rest)
+    found = []
+    for seed in seeds:
+        error = np.abs(run(fit, records, seed).answers(workload) - truth)
+        found.append((error.mean(), error.max()))
+    return np.array(found)
+
+
+@pytest.mark.slow
+def test_adult_at_epsilon_1() -> None:
+    """Spec D6: 50,000 queries, 5 seeds, average at most .0006 and every maximum at most .020."""
+    found = errors("adult", 50_000, range(5))
+    assert found[:, 0].mean() <= 0.0006
+    assert found[:, 1].max() <= 0.020
+
+
+@pytest.mark.slow
+def test_network_connections_at_epsilon_1() -> None:
+    """Spec D6: 500,000 queries, average at most .0003 and maximum at most .010."""
+    found = errors("kdd99_10pct", 500_000, range(2))
+    assert found[:, 0].mean() <= 0.0003
+    assert found[:, 1].max() <= 0.010
+
+
+@pytest.mark.slow
+def test_without_gibbs_draws_the_fit_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spec D6, ablation: resampling alone loses rows for good."""
+    sound = errors("adult", 50_000, range(3))
+    monkeypatch.setattr(fitting, "gibbs", lambda *arguments: None)
+    broken = errors("adult", 50_000, range(3))
+    assert broken[:, 0].mean() > 1.4 * sound[:, 0].mean()
+    assert broken[:, 1].mean() > 1.4 * sound[:, 1].mean()
