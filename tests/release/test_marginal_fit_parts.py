@@ -14,7 +14,7 @@ from confide.privacy.accounting import Accountant
 from confide.privacy.noise.simulated import study_generator
 from confide.release import Schema, Workload
 from confide.release.marginal_fit import MeasuredTables
-from confide.release.marginal_fit.candidates import Candidates, count_cells
+from confide.release.marginal_fit.candidates import Candidates, Counter, count_cells
 from confide.release.marginal_fit.consistency import RawTable, consistent, simplex
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.plan import check_columns, default_tables, split
@@ -235,9 +235,9 @@ def test_gibbs_draws_follow_the_product_of_the_factors() -> None:
     sizes, rows_count = np.array([2, 3]), 30_000
     pair = np.array([[1.0, 2.0, 3.0], [6.0, 1.0, 1.0]])
     lone = np.array([2.0, 1.0])
-    factors = np.concatenate([lone, pair.T.reshape(-1), pair.reshape(-1)])
-    starts, places = np.array([0, 2, 3]), np.array([0, 2, 8])
-    partners, strides = np.array([[0, 0], [1, 1], [0, 0]]), np.array([[0, 0], [2, 0], [3, 0]])
+    factors = np.concatenate([[lone[1] / lone[0]], pair[1] / pair[0], pair.reshape(-1)])  # two cells: quotients
+    starts, places = np.array([0, 2, 3]), np.array([0, 1, 4])
+    partners, strides = np.array([[0, 0], [1, 1], [0, 0]]), np.array([[0, 0], [1, 0], [3, 0]])
     rows = np.zeros((rows_count, 2), dtype=np.uint16)
     for sweep in range(4):
         gibbs(rows, 0, 1, rows_count, sizes, starts, places, partners, strides, factors, key_of(5, "gibbs", sweep))
@@ -328,3 +328,17 @@ def test_measured_tables_refuse_what_does_not_fit() -> None:
         MeasuredTables(**good).estimates(Schema.bits(2), parities, 5)
     with pytest.raises(InvalidInput, match="attributes"):
         MeasuredTables(**good).estimates(Schema.bits(2), Workload.conjunctions([[0, 1]], attributes=3), 5)
+
+
+@pytest.mark.parametrize("widths", [(2,), (2, 3)])
+def test_tables_of_bits_come_from_products_of_matrices(widths: tuple[int, ...]) -> None:
+    """Eight bits and more are counted another way, to the same whole numbers."""
+    draw, sizes = study_generator(4, "bits"), np.array([2] * 5 + [3] + [2] * 4)
+    columns = np.stack([draw.integers(0, size, 300) for size in sizes]).astype(np.uint16)
+    weights = draw.integers(0, 2**43, 300)
+    candidates = Candidates.of(tuple(sizes.tolist()), widths, 100)
+    exact = np.empty(int(candidates.starts[-1]), dtype=np.int64)
+    count_cells(columns, weights, candidates.members, candidates.starts, sizes, exact)
+    counter = Counter(columns, weights, candidates, sizes)
+    parts = [counter(first, min(first + 7, len(candidates))) for first in range(0, len(candidates), 7)]
+    assert np.concatenate(parts).tolist() == exact.tolist()

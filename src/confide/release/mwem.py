@@ -275,7 +275,7 @@ class MWEM(Mechanism):
         found = replace(pure, epsilon=own, delta=delta)
         while found.rho > allowed:
             own = math.nextafter(own, 0.0)
-            found = replace(pure, epsilon=own)
+            found = replace(found, epsilon=own)
         return found
 
     # ---- promises

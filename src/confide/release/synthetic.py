@@ -7,7 +7,7 @@ not be blown up to one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,24 +162,6 @@ class SyntheticRecords(Billboard):
         Raises:
             InvalidInput: a schema of another number of attributes.
         """
-        import pyarrow as pa
+        from confide.release.rows import bits_table
 
-        from confide.release.schema import Bit
-
-        if schema.attributes != self.records.attributes:
-            raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.records.attributes}")
-        bits = self.records.unpack()
-        columns: dict[str, Any] = {}
-        for column, start, end in zip(schema.columns, schema.starts[:-1].tolist(), schema.starts[1:].tolist(),
-                                      strict=True):
-            some = bits[:, start:end]
-            if isinstance(column, Bit):
-                columns[column.column] = pa.array(some[:, 0])
-                continue
-            texts = [name.removeprefix(f"{column.column} ").removeprefix("= ").removeprefix("in ")
-                     for name in column.names]
-            one = some.sum(axis=1) == 1
-            columns[column.column] = pa.array([texts[k] if sure else None for k, sure in
-                                               zip(np.argmax(some, axis=1).tolist(), one.tolist(), strict=True)],
-                                              type=pa.string())
-        return pa.table(columns)
+        return bits_table(self.records, schema)

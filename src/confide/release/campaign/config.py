@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written
 from confide.release.campaign.words import parse_queries
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
@@ -124,6 +127,11 @@ class PrivacyTable(_Table):
     epsilon: Positive = Field(description="in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
 
+    @property
+    def spendable(self) -> float:
+        """The largest double that is not above epsilon as it is written: a budget of 0.1 has to admit 0.1."""
+        return math.nextafter(self.epsilon, 0.0) if Fraction(self.epsilon) > written(self.epsilon) else self.epsilon
+
 
 class Recommended(_Table):
     """`[method]` with name = "recommended": what public facts speak for."""
@@ -137,7 +145,8 @@ class MarginalFitTable(_Table):
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
                                description="T, sets of columns whose tables are measured; default by the columns")
-    population: int = Field(default=100_000, ge=1000, le=2_000_000, description="N, weighted rows of the fit")
+    population: int | None = Field(default=None, ge=1000, le=2_000_000,
+                                   description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
     seed: Seed = 0
 
 

@@ -18,7 +18,7 @@ from confide.release.campaign.config import (
 )
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.recommend import STEP, dual_query, gaussian_noise, usual_samples
+from confide.release.recommendation import STEP, dual_query, gaussian_noise, usual_samples
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -38,7 +38,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
         Refused: no setting stays within the budget, or the universe is too large; says what would do.
     """
     method, privacy = config.method, config.privacy
-    n, epsilon, delta = config.data.records, privacy.epsilon, privacy.delta
+    n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
     if config.rows.count and method.name in _ROWLESS:
         raise InvalidInput("rows.count", f"the method {method.name!r} gives answers alone, and no rows",
                            'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')
@@ -47,8 +47,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
                            'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
     match method:
         case MarginalFitTable():
-            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, tables=method.tables,
-                                                          population=method.population, seed=method.seed))
+            options = method.model_dump(exclude={"name"}, exclude_none=True)
+            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, **options))
         case DualQueryTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))

@@ -21,7 +21,7 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
-from confide.release.recommend import Recommendation, candidates, recommend
+from confide.release.recommendation import Recommendation, candidates, recommend
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -73,15 +73,12 @@ class QueriesPlan:
     def loss(self) -> PureDP | ApproxDP:
         """What the release loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
         losses = [promise.loss for promise in self.guarantees.privacy]
+        stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
         pure = [loss for loss in losses if isinstance(loss, PureDP)]
-        if self.config.privacy.delta == 0 and pure:
-            return min(pure, key=lambda loss: loss.epsilon)
-        stated = [loss for loss in losses if isinstance(loss, ApproxDP)]
-        return min(stated, key=lambda loss: loss.epsilon) if stated else self._converted()
-
-    def _converted(self) -> PureDP | ApproxDP:
-        delta = self.config.privacy.delta
-        return Accountant(self.events).loss(delta)
+        if stated:
+            return min(stated, key=lambda loss: loss.epsilon)
+        return min(pure, key=lambda loss: loss.epsilon) if pure else Accountant(self.events).loss(
+            self.config.privacy.delta)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -143,7 +140,7 @@ class QueriesPlan:
         if self.advice is not None:
             return self.advice.predictions
         privacy = self.config.privacy
-        found = candidates(self.schema, self.records, self.workload, privacy.epsilon, privacy.delta)
+        found = candidates(self.schema, self.records, self.workload, privacy.spendable, privacy.delta)
         both = (self.prediction, *(each for each in found if each.method != self.method))
         return tuple(sorted(both, key=lambda each: (each.mechanism is None, math.isnan(each.average), each.average)))
 
@@ -211,6 +208,6 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
     if not isinstance(config.method, Recommended):
         return QueriesPlan(config=config, schema=schema, workload=workload, advice=None,
                            mechanism=build(config, schema, workload))
-    advice = recommend(schema, config.data.records, workload, config.privacy.epsilon, config.privacy.delta,
+    advice = recommend(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
                        rows=bool(config.rows.count))
     return QueriesPlan(config=config, schema=schema, workload=workload, mechanism=advice.mechanism, advice=advice)

@@ -13,11 +13,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.numerics import map_blocks
 from confide.release.marginal_fit.public_coins import compiled
 
-__all__ = ["Candidates", "count_cells"]
+__all__ = ["Candidates", "Counter", "count_cells"]
 
 _CHUNK_CELLS = 2**18  # of the tables that one task counts
+_FEW = 8  # columns of two cells that are not worth a way of their own
+_BLOCK = 2**13  # rows of a product of matrices
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,90 @@ class Candidates:
             end = min(len(self), max(first + 1, end))
             yield first, end
             first = end
+
+
+class Counter:
+    """Counts of candidate tables in some rows, chunk by chunk; whole numbers, the same on either way.
+
+    Tables of columns with two cells come from the sums of weights over all rows with one, two or three ones, which
+    products of matrices give for all at once; sums of whole numbers below 2^53 are exact in doubles. All others are
+    counted row by row.
+
+    Args:
+        columns: uint16 (m, r).
+        weights: int64 (r,), of sum below 2^53.
+        candidates: the tables.
+        sizes: (m,) cells of each column.
+    """
+
+    def __init__(
+        self, columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64]
+    ) -> None:
+        self._columns, self._weights, self._candidates, self._sizes = columns, weights, candidates, sizes
+        bits = np.flatnonzero(sizes == 2)
+        self._place = np.full(len(sizes) + 1, -1, dtype=np.int64)  # at the end, what a pair lacks
+        if len(bits) >= _FEW:
+            self._place[bits] = np.arange(len(bits))
+            triples = bool((candidates.members[:, 2] >= 0).any())
+            self._moments = _moments(columns[bits], weights, triples)
+
+    def __call__(self, first: int, end: int) -> NDArray[np.int64]:
+        """The tables from one candidate to another, end to end."""
+        members, starts = self._candidates.members[first:end], self._candidates.starts[first : end + 1]
+        out = np.empty(starts[-1] - starts[0], dtype=np.int64)
+        places = self._place[members]
+        quick = ((places >= 0) | (members < 0)).all(axis=1)
+        if not quick.all():
+            slow = np.flatnonzero(~quick)
+            ends = np.concatenate(([0], np.cumsum(starts[slow + 1] - starts[slow])))
+            counted = out if len(slow) == end - first else np.empty(ends[-1], dtype=np.int64)
+            count_cells(self._columns, self._weights, members[slow], ends, self._sizes, counted)
+            if counted is not out:
+                cell = np.repeat(starts[slow] - starts[0] - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
+                out[cell] = counted
+        for width in (2, 3):
+            these = np.flatnonzero(quick & ((members >= 0).sum(axis=1) == width))
+            if len(these):
+                cell = (starts[these] - starts[0])[:, None] + np.arange(2**width)
+                out[cell] = self._from_moments(places[these, :width])
+        return out
+
+    def _from_moments(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(k, 4) or (k, 8) cells, by inclusion and exclusion."""
+        one, two, three = self._moments
+        total = np.int64(self._weights.sum())
+        a, b = places[:, 0], places[:, 1]
+        if places.shape[1] == 2:
+            both = two[a, b]
+            return np.stack([total - one[a] - one[b] + both, one[b] - both, one[a] - both, both], axis=1)
+        c = places[:, 2]
+        ab, ac, bc, every = two[a, b], two[a, c], two[b, c], three[a, b, c]
+        lone = [one[a] - ab - ac + every, one[b] - ab - bc + every, one[c] - ac - bc + every]
+        none = total - one[a] - one[b] - one[c] + ab + ac + bc - every
+        return np.stack([none, lone[2], lone[1], bc - every, lone[0], ac - every, ab - every, every], axis=1)
+
+
+def _moments(
+    bits: NDArray[np.uint16], weights: NDArray[np.int64], triples: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Weight of all rows with ones in a column, in two, and (for a <= b <= c, where asked for) in three."""
+    count, rows = bits.shape
+
+    def add(first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        some = bits[:, first : first + _BLOCK].T.astype(np.float64)
+        heavy = some * weights[first : first + _BLOCK, None]
+        three = np.zeros((count, count, count) if triples else (0, 0, 0))
+        for a in range(count if triples else 0):
+            ones = some[:, a] > 0
+            three[a, a:, a:] = some[ones, a:].T @ heavy[ones, a:]
+        return some.T @ heavy, three
+
+    pairs, triple = np.zeros((count, count)), np.zeros((count, count, count) if triples else (0, 0, 0))
+    for two, three in map_blocks(add, range(0, rows, _BLOCK)):
+        pairs += two
+        triple += three
+    found = pairs.astype(np.int64)
+    return np.diagonal(found).copy(), found, triple.astype(np.int64)
 
 
 @compiled

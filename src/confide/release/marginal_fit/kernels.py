@@ -166,10 +166,11 @@ def gibbs(
         last: rows from here on are left alone.
         sizes: (m,) cells of each column.
         starts: (m + 1,) where the tables of each column start in the three arrays that follow.
-        places: (k,) where such a table starts in `factors`, laid out so that the column's own cell moves fastest.
+        places: (k,) where such a table starts in `factors`, laid out so that the column's own cell moves fastest. A
+            column of two cells has the quotients of its second and its first cell's factors instead.
         partners: (k, 2) its other columns; a missing one is any column with stride 0.
         strides: (k, 2) how far one step in them moves the place.
-        factors: flat.
+        factors: flat, >= 0; quotients finite and > 0.
         key: of the coins; row i's draw for column j is coin i m + j.
     """
     m = rows.shape[1]
@@ -181,6 +182,14 @@ def gibbs(
         for j in range(m):
             size = sizes[j]
             if size == 1 or starts[j + 1] == starts[j]:
+                continue
+            if size == 2:
+                odds = 1.0
+                for k in range(starts[j], starts[j + 1]):
+                    at = places[k] + rows[i, partners[k, 0]] * strides[k, 0] + rows[i, partners[k, 1]] * strides[k, 1]
+                    odds *= factors[at]
+                place = coin(key, np.uint64(i * m + j)) * (1.0 + odds)
+                rows[i, j] = 1 if place >= 1.0 or odds == math.inf else 0
                 continue
             k = starts[j]
             at = places[k] + rows[i, partners[k, 0]] * strides[k, 0] + rows[i, partners[k, 1]] * strides[k, 1]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -38,7 +38,14 @@ from confide.release.marginal_fit.consistency import RawTable, consistent
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.model import Model
-from confide.release.marginal_fit.plan import Split, check_columns, default_tables, default_widths, split
+from confide.release.marginal_fit.plan import (
+    MOST_TRIPLED,
+    Split,
+    check_columns,
+    default_tables,
+    default_widths,
+    split,
+)
 from confide.release.marginal_fit.population import merged
 from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
 from confide.release.schema import Schema
@@ -148,7 +155,7 @@ class MarginalFit(Mechanism):
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
             widths: pairs and triples up to 60 columns, then pairs.
-            rest: batches, population, one_way, selection, largest_table, seed.
+            rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
 
         Example:
             >>> from confide.release import Schema
@@ -164,7 +171,12 @@ class MarginalFit(Mechanism):
             check_columns(sizes, chosen)
             most = rest.get("largest_table", cls.largest_table)
             tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
-        return cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        if columns > MOST_TRIPLED:
+            rest.setdefault("population", cls.population // 2)
+        made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
+        while Accountant(made.events()).rho() > rho:  # parts that are rounded up may come to an ulp more
+            made = replace(made, rho=math.nextafter(made.rho, 0.0))
+        return made
 
     # ---- public arithmetic
 

@@ -28,6 +28,7 @@ _SWEEPS, _FINAL_SWEEPS = 2, 10  # of raking in a cycle, and after the last fit
 _MISFIT = 0.02  # mean L1 distance that is good enough
 _DIVERSE = 0.3  # of the rows: the effective number that is enough
 _STRETCH = 8192  # rows that a thread draws at once; even
+_LEAST_FACTOR = 1e-150  # in a quotient of factors
 _CAP = 4.0  # of a factor of one raking step
 
 
@@ -135,22 +136,26 @@ class _Fitted:
 
 
 class _Layout:
-    """All factors once for each of their columns, with that column's cells side by side."""
+    """All factors once for each of their columns, with that column's cells side by side: what `gibbs` reads."""
 
     def __init__(self, psi: Mapping[_Columns, NDArray[np.float64]], sizes: NDArray[np.int64]) -> None:
-        starts, places, partners, strides, flat, at = [0], [], [], [], [], 0
+        starts, places, partners, strides, flat, place = [0], [], [], [], [], 0
         for j in range(len(sizes)):
             for table, factor in psi.items():
                 if j not in table:
                     continue
                 others = [k for k in table if k != j]
                 copy = np.moveaxis(factor, table.index(j), -1)
-                steps = [int(step) for step in np.array(np.ascontiguousarray(copy).strides[:-1]) // 8]
-                places.append(at)
+                if sizes[j] == 2:
+                    copy = np.maximum(copy[..., 1], _LEAST_FACTOR) / np.maximum(copy[..., 0], _LEAST_FACTOR)
+                    steps = [int(np.prod(copy.shape[at + 1 :])) for at in range(copy.ndim)]
+                else:
+                    steps = [int(np.prod(copy.shape[at + 1 :])) for at in range(copy.ndim - 1)]
+                places.append(place)
                 partners.append([*others, j, j][:2])
                 strides.append([*steps, 0, 0][:2])
                 flat.append(copy.reshape(-1))
-                at += factor.size
+                place += copy.size
             starts.append(len(places))
         self.starts = np.array(starts, dtype=np.int64)
         self.places = np.array(places, dtype=np.int64)

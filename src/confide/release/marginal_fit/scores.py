@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics import map_blocks
-from confide.release.marginal_fit.candidates import Candidates, count_cells
+from confide.release.marginal_fit.candidates import Candidates, Counter
 from confide.release.marginal_fit.consistency import project_simplex
 from confide.release.marginal_fit.public_coins import compiled, key_of, normals
 
@@ -84,13 +84,10 @@ def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64]
 ) -> list[NDArray[np.int32]]:
     """Counts of every candidate table, chunk by chunk. Private."""
+    counter = Counter(columns, counts, candidates, sizes)
 
     def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
-        first, end = chunk
-        starts = candidates.starts[first : end + 1]
-        out = np.empty(starts[-1] - starts[0], dtype=np.int64)
-        count_cells(columns, counts, candidates.members[first:end], starts, sizes, out)
-        return out.astype(np.int32)
+        return counter(*chunk).astype(np.int32)
 
     return list(map_blocks(count, candidates.chunks()))
 
@@ -113,15 +110,13 @@ def scores(
         batch: which batch is chosen; each has normals of its own.
     """
     noise = _normals(seed, batch)
-    total = float(math.ldexp(n, UNITS))
+    total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)
 
     def score(task: tuple[tuple[int, int], NDArray[np.int32]]) -> NDArray[np.int64]:
         (first, end), counts = task
         starts = candidates.starts[first : end + 1]
-        model = np.empty(starts[-1] - starts[0], dtype=np.int64)
-        count_cells(columns, weights, candidates.members[first:end], starts, sizes, model)
         out = np.empty(end - first, dtype=np.int64)
-        _score_cells(model, counts, starts, first, UNITS, total, sigma / n, noise, out)
+        _score_cells(counter(first, end), counts, starts, first, UNITS, total, sigma / n, noise, out)
         return out
 
     return np.concatenate(list(map_blocks(score, zip(candidates.chunks(), true, strict=True))))

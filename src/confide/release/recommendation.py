@@ -207,8 +207,8 @@ def _reasons(
 
 
 _WHY = {
-    "marginal-fit": "{m} columns are few enough to measure tables of two or three of them; a population that is fitted to "
-                    "the tables answers all {k} queries, and any others.",
+    "marginal-fit": "{m} columns are few enough to measure tables of two or three of them; a population that is fitted "
+                    "to the tables answers all {k} queries, and any others.",
     "gaussian": "{k} queries about {n} records are few: noise of its own on every answer costs less than a model of "
                 "the whole table, and leaves no error but the noise.",
     "laplace": "{k} queries about {n} records are few: noise of its own on every answer leaves no error but the noise.",

@@ -1,0 +1,215 @@
+"""The advice: what public facts speak for, what it says of errors, and whether measured runs agree."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from confide.contract import InvalidInput, Mechanism, Refused
+from confide.privacy.accounting import Accountant
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Noise
+from confide.release import Binned, Levels, Schema, Workload, true_answers
+from confide.release.answers import TrueAnswers
+from confide.release.baselines import NoisyAnswers
+from confide.release.campaign.made_up import made_up_table
+from confide.release.codes import Codes
+from confide.release.marginal_fit import MarginalFit
+from confide.release.predicted import predict
+from confide.release.recommendation import Recommendation, dual_query, gaussian_noise, recommend, usual_samples
+
+PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
+                 Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
+
+
+def ask(schema: Schema, n: int, count: int, epsilon: float = 1.0, delta: float = 1e-6, **others: Any) -> Recommendation:
+    return recommend(schema, n, Workload.random(schema, count, seed=1), epsilon, delta, **others)
+
+
+# ---- what is advised
+
+
+def test_few_queries_get_noise_of_their_own_and_many_a_fit() -> None:
+    assert ask(PEOPLE, 30_000, 30).method == "gaussian"
+    assert ask(PEOPLE, 30_000, 5_000).method == "marginal-fit"
+
+
+def test_too_many_columns_for_tables_leave_noise_or_the_game() -> None:
+    wide = Schema.bits(400)
+    few, many = ask(wide, 20_000, 1_000), ask(wide, 5_000, 100_000)
+    assert (few.method, many.method) == ("gaussian", "dual-query")
+    refused = {each.method: each.refused for each in few.predictions if each.mechanism is None}
+    assert "all pairs of 400 columns are too many" in refused["marginal-fit"]
+    assert "2^" in refused["mwem"]
+    assert any("400 columns" in reason for reason in many.reasons)
+
+
+def test_rows_leave_out_what_gives_answers_alone() -> None:
+    assert ask(Schema.bits(400), 20_000, 1_000, rows=True).method == "dual-query"
+    found = ask(PEOPLE, 30_000, 30, rows=True)
+    assert found.method == "marginal-fit"
+    assert any("rows were asked for" in reason for reason in found.reasons)
+
+
+def test_pure_privacy_leaves_pure_methods() -> None:
+    few, many = ask(Schema.bits(8), 5_000, 5, delta=0.0), ask(Schema.bits(12), 50_000, 1_000, delta=0.0)
+    assert (few.method, many.method) == ("laplace", "mwem")
+    for found in (few, many):
+        assert Accountant(tuple(found.mechanism.events())).epsilon(0.0) <= 1.0 + 1e-9  # type: ignore[arg-type]
+        assert {each.method for each in found.predictions if each.mechanism is None} >= {"gaussian", "marginal-fit"}
+
+
+def test_the_mechanism_is_built_for_the_budget() -> None:
+    for found in (ask(PEOPLE, 30_000, 5_000), ask(Schema.bits(400), 5_000, 100_000)):
+        assert Accountant(tuple(found.mechanism.events())).rho() <= ZCDP.within(1.0, 1e-6).rho  # type: ignore[arg-type]
+        assert found.mechanism is found.prediction.mechanism
+
+
+def test_the_best_comes_first_and_all_are_told() -> None:
+    found = ask(PEOPLE, 30_000, 300)
+    able = [each for each in found.predictions if each.mechanism is not None]
+    assert [each.average for each in able] == sorted(each.average for each in able)
+    assert len(found.predictions) == 5
+    assert found.to_dict()["method"] == found.method
+    assert f"{found.prediction.average:.2g}" in " ".join(found.reasons)
+
+
+def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
+    for schema, count in ((PEOPLE, 300), (Schema.bits(400), 100_000)):
+        by_epsilon = [ask(schema, 20_000, count, epsilon=e).prediction.average for e in (0.5, 1.0, 2.0, 4.0)]
+        by_records = [ask(schema, n, count).prediction.average for n in (5_000, 20_000, 80_000)]
+        for found in (by_epsilon, by_records):
+            assert found == sorted(found, reverse=True)
+
+
+def test_structured_noise_where_queries_exclude_each_other() -> None:
+    pairs = Workload.complete(PEOPLE, width=2)
+    noise = gaussian_noise(PEOPLE, 1_000, pairs, 1.0, 1e-6)
+    assert noise.law == "structured"
+    assert noise.square < len(pairs)
+    assert gaussian_noise(PEOPLE, 1_000, Workload.random(PEOPLE, 50, seed=1), 1.0, 1e-6).law == "gaussian"
+
+
+@pytest.mark.parametrize(("wrong", "field"), [
+    ({"n": 0}, "n"), ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.nan}, "epsilon"), ({"delta": 1.0}, "delta"),
+    ({"workload": Workload.complete(5)}, "workload"),
+])
+def test_bad_input_is_named(wrong: dict[str, Any], field: str) -> None:
+    good: dict[str, Any] = {"n": 100, "workload": Workload.complete(4), "epsilon": 1.0, "delta": 1e-6}
+    with pytest.raises(InvalidInput) as caught:
+        recommend(Schema.bits(4), **{**good, **wrong})
+    assert caught.value.field == field
+
+
+def test_where_nothing_gives_rows_it_says_why_each_does_not() -> None:
+    wide = Schema.bits(400)
+    with pytest.raises(Refused) as caught:
+        ask(wide, 20, 100, epsilon=1e-4, rows=True)
+    text = str(caught.value)
+    for why in ("marginal-fit: all pairs", "gaussian: gives no rows", "mwem: ", "dual-query: epsilon = 0.0001"):
+        assert why in text
+
+
+def test_usual_settings_of_the_game() -> None:
+    assert usual_samples(Schema.bits(300)) == 1_000
+    assert usual_samples(Schema.bits(1_200)) == 2_000
+    game = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6)
+    assert (game.eta, game.samples) == (2.0, 1_000)
+    given = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6, rounds=20, samples=100)
+    assert (given.rounds, given.samples) == (20, 100)
+
+
+# ---- what is said of errors
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_noise_is_predicted_by_its_law(law: Any) -> None:
+    workload = Workload.random(Schema.bits(12), 400, seed=1)
+    delta = 1e-6 if law == "gaussian" else 0.0
+    it = NoisyAnswers(n=50_000, workload=workload, epsilon=1.0, delta=delta, law=law)
+    half = TrueAnswers(counts=np.full(400, 25_000), records=50_000)
+    found, runs = predict(law, it), []
+    for seed in range(40):
+        outcome: Any = it.run(half, Noise.simulated(seed))
+        off = np.abs(outcome.billboard.noisy / 50_000 - 0.5)
+        runs.append((off.mean(), off.max()))
+    average, largest = np.array(runs).T
+    assert found.average == pytest.approx(average.mean(), rel=0.03)
+    assert found.largest == pytest.approx(np.median(largest), rel=0.08)
+
+
+def errors(mechanism: Mechanism, data: Codes, workload: Workload, seed: int = 1) -> NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        outcome: Any = mechanism.run(data, Noise.simulated(seed))
+    return np.abs(outcome.billboard.answers(workload) - true_answers(data, workload).fractions)
+
+
+CLASSES = (1, 6)  # independent columns, and columns that latent classes tie together
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize(("schema", "n"), [(PEOPLE, 30_000), (Schema.bits(12), 20_000)], ids=["levels", "bits"])
+def test_the_advice_between_noise_and_fit_is_measured(schema: Schema, n: int, classes: int) -> None:
+    """Far on either side of where the advice changes, what is advised is what is better on average."""
+    data = made_up_table(schema, n, seed=3, classes=classes)
+    fit = MarginalFit.for_budget(schema, n, 1.0, 1e-6)
+    counts = [10, 30, 100, 300, 1_000, 1_500]
+    advised = [ask(schema, n, count).method for count in counts]
+    assert advised[0] == "gaussian"
+    assert advised[-1] == "marginal-fit"
+    change = advised.index("marginal-fit")
+    assert advised == ["gaussian"] * change + ["marginal-fit"] * (len(counts) - change)
+    for count in (counts[0], counts[-1]):
+        workload = Workload.random(schema, count, seed=1)
+        noise = errors(gaussian_noise(schema, n, workload, 1.0, 1e-6), data, workload).mean()
+        fitted = errors(fit, data, workload).mean()
+        assert (noise < fitted) == (ask(schema, n, count).method == "gaussian")
+        assert 1 / 3 <= fitted / predict("marginal-fit", fit).average <= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", CLASSES)
+def test_the_advice_between_noise_and_the_game_is_measured(classes: int) -> None:
+    schema = Schema.bits(400)
+    for n, count, advised in ((50_000, 2_000, "gaussian"), (5_000, 200_000, "dual-query")):
+        data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
+        found = recommend(schema, n, workload, 1.0, 1e-6)
+        assert found.method == advised
+        noise = errors(gaussian_noise(schema, n, workload, 1.0, 1e-6), data, workload)
+        game = errors(dual_query(schema, n, workload, 1.0, 1e-6), data, workload)
+        better = "gaussian" if noise.mean() < game.mean() else "dual-query"
+        assert better == advised
+        assert (noise.max() < game.max()) == (advised == "gaussian")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", CLASSES)
+def test_the_advice_without_a_delta_is_measured(classes: int) -> None:
+    for width, n, count, advised in ((8, 5_000, 5, "laplace"), (12, 50_000, 1_000, "mwem")):
+        schema = Schema.bits(width)
+        data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
+        found = recommend(schema, n, workload, 1.0, 0.0)
+        assert found.method == advised
+        by_method = {each.method: errors(each.mechanism, data, workload).mean()
+                     for each in found.predictions if each.mechanism is not None}
+        assert min(by_method, key=lambda name: by_method[name]) == advised
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize(("width", "n", "count"), [(12, 20_000, 1_000), (60, 50_000, 20_000), (400, 50_000, 100_000)])
+def test_the_rule_of_thumb_of_the_game_is_measured(width: int, n: int, count: int, classes: int) -> None:
+    """The largest error is 0.3 to 1.5 of what is predicted."""
+    schema = Schema.bits(width)
+    data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
+    game = dual_query(schema, n, workload, 1.0, 1e-6)
+    found, off = predict("dual-query", game), errors(game, data, workload)
+    assert 0.3 <= off.max() / found.largest <= 1.5
+    assert 0.25 <= off.mean() / found.average <= 1.75
