@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from confide.release.dual_query import DualQuery
     from confide.release.hedge import Hedge
     from confide.release.identities import marginals_from_parities
+    from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
+    from confide.release.marginal_fit.measured import MeasuredTables
+    from confide.release.marginal_fit.mechanism import MarginalFit
     from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
     from confide.release.oracle.answer import Answer, Oracle
     from confide.release.oracle.enumeration import Enumeration
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from confide.release.oracle.local_search import LocalSearch
     from confide.release.oracle.terms import Terms
     from confide.release.packed import PackedBits
+    from confide.release.predicted import Prediction
+    from confide.release.recommendation import Recommendation, recommend
     from confide.release.reweighted import MostDrawn, Reweighted, ReweightedCertificate, ReweightedRecords, Transcript
     from confide.release.schema import Schema
     from confide.release.synthetic import Rounds, SyntheticRecords
@@ -56,6 +61,8 @@ __all__ = [
     "Comparison",
     "DualQuery",
     "Enumeration",
+    "FittedMarginals",
+    "FittedMarginalsCertificate",
     "FixedBillboard",
     "Hedge",
     "IndependentBillboard",
@@ -65,11 +72,15 @@ __all__ = [
     "LocalSearch",
     "MWEMBillboard",
     "MWEMCertificate",
+    "MarginalFit",
+    "MeasuredTables",
     "MostDrawn",
     "NoisyAnswers",
     "NoisyBillboard",
     "Oracle",
     "PackedBits",
+    "Prediction",
+    "Recommendation",
     "Reweighted",
     "ReweightedCertificate",
     "ReweightedRecords",
@@ -83,6 +94,7 @@ __all__ = [
     "Workload",
     "compare",
     "marginals_from_parities",
+    "recommend",
     "true_answers",
 ]
 
@@ -107,6 +119,9 @@ __getattr__, __dir__ = doors(
         "dual_query": ("DualQuery",),
         "hedge": ("Hedge",),
         "identities": ("marginals_from_parities",),
+        "marginal_fit.fitted_marginals": ("FittedMarginals", "FittedMarginalsCertificate"),
+        "marginal_fit.measured": ("MeasuredTables",),
+        "marginal_fit.mechanism": ("MarginalFit",),
         "mwem": ("MWEM", "MWEMBillboard", "MWEMCertificate"),
         "oracle.answer": ("Answer", "Oracle"),
         "oracle.enumeration": ("Enumeration",),
@@ -114,6 +129,8 @@ __getattr__, __dir__ = doors(
         "oracle.local_search": ("LocalSearch",),
         "oracle.terms": ("Terms",),
         "packed": ("PackedBits",),
+        "predicted": ("Prediction",),
+        "recommendation": ("Recommendation", "recommend"),
         "reweighted": ("MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "Transcript"),
         "schema": ("Schema",),
         "synthetic": ("Rounds", "SyntheticRecords"),
