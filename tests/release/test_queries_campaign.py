@@ -38,7 +38,6 @@ from confide.release.campaign.audit import own_rho
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.results import bars, released_answers
-from confide.release.campaign.words import literals, parse_queries, query_words
 from confide.tables import open_table
 
 from false_alarms import alpha
@@ -399,14 +398,14 @@ SCHEMA = Schema((Binned(column="age", lower=0, upper=100, bins=4), Levels(column
 @given(st.lists(st.lists(st.tuples(st.integers(0, SCHEMA.attributes - 1), st.booleans()), min_size=1, max_size=3,
                          unique_by=lambda each: each[0]), min_size=1, max_size=6, unique_by=lambda q: tuple(sorted(q))))
 def test_words_say_what_queries_ask(queries: list[list[tuple[int, bool]]]) -> None:
-    there, absent = literals(SCHEMA)
+    there, absent = SCHEMA.names, SCHEMA.negated
     assert len({*there, *absent}) == 2 * SCHEMA.attributes
     texts = [[(there if bit else absent)[place] for place, bit in query] for query in queries]
-    workload = parse_queries(SCHEMA, texts)
+    workload = Workload.conjunctions(texts, attributes=SCHEMA)
     assert [sorted(zip(index[index >= 0].tolist(), bits[index >= 0].tolist(), strict=True))
             for index, bits in zip(workload.index, workload.bits, strict=True)] == [sorted(query) for query in queries]
-    assert parse_queries(SCHEMA, [text.split(" and ") for text in query_words(SCHEMA, workload)]).index.tolist() == \
-        workload.index.tolist()
+    again = Workload.conjunctions([text.split(" and ") for text in workload.words(SCHEMA)], attributes=SCHEMA)
+    assert (again.index.tolist(), again.bits.tolist()) == (workload.index.tolist(), workload.bits.tolist())
 
 
 # ---- pages

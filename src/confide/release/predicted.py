@@ -23,6 +23,9 @@ __all__ = ["Prediction", "predict"]
 
 LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", "nothing: it depends on the data"
 
+HOPELESS = 0.5
+"""Of the average error."""
+
 _SPREAD = 4.5
 """Of DualQuery and MWEM: how many times the average error the largest one was; 3 to 5.5 in measured runs."""
 
@@ -42,6 +45,7 @@ class Prediction:
         largest: typical error of the worst answer; as `average`.
         basis: what the figures rest on.
         refused: why it cannot run; empty where it can.
+        uncut: `average` before it is cut to what answering 1/2 gives; it orders methods that are all hopeless.
     """
 
     method: str
@@ -50,6 +54,12 @@ class Prediction:
     largest: float
     basis: str = RULE
     refused: str = ""
+    uncut: float = math.inf
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether answering 1/2 to everything, without data, is as good."""
+        return self.average >= HOPELESS
 
 
 def predict(method: str, mechanism: Mechanism) -> Prediction:
@@ -69,7 +79,7 @@ def predict(method: str, mechanism: Mechanism) -> Prediction:
     match mechanism:
         case NoisyAnswers():
             average, largest = _noise(mechanism)
-            return Prediction(method=method, mechanism=mechanism, average=average, largest=largest, basis=LAW)
+            return _cut(method, mechanism, average, largest, LAW)
         case DualQuery():
             largest = _game(mechanism)
         case Reweighted():
@@ -77,12 +87,16 @@ def predict(method: str, mechanism: Mechanism) -> Prediction:
         case MWEM():
             largest = _selection(mechanism)
         case MarginalFit():
-            average = min(0.5, _fitted(mechanism))
-            return Prediction(method=method, mechanism=mechanism, average=average, largest=min(1.0, 10 * average))
+            average = _fitted(mechanism)
+            return _cut(method, mechanism, average, 10 * average)
         case _:
             return Prediction(method=method, mechanism=mechanism, average=math.nan, largest=math.nan, basis=NOTHING)
-    average, largest = min(0.5, largest / _SPREAD), min(1.0, largest)
-    return Prediction(method=method, mechanism=mechanism, average=average, largest=largest)
+    return _cut(method, mechanism, largest / _SPREAD, largest)
+
+
+def _cut(method: str, mechanism: Mechanism, average: float, largest: float, basis: str = RULE) -> Prediction:
+    return Prediction(method=method, mechanism=mechanism, average=min(HOPELESS, average), largest=min(1.0, largest),
+                      basis=basis, uncut=average)
 
 
 def _noise(it: NoisyAnswers) -> tuple[float, float]:
@@ -93,7 +107,7 @@ def _noise(it: NoisyAnswers) -> tuple[float, float]:
     else:
         average = it.sigma * math.sqrt(2 / math.pi)
         largest = it.sigma * float(ndtri((1 + 0.5 ** (1 / k)) / 2))
-    return min(0.5, average / it.n), min(1.0, largest / it.n)
+    return average / it.n, largest / it.n
 
 
 def _game(it: DualQuery) -> float:

@@ -23,13 +23,17 @@ MOST_QUERIES = 1 << 26
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
     """Attributes as an int64 array (k, r), padded with -1, and the required bits of the same shape."""
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
-        found = index.astype(np.int64)
+        found, said = index.astype(np.int64), None
     else:
-        found = _rows([_numbers(query, schema) for query in index], -1)
+        queries = [_literals(number, query, schema) for number, query in enumerate(index, 1)]
+        found = _rows([[place for place, _ in query] for query in queries], -1)
+        said = _rows([[bit for _, bit in query] for query in queries], 1).astype(np.bool_)
     if found.ndim != 2:
         raise InvalidInput("index", f"has {found.ndim} dimensions", "must be k rows of attributes")
     if bits is None:
-        return found, np.ones(found.shape, np.bool_)
+        return found, np.ones(found.shape, np.bool_) if said is None else said
+    if said is not None and not said.all():
+        raise InvalidInput("bits", "are given, and an attribute is named negated", "say it in one way")
     if not isinstance(bits, np.ndarray):
         rows = [list(each) for each in bits]
         if [len(row) for row in rows] != [len(query) for query in index]:
@@ -41,17 +45,18 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
     return found, required
 
 
-def _numbers(query: Any, schema: Schema | None) -> list[int]:
+def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int, bool]]:
+    """(attribute, bit) of each literal; a number requires its attribute to be on."""
     if isinstance(query, str) or not isinstance(query, Sequence | np.ndarray):
-        raise InvalidInput("index", f"{query!r} is no query", "must be a sequence of attributes")
+        raise InvalidInput("index", f"query {number}, {query!r}, is no sequence of attributes")
     found = []
     for each in query:
         if isinstance(each, str):
             if schema is None:
                 raise InvalidInput("attribute", f"{each!r} is a name", "names need a schema: attributes=schema")
-            found.append(schema.find(each))
+            found.append(schema.literal(each))
         elif isinstance(each, int | np.integer) and not isinstance(each, bool):
-            found.append(int(each))
+            found.append((int(each), True))
         else:
             raise InvalidInput("attribute", f"{each!r} is neither a number nor a name")
     return found

@@ -95,8 +95,8 @@ def recommend(
         why = "; ".join(f"{each.method}: {each.refused or 'gives no rows'}" for each in found)
         raise Refused(f"no method releases {len(workload):,} answers about {n:,} records at epsilon = {epsilon:g}, "
                       f"delta = {delta:g} ({why})", "spend more, or ask fewer queries")
-    best = min(able, key=lambda each: each.average)
-    ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.average)))
+    best = min(able, key=lambda each: each.uncut)
+    ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.uncut)))
     return Recommendation(method=best.method, mechanism=_there(best), predictions=ordered,
                           reasons=tuple(_reasons(best, ordered, schema, workload, n, delta, rows)))
 
@@ -193,6 +193,9 @@ def _reasons(
     found = [_WHY[best.method].format(k=f"{k:,}", m=f"{m:,}", n=f"{n:,}", d=f"{schema.attributes:,}")]
     found.append(f"Its answers will be off by about {best.average:.2g} on average, the worst by {best.largest:.2g} "
                  f"({best.basis}).")
+    if best.hopeless:
+        found.append("At these sizes no method says anything: answering 1/2 to everything is as good. Spend more, or "
+                     "ask about more records.")
     rest = [each for each in ordered if each.mechanism is not None and each is not best]
     if rest:
         second = rest[0]

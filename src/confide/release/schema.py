@@ -174,6 +174,45 @@ class Schema:
         return found
 
     @cached_property
+    def negated(self) -> tuple[str, ...]:
+        """What each attribute says where it does not hold; d texts.
+
+        Example:
+            >>> Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker"),
+            ...         Binned(column="age", lower=0, upper=100, bins=2))).negated
+            ('sex != female', 'sex != male', 'not smoker', 'age not in [0, 50)', 'age not in [50, 100]')
+        """
+        found = []
+        for column in self.columns:
+            for name in column.names:
+                rest = name[len(column.column):]
+                if isinstance(column, Binned):
+                    found.append(f"{column.column} not{rest}")
+                elif isinstance(column, Bit) or not rest.startswith(" = "):
+                    found.append(f"not {name}")
+                else:
+                    found.append(f"{column.column} !={rest[2:]}")
+        return tuple(found)
+
+    def literal(self, text: str) -> tuple[int, bool]:
+        """The attribute that a literal names, and the bit that it requires: "sex = male" or "sex != male".
+
+        Raises:
+            InvalidInput: no attribute has this name, plain or negated; names the nearest.
+        """
+        found = self._literals.get(text.strip())
+        if found is None:
+            shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
+            raise InvalidInput("attribute", f"{text!r} is unknown", did_you_mean(
+                text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}"))
+        return found
+
+    @cached_property
+    def _literals(self) -> dict[str, tuple[int, bool]]:
+        absent = {name: (place, False) for place, name in enumerate(self.negated)}
+        return absent | {name: (place, True) for place, name in enumerate(self.names)}
+
+    @cached_property
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
 

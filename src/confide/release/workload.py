@@ -134,9 +134,9 @@ class Workload:
         """Conjunctions of literals "attribute a has bit b".
 
         Args:
-            index: (k, r) attributes by number, -1 for none; or, where a schema is given, k sequences of their names.
-                A sequence may be shorter than others.
-            bits: (k, r) required bits; all True when None.
+            index: (k, r) attributes by number, -1 for none; or, where a schema is given, k sequences of their names,
+                plain or negated, such as [["sex = male", "age not in [0, 50)"]]. A sequence may be shorter than others.
+            bits: (k, r) required bits; when None True, but for what is named negated.
             attributes: d, or the schema whose attributes these are.
 
         Raises:
@@ -285,6 +285,8 @@ class Workload:
         found, required = named(index, bits, schema)
         if not len(found):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
+        if kind == "parities" and not required.all():
+            raise InvalidInput("index", "an attribute is named negated", "a parity counts ones: name it plain")
         kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
         if not len(kept):
             raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
@@ -293,6 +295,31 @@ class Workload:
         if repeated:
             _warn(repeated, "stand twice")
         return cls(kind=kind, attributes=count, index=kept, bits=required)
+
+    def words(self, schema: Schema, count: int | None = None) -> list[str]:
+        """Each conjunction as a sentence, k texts, or the first `count` of them.
+
+        Args:
+            schema: whose attributes they are over.
+            count: how many, all if left out.
+
+        Raises:
+            InvalidInput: a schema of another number of attributes, or queries that are no conjunctions.
+
+        Example:
+            >>> from confide.release import Levels
+            >>> sexes = Schema((Levels(column="sex", levels=("female", "male")),))
+            >>> Workload.conjunctions([["sex = female"], ["sex != male"]], attributes=sexes).words(sexes)
+            ['sex = female', 'sex != male']
+        """
+        if self.kind != "conjunctions":
+            raise InvalidInput("workload", f"holds {self.kind}", "only conjunctions have words")
+        if schema.attributes != self.attributes:
+            raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.attributes}")
+        texts = np.array([*schema.negated, *schema.names, ""], dtype=object)
+        index, bits = self.index[:count], self.bits[:count]
+        chosen = texts[np.where(index >= 0, index + self.attributes * bits, 2 * self.attributes)]
+        return [" and ".join(filter(None, each)) for each in chosen.tolist()]
 
     def some(self, queries: np.ndarray) -> Workload:
         """A part of the queries, by their numbers, each at most once."""

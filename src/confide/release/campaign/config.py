@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import written
-from confide.release.campaign.words import parse_queries
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -118,7 +117,7 @@ class ListedQueries(_Table):
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
-        return parse_queries(schema, self.queries)
+        return Workload.conjunctions(self.queries, attributes=schema)
 
 
 class PrivacyTable(_Table):

@@ -23,7 +23,6 @@ from confide.release.campaign.plan import QueriesPlan, plan_of
 from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows
 from confide.release.campaign.study import study_sections
 from confide.release.campaign.types import TYPES
-from confide.release.campaign.words import query_words
 from confide.tables.sources import open_table
 
 __all__ = ["KIND", "QueriesKind"]
@@ -105,7 +104,7 @@ class QueriesKind:
         plan = _as_settled(plan, outcome)
         held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
         found = {"answers": pa.table({
-            "query": pa.array(query_words(plan.schema, plan.workload), pa.string()),
+            "query": pa.array(plan.workload.words(plan.schema), pa.string()),
             "answer": released_answers(outcome, plan.workload),
             "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
         })}

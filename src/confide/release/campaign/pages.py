@@ -12,7 +12,6 @@ from confide.contract.words import number
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import AnyOutcome, bars, released_answers
-from confide.release.campaign.words import query_words
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
@@ -206,7 +205,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
     known = np.isfinite(held.each)
     shown = range(min(_SHOWN, len(found)))
-    first = query_words(plan.schema, plan.workload, _SHOWN)
+    first = plan.workload.words(plan.schema, _SHOWN)
     note = (f"The first {len(shown)} of {len(found):,} answers: shares of the {plan.records:,} records. "
             if len(found) > _SHOWN else f"Shares of the {plan.records:,} records. ")
     note += f"+- covers {held.covers}. " if held.covers and known.any() else (
