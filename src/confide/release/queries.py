@@ -25,7 +25,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
         found, said = index.astype(np.int64), None
     else:
-        queries = [_literals(number, query, schema) for number, query in enumerate(index, 1)]
+        queries = [_literals(number, query, schema) for number, query in enumerate(index)]
         found = _rows([[place for place, _ in query] for query in queries], -1)
         said = _rows([[bit for _, bit in query] for query in queries], 1).astype(np.bool_)
     if found.ndim != 2:
@@ -48,13 +48,16 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
 def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int, bool]]:
     """(attribute, bit) of each literal; a number requires its attribute to be on."""
     if isinstance(query, str) or not isinstance(query, Sequence | np.ndarray):
-        raise InvalidInput("index", f"query {number}, {query!r}, is no sequence of attributes")
+        raise InvalidInput(f"index[{number}]", f"{query!r} is no query", "must be a sequence of attributes")
     found = []
     for each in query:
         if isinstance(each, str):
             if schema is None:
                 raise InvalidInput("attribute", f"{each!r} is a name", "names need a schema: attributes=schema")
-            found.append(schema.literal(each))
+            try:
+                found.append(schema.literal(each))
+            except InvalidInput as error:
+                raise InvalidInput(f"index[{number}]", error.problem, error.limit) from None
         elif isinstance(each, int | np.integer) and not isinstance(each, bool):
             found.append((int(each), True))
         else:

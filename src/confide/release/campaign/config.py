@@ -117,6 +117,15 @@ class ListedQueries(_Table):
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
+        for number, query in enumerate(self.queries, 1):
+            where = f"workload.queries[{number}]"
+            if not query:
+                raise InvalidInput(where, "has no literal", "must ask for at least one")
+            for literal in query:
+                try:
+                    schema.literal(literal)
+                except InvalidInput as error:
+                    raise InvalidInput(where, error.problem, error.limit) from None
         return Workload.conjunctions(self.queries, attributes=schema)
 
 
