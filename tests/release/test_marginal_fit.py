@@ -17,6 +17,7 @@ from confide.contract.errors import BudgetExceeded
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Codes, Levels, Schema, Workload, true_answers
 from confide.release.marginal_fit import FittedMarginals, MarginalFit, MeasuredTables
 from confide.release.marginal_fit import model as fitting
@@ -307,3 +308,53 @@ def test_without_gibbs_draws_the_fit_is_worse(monkeypatch: pytest.MonkeyPatch) -
     broken = errors("adult", 50_000, range(3))
     assert broken[:, 0].mean() > 1.4 * sound[:, 0].mean()
     assert broken[:, 1].mean() > 1.4 * sound[:, 1].mean()
+
+
+@pytest.mark.slow
+def test_the_defaults_hold_on_a_third_table() -> None:
+    """20,190 rows of a health-insurance experiment. Bounds and bins were written down before anything was run on it."""
+    from statsmodels.datasets import randhie
+
+    def binned(column: str, upper: float, bins: int, *, whole: bool = False) -> Binned:
+        return Binned(column=column, lower=0, upper=upper, bins=bins, whole=whole, out_of_bounds="clip")
+
+    schema = Schema((
+        binned("mdvis", 100, 20, whole=True), binned("lncoins", 5, 10), Bit(column="idp"), binned("lpi", 8, 16),
+        binned("fmde", 9, 18), binned("physlm", 1, 5), binned("disea", 60, 12), Bit(column="hlthg"),
+        Bit(column="hlthf"), Bit(column="hlthp"),
+    ))
+    records = schema.encode(randhie.load_pandas().data)
+    workload = Workload.random(schema, 50_000, seed=5)
+    truth = true_answers(records, workload).fractions
+
+    def mean(**rest: Any) -> np.ndarray:
+        fit = MarginalFit.for_budget(schema, records.records, 1.0, 1e-3, **rest)
+        found = [np.abs(run(fit, records, seed).answers(workload) - truth) for seed in range(5)]
+        return np.array([(error.mean(), error.max()) for error in found]).mean(axis=0)
+
+    default = mean()
+    assert default[0] <= 0.0007
+    assert default[1] <= 0.020
+    assert np.all(mean(tables=0) > 3 * default)
+    for tables in (10, 40):  # a flat optimum: half and twice as many are no better by a fifth
+        assert np.all(mean(tables=tables) > 0.8 * default)
+
+
+@pytest.mark.slow
+def test_many_weak_dependencies_of_bits() -> None:
+    """Spec D6, failure mode 3: 50 bits, six product classes, n = 50,000. 8m tables are worth their noise."""
+    draw, n = study_generator(0, "classes"), 50_000
+    chances = draw.random((6, 50))
+    cells = (draw.random((n, 50)) < chances[draw.integers(6, size=n)]).astype(np.uint16)
+    schema = Schema.bits(50)
+    records = Codes(schema=schema, cells=cells)
+    workload = Workload.random(schema, 100_000, seed=1)
+    truth = true_answers(records, workload).fractions
+    found = {}
+    for tables in (0, 100, 400):
+        fit = MarginalFit.for_budget(schema, n, 1.0, 1e-6, tables=tables)
+        error = np.abs(run(fit, records).answers(workload) - truth)
+        found[tables] = (error.mean(), error.max())
+    assert MarginalFit.for_budget(schema, n, 1.0, 1e-6).tables == 400
+    assert found[400][0] < 0.5 * found[100][0] < 0.25 * found[0][0]
+    assert found[400][1] < 0.02

@@ -65,7 +65,7 @@ class MarginalFit(Mechanism):
     any query, and is best where few columns matter at a time. No workload is needed.
 
     `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
-    records would leak.
+    records would leak. How long a run takes depends on how many records differ: that is private, and not published.
 
     Args:
         n: records, public.
