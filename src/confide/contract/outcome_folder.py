@@ -148,6 +148,8 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
     """
     folder = as_path("folder", folder) / "shares"
     path = folder / "manifest.json"
+    if not path.exists():
+        raise InvalidInput("shares", f"{folder} is not there", "a published pack has none: use PublicOutcome.load")
     note, _ = read_json("shares", path)
     with reading("shares", path):
         name = note["shares"]

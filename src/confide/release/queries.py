@@ -65,6 +65,19 @@ def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int,
     return found
 
 
+def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.ndarray, np.ndarray, int]:
+    """Without the queries that ask for two values of a column with bins or levels, and how many those were."""
+    outside = (found < 0) | (found >= schema.attributes)
+    columns = np.where(outside | ~bits, -1, np.asarray(schema.column_of)[np.where(outside, 0, found)])
+    order = np.sort(columns, axis=1)
+    double = np.flatnonzero(((order[:, 1:] == order[:, :-1]) & (order[:, 1:] >= 0)).any(axis=1))
+    # The same attribute twice is one literal.
+    lost = [row for row in double.tolist()
+            if any(len(set(found[row][columns[row] == column].tolist())) > 1 for column in set(columns[row]) - {-1})]
+    kept = np.setdiff1d(np.arange(len(found)), lost)
+    return found[kept], bits[kept], len(lost)
+
+
 def _rows(rows: list[list[int]], fill: int) -> np.ndarray:
     width = max((len(row) for row in rows), default=0)
     found = np.full((len(rows), width), fill, np.int64)

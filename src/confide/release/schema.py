@@ -203,8 +203,8 @@ class Schema:
         found = self._literals.get(text.strip())
         if found is None:
             shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
-            raise InvalidInput("attribute", f"{text!r} is unknown", did_you_mean(
-                text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}"))
+            meant = did_you_mean(text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}")
+            raise InvalidInput("attribute", f"{text!r} is unknown", f"{meant}; a literal names one bin or level")
         return found
 
     @cached_property

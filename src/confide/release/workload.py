@@ -16,7 +16,7 @@ from confide.release._bits import add_record
 from confide.release.codes import Codes
 from confide.release.counting import count_records, weigh_records
 from confide.release.packed import PackedBits, as_bits
-from confide.release.queries import all_queries, canonical, firsts, keys_of, named, random_queries
+from confide.release.queries import all_queries, canonical, firsts, keys_of, named, one_value, random_queries
 from confide.release.schema import Schema
 
 __all__ = ["MOST_UNIVERSE", "Workload"]
@@ -287,6 +287,12 @@ class Workload:
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if kind == "parities" and not required.all():
             raise InvalidInput("index", "an attribute is named negated", "a parity counts ones: name it plain")
+        if schema is not None and kind == "conjunctions":
+            found, required, twice = one_value(found, required, schema)
+            if twice:
+                _warn(twice, "ask for two values of one column at once")
+            if not len(found):
+                raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
         if not len(kept):
             raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")

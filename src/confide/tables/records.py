@@ -127,7 +127,8 @@ def rejections(
         elif claim == DUPLICATE:
             found[f"{_identity(first, batch, row)} ({place})"] = "a later row of the same id"
         else:
-            found[place] = "no id of the public list"
+            found[place] = ("beyond the rows that were declared" if first.column is None else
+                            "no id of the public list")
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
+from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
 from confide.release.campaign.results import AnyOutcome, bars, released_answers
@@ -208,18 +209,24 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
     first = plan.workload.words(plan.schema, _SHOWN)
     note = (f"The first {len(shown)} of {len(found):,} answers: shares of the {plan.records:,} records. "
             if len(found) > _SHOWN else f"Shares of the {plan.records:,} records. ")
-    note += f"+- covers {held.covers}. " if held.covers and known.any() else (
-        "No bar is known of a single answer. ")
+    if held.covers and known.any():
+        note += f"{int(known.sum()):,} of {len(found):,} have a bar: it covers {held.covers}. "
+    if not known.all():
+        note += f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved. "
     note += "Answers are about these records alone: what they say of other people is another matter."
     said = [f"Every answer is within {held.together:.4g} of the truth ({held.together_covers})."
             if math.isfinite(held.together) and held.together < 0.5 else
             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
             "measured runs on other data, not proved."]
     said.extend(_fit_notes(outcome))
+    if isinstance(plan.mechanism, DualQuery):
+        said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
     if plan.rows:
         said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
                     "answers does, as far as their number allows; no row is anybody's.")
-    losses = [f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy]
+    # The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan.
+    losses = [f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy
+              if each.loss == plan.loss or isinstance(each.loss, ZCDP)]
     return [
         Section(title="Released answers", blocks=(
             Table(columns=("query", "answer", "+-"), rows=tuple(

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
+from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import NoisyAnswers
 from confide.release.certificate import AnswersCertificate
 from confide.release.dual_query import DualQuery
@@ -90,6 +91,7 @@ def bars(mechanism: Mechanism, board: Billboard, certificate: Certificate | None
             covers = f"the measured answers at once, with {1 - certificate.failure:.0%}"
             if not certificate.vacuous:
                 together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.failure:.0%}"
+    each[each >= 1.0] = np.nan  # says nothing of a share
     return Bars(each=each, covers=covers, together=together, together_covers=said)
 
 
@@ -117,10 +119,15 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
             return table if board.even else table.append_column(
                 _weight(schema), pa.array(np.round(board.weights, 12)))
         case MWEMBillboard():
-            return bits_table(board.rows(count), schema)
+            return _shuffled(bits_table(board.rows(count), schema))
         case FittedMarginals():
-            return cells_table(board.rows(count).cells, schema)
+            return _shuffled(cells_table(board.rows(count).cells, schema))
     return None
+
+
+def _shuffled(table: pa.Table) -> pa.Table:
+    """In a public order that goes with no column: the first thousand rows are as good as any."""
+    return table.take(pa.array(study_generator(0, "rows").permutation(table.num_rows)))
 
 
 def _weight(schema: Schema) -> str:

@@ -12,6 +12,9 @@ from confide.release.codes import Codes
 
 __all__ = ["study_sections"]
 
+_PURE = ("all zeros", "uniform", "Laplace")
+"""Rivals that need no delta."""
+
 _SEED = 20_240_229  # of the rivals' noise
 _CELLS = 16  # attributes up to which MWEM is a rival: beyond it takes minutes
 
@@ -29,11 +32,11 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
     errors = abs(released_answers(outcome, workload) - true.fractions)
     rows: list[tuple[str | float, ...]] = [
         (f"{plan.method} (planned)", float(errors.mean()), float(errors.max()), str(plan.loss))]
-    # A Gaussian rival needs a delta; where the plan has none, it is given a generous one, and said so.
-    delta = privacy.delta or 1.0 / (10 * plan.records)
+    delta = privacy.delta or 1.0 / (10 * plan.records)  # of rivals that are left out where the plan has none
     found = compare(data, workload, epsilon=privacy.epsilon, delta=delta, seed=_SEED, schema=plan.schema,
                     mwem_rounds=40 if plan.schema.attributes <= _CELLS else None)
-    rows += [(each.method, each.average_error, each.maximum_error, each.privacy) for each in found.rows]
+    rows += [(each.method, each.average_error, each.maximum_error, each.privacy) for each in found.rows
+             if privacy.delta or each.method in _PURE]
     predicted = plan.prediction
     return [Section(title="True errors, beside other methods", study=True, blocks=(
         Table(columns=("method", "average error", "largest error", "privacy"), rows=tuple(rows),
