@@ -207,33 +207,70 @@ class _Baseline(Mechanism):
         """Nothing: no participant gets a share."""
         return {}
 
+    def check(self, billboard: Billboard) -> None:
+        """Whether a billboard can be one of this mechanism's.
+
+        Raises:
+            InvalidInput: it is of another mechanism or plan, or its arrays are none that a run makes.
+        """
+        expected = self._board_type
+        if type(billboard) is not expected:
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism",
+                               f"must be {expected.__name__}")
+        board: Any = billboard
+        if board.records != self.n:
+            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.n}")
+        self._check_own(board)
+
+    @property
+    @abstractmethod
+    def _board_type(self) -> type[Billboard]: ...
+
+    @abstractmethod
+    def _check_own(self, board: Any) -> None: ...
+
+
+def _check_counts(name: str, counts: Any, size: int) -> None:
+    if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != (size,):
+        raise InvalidInput(f"billboard.{name}", "are no noisy counts", f"must be int64 ({size},)")
+
 
 @dataclass(frozen=True, kw_only=True)
-class AllZeros(_Baseline):
+class _Fixed(_Baseline):
+    """Answers that no data enters."""
+
+    one: ClassVar[float]
+
+    def events(self) -> tuple[Event, ...]:
+        return ()
+
+    def _loss(self) -> PrivacyLoss:
+        return PureDP(0.0)
+
+    def _release(self, data: Any, source: Noise) -> FixedBillboard:
+        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one)
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return FixedBillboard
+
+    def _check_own(self, board: FixedBillboard) -> None:
+        if (board.attributes, board.one) != (self.workload.attributes, self.one):
+            raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllZeros(_Fixed):
     """Every record is the record of zeros. On sparse positive queries its average error is hard to beat."""
 
-    def events(self) -> tuple[Event, ...]:
-        return ()
-
-    def _loss(self) -> PrivacyLoss:
-        return PureDP(0.0)
-
-    def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=0.0)
+    one = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform(_Baseline):
+class Uniform(_Fixed):
     """Every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity."""
 
-    def events(self) -> tuple[Event, ...]:
-        return ()
-
-    def _loss(self) -> PrivacyLoss:
-        return PureDP(0.0)
-
-    def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=0.5)
+    one = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +355,13 @@ class IndependentMarginals(_Budgeted):
         one_hot = self.schema is not None and bool(self.schema.groups)
         counts = counts_of(data, self.measured, self.n, self.schema, one_hot=one_hot)
         return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"))
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return IndependentBillboard
+
+    def _check_own(self, board: IndependentBillboard) -> None:
+        _check_counts("ones", board.ones, self.workload.attributes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,6 +459,15 @@ class NoisyAnswers(_Budgeted):
         else:
             noisy = self._noisy(counts, source, self.law)
         return NoisyBillboard(records=self.n, workload=self.workload, noisy=noisy)
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return NoisyBillboard
+
+    def _check_own(self, board: NoisyBillboard) -> None:
+        if not self.workload.same(board.workload):
+            raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
+        _check_counts("noisy", board.noisy, len(self.workload))
 
 
 @dataclass(frozen=True, kw_only=True)

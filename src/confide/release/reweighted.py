@@ -35,7 +35,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
-from confide.release._dual_fit import fit_weights, total_variation
+from confide.release._dual_fit import fit, is_fit, total_variation
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
 from confide.release.dual_query import DualQuery
@@ -56,7 +56,6 @@ SHIFT = 0.15
 
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
-_SLACK = 1e-6  # what another processor's arithmetic may change in a weight
 _UNIT = Unit.RECORD_REPLACED
 _SPEC = "query_release D5"
 
@@ -163,6 +162,7 @@ class ReweightedCertificate(Certificate):
         measured: of every measured query's error, at `measured_beta`.
         measured_beta: probability with which `measured` may fail.
         vacuous: whether answering 1/2 to everything is as good as `bound`.
+        fitted: whether the weights fit the measurements; False where no fit was found, and the weights are even.
     """
 
     bound: float
@@ -171,6 +171,7 @@ class ReweightedCertificate(Certificate):
     measured: float
     measured_beta: float
     vacuous: bool
+    fitted: bool = True
 
     @property
     def overfitted(self) -> bool:
@@ -378,7 +379,7 @@ class Reweighted(Mechanism):
 
     @property
     def kappa(self) -> float:
-        """(sigma/n)^2 lam."""
+        """(sigma/n)^2 lam; the fit uses 10^-9 at least."""
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
         return (self.sigma / self.n) ** 2 * prior
 
@@ -432,7 +433,8 @@ class Reweighted(Mechanism):
 
         Warns:
             A rule that fails on the release's own run, which is paid for by then: the public seed names the queries.
-            Weights beyond a total variation of 0.15 from even ones: a function of what is published.
+            No fit was found, and the weights are even; or weights beyond a total variation of 0.15 from even ones. Both
+            are functions of what is published.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
@@ -447,7 +449,7 @@ class Reweighted(Mechanism):
         chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
             self._select_publicly(played, strict=not noise.release_safe)
         measured = source.discrete_gaussian(self.sigma, self.count, stream=("measurements",), center=counts[chosen])
-        weights = self._fit(played, chosen, measured)
+        weights = fit(self._values(played, chosen), measured / self.n, self.kappa).weights
         board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
                                   marginals=played.marginals, chosen=chosen, measured=measured)
         certificate = self.certify(board)
@@ -455,6 +457,8 @@ class Reweighted(Mechanism):
             warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
                           f"{len(board)} records; measure more queries, or take a larger prior", UserWarning,
                           stacklevel=2)
+        if not certificate.fitted:
+            warnings.warn("no weights were found that fit the measurements: they are even", UserWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
         if not noise.release_safe:
             plain = true_errors(played.answers(workload), counts, self.n)
@@ -524,11 +528,6 @@ class Reweighted(Mechanism):
             scores, left = np.delete(scores, place), np.delete(left, place)
         return chosen
 
-    def _fit(
-        self, played: SyntheticRecords, chosen: NDArray[np.int64], measured: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        return fit_weights(self._values(played, chosen), measured / self.n, self.kappa)
-
     def _values(self, played: SyntheticRecords, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(T, m) which records satisfy which of the measured queries."""
         some = _part(self.workload, chosen)
@@ -546,7 +545,8 @@ class Reweighted(Mechanism):
         game = self.dual_query.certify(board.unweighted)
         shift = total_variation(board.weights)
         bound = shift + (math.inf if game is None else game.bound)
-        return ReweightedCertificate(bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
+        fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.n, self.kappa).found
+        return ReweightedCertificate(fitted=fitted, bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
                                      measured=float(self.measured_bounds(board).max()), measured_beta=self.beta)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
@@ -569,7 +569,7 @@ class Reweighted(Mechanism):
         self.dual_query.check(played)
         if self.selection != "private" and not np.array_equal(board.chosen, self._select_publicly(played)):
             raise InvalidInput("billboard.chosen", "are not the queries that the plan names")
-        if np.abs(board.weights - self._fit(played, board.chosen, board.measured)).max() > _SLACK:
+        if not is_fit(board.weights, self._values(played, board.chosen), board.measured / self.n, self.kappa):
             raise InvalidInput("billboard.weights", "do not fit the measurements")
 
     def _board(self, billboard: Billboard) -> ReweightedRecords:
