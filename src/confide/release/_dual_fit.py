@@ -28,6 +28,7 @@ FLOOR = 1e-9
 meet are missed by sqrt(2 kappa ln T) at most in all, which is 1e-4 for T = 100."""
 
 _ENOUGH = 1e-13  # a gradient that rounding errors alone make
+_FLAT = 1e9  # kappa from which weights are even to all digits that matter
 _FIRST = 1.0  # kappa where the fit starts
 _SHRINK = 4.0  # of kappa from one fit to the next
 _STEPS = 50  # of Newton's method, for each kappa
@@ -83,7 +84,7 @@ def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
     even = np.full(len(q), 1.0 / len(q))
     if not np.isfinite(targets).all() or not math.isfinite(kappa):
         return Fit(even, False)
-    end = max(kappa, FLOOR)
+    end = min(max(kappa, FLOOR), _FLAT)
     now, nu = max(end, _FIRST), np.zeros(q.shape[1])
     with np.errstate(all="ignore"):
         while now > end:
@@ -103,7 +104,7 @@ def is_fit(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa:
     own = fit(values, targets, kappa)
     if not own.found:
         return bool(np.array_equal(weights, own.weights))
-    used = max(kappa, FLOOR)
+    used = min(max(kappa, FLOOR), _FLAT)
     best = _primal(own.weights, values, targets, used)
     return _primal(weights, values, targets, used) - best <= _GAP * (1 + best)
 

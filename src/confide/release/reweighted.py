@@ -546,8 +546,9 @@ class Reweighted(Mechanism):
         shift = total_variation(board.weights)
         bound = shift + (math.inf if game is None else game.bound)
         fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.n, self.kappa).found
-        return ReweightedCertificate(fitted=fitted, bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
-                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta)
+        return ReweightedCertificate(bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
+                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta,
+                                     fitted=fitted)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
         """(m,) errors that the measured queries have at most, all together but for a probability of beta.
