@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,52 +10,174 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["TRIVIAL", "counts_of", "no_shares", "records_of", "true_errors"]
+__all__ = [
+    "TRIVIAL",
+    "check_answers",
+    "check_parts",
+    "check_scale",
+    "check_schema",
+    "counts_of",
+    "no_shares",
+    "records_of",
+    "settle",
+    "true_errors",
+]
 
 TRIVIAL = 0.5
 """The largest error of answering 1/2 to everything, which takes no data."""
 
 
-def records_of(data: Any, schema: Schema | None) -> PackedBits | Codes | TrueAnswers:
+def records_of(
+    data: Any, schema: Schema | None, *, attributes: int | None = None, one_hot: bool = False
+) -> PackedBits | Codes | TrueAnswers:
     """The data in a form that can be read twice: bits are packed, a table is encoded.
 
     Args:
         data: a bool array, what has such a form already, or with a schema a table of any kind.
-        schema: of a table.
+        schema: of a table, and of codes.
+        attributes: d, checked where given.
+        one_hot: whether bits too must have exactly one attribute of each column with bins or levels. Where a
+            sensitivity is smaller for such records, others would break the promise.
+
+    Raises:
+        InvalidInput: codes of another schema, records of other attributes, bits that are not one-hot where they must
+            be, or a value that its column does not accept.
     """
-    if isinstance(data, PackedBits | Codes | TrueAnswers):
+    if isinstance(data, TrueAnswers):
         return data
-    if schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b"):
-        return PackedBits.pack(data)
-    return schema.encode(data)
+    if isinstance(data, PackedBits | Codes):
+        records = data
+    elif schema is None or (isinstance(data, np.ndarray) and data.dtype.kind == "b" and data.ndim == 2):
+        records = PackedBits.pack(data)
+    else:
+        records = schema.encode(data)
+    if attributes is not None and records.attributes != attributes:
+        raise InvalidInput("data", f"records of {records.attributes} attributes", f"the workload is over {attributes}")
+    if schema is not None:
+        if records.attributes != schema.attributes:
+            raise InvalidInput("data", f"has {records.attributes} attributes", f"the schema has {schema.attributes}")
+        if isinstance(records, Codes):
+            if records.schema is not schema and records.schema != schema:
+                raise InvalidInput("data", "are codes of another schema", "must be of the mechanism's own columns")
+        elif one_hot:
+            _check_one_hot(records, schema)
+    return records
 
 
-def counts_of(data: Any, workload: Workload, n: int, schema: Schema | None = None) -> NDArray[np.int64]:
+def _check_one_hot(records: PackedBits, schema: Schema) -> None:
+    for members in schema.groups:
+        words = records.words[members]
+        if np.bitwise_count(words).sum() != records.records or \
+                np.bitwise_count(np.bitwise_or.reduce(words)).sum() != records.records:
+            raise InvalidInput("data", "a record has not exactly one attribute of a column", "encode the table")
+
+
+def counts_of(
+    data: Any, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
+) -> NDArray[np.int64]:
     """(k,) true counts; private.
 
     Args:
-        data: `TrueAnswers` of this workload, or what `records_of` takes.
+        data: `TrueAnswers` of this workload, blocks of packed bits from an iterator, or what `records_of` takes.
         workload: the queries.
         n: how many records there must be.
         schema: of a table.
+        one_hot: as for `records_of`; true answers must then say that they are of the schema's codes.
 
     Raises:
-        InvalidInput: not n records, or true answers of another number of queries.
+        InvalidInput: not n records, answers to other queries, or what `records_of` raises.
     """
-    read = records_of(data, schema)
-    answers = read if isinstance(read, TrueAnswers) else true_answers(read, workload)
+    if schema is None and isinstance(data, Iterator):
+        answers = true_answers(data, workload)
+    else:
+        read = records_of(data, schema, attributes=workload.attributes, one_hot=one_hot)
+        answers = read if isinstance(read, TrueAnswers) else true_answers(read, workload)
+    check_answers(answers, workload, n, schema, one_hot=one_hot and isinstance(data, TrueAnswers))
+    return np.asarray(answers.counts, dtype=np.int64)
+
+
+def check_answers(
+    answers: TrueAnswers, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
+) -> None:
+    """Refuse true answers that are not of this workload, or not of n records.
+
+    Args:
+        answers: from anywhere.
+        workload: the queries.
+        n: records.
+        schema: the mechanism's columns.
+        one_hot: whether they must say of which queries and of which schema's codes they are.
+
+    Raises:
+        InvalidInput: says what they are of.
+    """
     if answers.records != n:
-        raise InvalidInput("data", "is not of n records", f"must be of {n}")
-    counts = np.asarray(answers.counts)
-    if counts.shape != (len(workload),):
-        raise InvalidInput("data", f"has answers of shape {counts.shape}", f"must be ({len(workload)},)")
-    return counts.astype(np.int64)
+        raise InvalidInput("data", f"{answers.records:,} records", f"must be n = {n:,}")
+    if len(answers) != len(workload):
+        raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(workload):,}")
+    if answers.workload is not None and not answers.workload.same(workload):
+        raise InvalidInput("data", "are true answers to other queries", "must be to the mechanism's own")
+    if schema is not None and answers.schema is not None and answers.schema is not schema and answers.schema != schema:
+        raise InvalidInput("data", "are true answers of another schema's records", "must be of the mechanism's columns")
+    if one_hot and (answers.workload is None or answers.schema is None):
+        raise InvalidInput("data", "are true answers that do not say of which queries and one-hot records",
+                           "use true_answers with the schema, or give the records")
+
+
+def settle(mechanism: Any, **values: Any) -> None:
+    """Keep checked numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
+
+    Args:
+        mechanism: frozen, under construction.
+        values: by field.
+    """
+    for name, value in values.items():
+        object.__setattr__(mechanism, name, value)
+
+
+def check_parts(workload: Any, schema: Any) -> None:
+    """Refuse what is no workload of one query or more, and what is no schema of its attributes.
+
+    Raises:
+        InvalidInput: names the part.
+    """
+    if not isinstance(workload, Workload) or not len(workload):
+        raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
+    check_schema(schema)
+    if schema is not None and schema.attributes != workload.attributes:
+        raise InvalidInput("schema", f"has {schema.attributes} attributes",
+                           f"must have the workload's {workload.attributes}")
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse what is neither a schema nor None.
+
+    Raises:
+        InvalidInput: says what it is.
+    """
+    if schema is not None and not isinstance(schema, Schema):
+        raise InvalidInput("schema", f"{type(schema).__name__} is none", "use Schema")
+
+
+def check_scale(field: str, scale: float) -> None:
+    """Refuse parameters whose noise is beyond what can be drawn, before any data is read.
+
+    Args:
+        field: the parameter that is too small.
+        scale: of the noise that it asks for, in counts.
+
+    Raises:
+        InvalidInput: names the field.
+    """
+    if not scale <= LARGEST_SCALE:
+        raise InvalidInput(field, f"is too small: it asks for noise of {scale:.3g} counts", "at most 2^55")
 
 
 def no_shares() -> pa.Table:

@@ -12,18 +12,44 @@ Source: spec query_release D5, step 4.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GRADIENT", "fit_weights", "total_variation"]
+__all__ = ["FLOOR", "GRADIENT", "Fit", "fit", "fit_weights", "is_fit", "total_variation"]
 
 GRADIENT = 1e-6
-"""Of n: where the fit is done."""
+"""Of n: what a fit's gradient is below, or the fit has failed."""
 
-_STEPS = 200
+FLOOR = 1e-9
+"""The smallest kappa that is fitted: below, doubles do not tell exponents apart. Targets that some weights of T records
+meet are missed by sqrt(2 kappa ln T) at most in all, which is 1e-4 for T = 100."""
+
+_ENOUGH = 1e-13  # a gradient that rounding errors alone make
+_FLAT = 1e9  # kappa from which weights are even to all digits that matter
+_FIRST = 1.0  # kappa where the fit starts
+_SHRINK = 4.0  # of kappa from one fit to the next
+_STEPS = 50  # of Newton's method, for each kappa
+_LAST = 200  # for the last kappa
 _HALVINGS = 60
+_ROUNDING = 1e-15  # of the objective, which steps near the end may seem to raise
+_GAP = 1e-9  # of 1 + the objective: two processors' fits differ by less
 
 _Floats = NDArray[np.float64]
+
+
+class Fit(NamedTuple):
+    """Weights, and whether they are the best ones.
+
+    Args:
+        weights: (T,) of sum 1; even where the fit failed.
+        found: whether the gradient is below 10^-6.
+    """
+
+    weights: _Floats
+    found: bool
 
 
 def total_variation(weights: _Floats) -> float:
@@ -32,40 +58,90 @@ def total_variation(weights: _Floats) -> float:
 
 
 def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _Floats:
-    """The weights.
-
-    Args:
-        values: (T, m) whether record i satisfies measured query j.
-        targets: (m,) noisy counts over n.
-        kappa: (sigma/n)^2 lam > 0: how much a target may be missed for the sake of even weights.
-
-    Returns:
-        (T,) > 0 up to underflow, of sum 1.
+    """The weights of `fit`.
 
     Example:
         >>> values = np.array([[True], [False], [False], [False]])
         >>> fit_weights(values, np.array([0.5]), 1e-9).round(4).tolist()
         [0.5, 0.1667, 0.1667, 0.1667]
     """
+    return fit(values, targets, kappa).weights
+
+
+def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
+    """The weights that fit noisy counts best, by Newton's method for one kappa after the other, from a large one down
+    to the one that is meant: each start is near its end, which a small kappa alone would not give.
+
+    Nothing in it can fail. Where the gradient is not met, whatever the reason, the weights are even.
+
+    Args:
+        values: (T, m) whether record i satisfies measured query j.
+        targets: (m,) noisy counts over n.
+        kappa: (sigma/n)^2 lam > 0: how much a target may be missed for the sake of even weights. At least 10^-9 is
+            used.
+    """
     q = values.astype(np.float64)
-    nu = np.zeros(q.shape[1])
+    even = np.full(len(q), 1.0 / len(q))
+    if not np.isfinite(targets).all() or not math.isfinite(kappa):
+        return Fit(even, False)
+    end = min(max(kappa, FLOOR), _FLAT)
+    now, nu = max(end, _FIRST), np.zeros(q.shape[1])
+    with np.errstate(all="ignore"):
+        while now > end:
+            nu, _, _ = _descend(q, nu, targets, now, _STEPS, 1e-3 * GRADIENT)
+            now = max(now / _SHRINK, end)
+        _, weights, gradient = _descend(q, nu, targets, end, _LAST, _ENOUGH)
+    if not (gradient < GRADIENT and np.isfinite(weights).all()):
+        return Fit(even, False)
+    return Fit(weights / weights.sum(), True)
+
+
+def is_fit(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa: float) -> bool:
+    """Whether weights are what `fit` gives, on this processor or another: as good, by the objective that it minimises.
+
+    Weights whose objective is within g of the smallest are within sqrt(2 g) of the best ones, summed over all records.
+    """
+    own = fit(values, targets, kappa)
+    if not own.found:
+        return bool(np.array_equal(weights, own.weights))
+    used = min(max(kappa, FLOOR), _FLAT)
+    best = _primal(own.weights, values, targets, used)
+    return _primal(weights, values, targets, used) - best <= _GAP * (1 + best)
+
+
+def _primal(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa: float) -> float:
+    error = weights @ values.astype(np.float64) - targets
+    some = weights[weights > 0]
+    return float(error @ error) / (2 * kappa) + float((some * np.log(some * len(weights))).sum())
+
+
+def _descend(
+    q: _Floats, nu: _Floats, targets: _Floats, kappa: float, steps: int, close: float
+) -> tuple[_Floats, _Floats, float]:
+    """Newton steps from nu; the multipliers with the smallest gradient, their weights, and that gradient."""
     value, weights = _objective(q, nu, targets, kappa)
-    for _ in range(_STEPS):
+    best = (nu, weights, math.inf)
+    for _ in range(steps):
         expected = weights @ q
         gradient = targets + kappa * nu - expected
-        if np.abs(gradient).max(initial=0.0) < GRADIENT:
+        size = float(np.abs(gradient).max(initial=0.0))
+        if not size < best[2] and best[2] < GRADIENT:
+            break  # rounding errors are all that is left
+        if size < best[2]:
+            best = (nu, weights, size)
+        if not size > close:
             break
         step = _newton(np.sqrt(weights)[:, None] * (q - expected), gradient, kappa)
-        slope, size = float(gradient @ step), 1.0
+        slope, length = float(gradient @ step), 1.0
         for _ in range(_HALVINGS):
-            ahead, there = _objective(q, nu - size * step, targets, kappa)
-            if ahead <= value - 1e-4 * size * slope:
+            ahead, there = _objective(q, nu - length * step, targets, kappa)
+            if ahead <= value - 1e-4 * length * slope + _ROUNDING * abs(value):
                 break
-            size /= 2
-        else:  # rounding errors are all that is left
+            length /= 2
+        else:
             break
-        nu, value, weights = nu - size * step, ahead, there
-    return weights
+        nu, value, weights = nu - length * step, ahead, there
+    return best
 
 
 def _objective(q: _Floats, nu: _Floats, targets: _Floats, kappa: float) -> tuple[float, _Floats]:
@@ -81,6 +157,18 @@ def _newton(spread: _Floats, gradient: _Floats, kappa: float) -> _Floats:
     """(kappa I + S'S)^-1 gradient, in the smaller of both dimensions (Woodbury)."""
     records, queries = spread.shape
     if queries <= records:
-        return np.asarray(np.linalg.solve(spread.T @ spread + kappa * np.eye(queries), gradient))
-    inner = np.linalg.solve(spread @ spread.T + kappa * np.eye(records), spread @ gradient)
+        return _solved(spread.T @ spread + kappa * np.eye(queries), gradient)
+    inner = _solved(spread @ spread.T + kappa * np.eye(records), spread @ gradient)
     return np.asarray((gradient - spread.T @ inner) / kappa)
+
+
+def _solved(matrix: _Floats, right: _Floats) -> _Floats:
+    """The solution, or the nearest one where rounding errors made a matrix singular; NaN where there is none."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        pass
+    try:
+        return np.asarray(np.linalg.lstsq(matrix, right)[0])
+    except np.linalg.LinAlgError:
+        return np.full(len(right), np.nan)

@@ -21,6 +21,8 @@ from confide.tables.roster import Roster
 
 __all__ = ["TrueAnswers", "true_answers"]
 
+_MOST_RECORDS = 1 << 62
+
 _HELD = 1 << 26
 """Bytes of cells that are counted at once."""
 
@@ -31,22 +33,31 @@ class TrueAnswers:
 
     Args:
         counts: int64 (k,): how many records satisfy each query, in [0, n].
-        records: n, public.
+        records: n, public, at most 2^62.
+        workload: the queries that these are answers to; None where nobody says.
+        schema: the columns whose cells the records are: they are one-hot by construction. None where nobody says. A
+            mechanism that counts on either takes no answers without it.
 
     Raises:
-        InvalidInput: a count that is no whole number in [0, n].
+        InvalidInput: a count that is no whole number in [0, n], or a number of them that is not the workload's.
     """
 
     counts: np.ndarray = field(repr=False)
     records: int
+    workload: Workload | None = field(default=None, repr=False)
+    schema: Schema | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        whole("records", self.records, at_least=1)
+        if whole("records", self.records, at_least=1) > _MOST_RECORDS:
+            raise InvalidInput("records", f"{self.records} are too many", "must be at most 2^62")
+        object.__setattr__(self, "records", int(self.records))
         counts = np.asarray(self.counts)
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or not len(counts):
             raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}", "must be k whole numbers")
         if counts.min() < 0 or counts.max() > self.records:
             raise InvalidInput("counts", "one is out of range", f"must be in [0, {self.records}]")
+        if self.workload is not None and len(self.workload) != len(counts):
+            raise InvalidInput("counts", f"are {len(counts)}", f"must be one for each of {len(self.workload)} queries")
         object.__setattr__(self, "counts", counts.astype(np.int64))
 
     def __repr__(self) -> str:
@@ -91,7 +102,8 @@ def true_answers(
         array([1. , 0.5])
     """
     if isinstance(data, PackedBits | Codes):
-        return TrueAnswers(counts=workload.counts(data), records=data.records)
+        return TrueAnswers(counts=workload.counts(data), records=data.records, workload=workload,
+                           schema=data.schema if isinstance(data, Codes) else None)
     if schema is not None:
         if schema.attributes != workload.attributes:
             raise InvalidInput("workload", f"asks about {workload.attributes} attributes",
@@ -116,13 +128,13 @@ def _blocks(data: Iterator[Any], workload: Workload) -> TrueAnswers:
             raise InvalidInput("data", f"{type(block).__name__} is no block of records", "must be PackedBits or Codes")
         total += workload.counts(block)
         records += block.records
-    return _complete(total, records)
+    return _complete(total, records, workload, None)
 
 
-def _complete(total: np.ndarray, records: int) -> TrueAnswers:
+def _complete(total: np.ndarray, records: int, workload: Workload, schema: Schema | None) -> TrueAnswers:
     if not records:
         raise InvalidInput("data", "has no records", "must have at least one, or say how many there are")
-    return TrueAnswers(counts=total, records=records)
+    return TrueAnswers(counts=total, records=records, workload=workload, schema=schema)
 
 
 def _streamed(
@@ -146,9 +158,9 @@ def _streamed(
     if waiting:
         count()
     if roster is None:
-        return _complete(total, seen)
+        return _complete(total, seen, workload, schema)
     return TrueAnswers(counts=total + (roster.count - seen) * workload.values(schema.null_record),
-                       records=roster.count)
+                       records=roster.count, workload=workload, schema=schema)
 
 
 def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
@@ -164,4 +176,4 @@ def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> T
     if rows:
         for columns, queries in choices:
             total[queries] = count_tally(workload.some(queries), schema, *query.tally(columns))
-    return _complete(total, rows)
+    return _complete(total, rows, workload, schema)

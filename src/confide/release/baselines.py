@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -32,7 +32,16 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.release._custodian import TRIVIAL, counts_of, no_shares, records_of, true_errors
+from confide.release._custodian import (
+    TRIVIAL,
+    check_parts,
+    check_scale,
+    counts_of,
+    no_shares,
+    records_of,
+    settle,
+    true_errors,
+)
 from confide.release._histogram import LARGEST_BLOCK
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.mwem import MWEM
@@ -56,6 +65,7 @@ __all__ = [
 Law = Literal["gaussian", "structured", "laplace"]
 _Floats = NDArray[np.float64]
 _SPEC = "query_release F"
+_MOST = 2**52  # records: their counts are exact in doubles
 _UNIT = Unit.RECORD_REPLACED
 
 
@@ -141,14 +151,9 @@ class NoisyBillboard(Billboard):
         Raises:
             InvalidInput: other queries than the release's own; noisy answers say nothing of them.
         """
-        if workload is not None and workload is not self.workload and not _same(workload, self.workload):
+        if workload is not None and not workload.same(self.workload):
             raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
         return np.asarray(np.clip(self.noisy / self.records, 0.0, 1.0))
-
-
-def _same(one: Workload, other: Workload) -> bool:
-    return (one.kind, one.attributes) == (other.kind, other.attributes) and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("index", "bits", "truth"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,12 +165,10 @@ class _Baseline(Mechanism):
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        whole("n", self.n, at_least=1)
-        if not isinstance(self.workload, Workload) or not len(self.workload):
-            raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
-        if self.schema is not None and self.schema.attributes != self.workload.attributes:
-            raise InvalidInput("schema", f"has {self.schema.attributes} attributes",
-                               f"must have the workload's {self.workload.attributes}")
+        settle(self, n=whole("n", self.n, at_least=1))
+        if self.n > _MOST:
+            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^52")
+        check_parts(self.workload, self.schema)
 
     @abstractmethod
     def _release(self, data: Any, source: Noise) -> Billboard:
@@ -187,8 +190,14 @@ class _Baseline(Mechanism):
         """The answers, and under simulated noise their true errors.
 
         Args:
-            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured.
+            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured. Where a schema makes
+                the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
+                codes.
             noise: `Noise.secure()` for a release.
+
+        Raises:
+            InvalidInput: not n records, true answers to other queries, records of another schema or that are not
+                one-hot where they must be; before anything is drawn.
         """
         source = as_noise(noise)
         board = self._release(data, source)
@@ -198,33 +207,70 @@ class _Baseline(Mechanism):
         """Nothing: no participant gets a share."""
         return {}
 
+    def check(self, billboard: Billboard) -> None:
+        """Whether a billboard can be one of this mechanism's.
+
+        Raises:
+            InvalidInput: it is of another mechanism or plan, or its arrays are none that a run makes.
+        """
+        expected = self._board_type
+        if type(billboard) is not expected:
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism",
+                               f"must be {expected.__name__}")
+        board: Any = billboard
+        if board.records != self.n:
+            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be n = {self.n}")
+        self._check_own(board)
+
+    @property
+    @abstractmethod
+    def _board_type(self) -> type[Billboard]: ...
+
+    @abstractmethod
+    def _check_own(self, board: Any) -> None: ...
+
+
+def _check_counts(name: str, counts: Any, size: int) -> None:
+    if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != (size,):
+        raise InvalidInput(f"billboard.{name}", "are no noisy counts", f"must be int64 ({size},)")
+
 
 @dataclass(frozen=True, kw_only=True)
-class AllZeros(_Baseline):
+class _Fixed(_Baseline):
+    """Answers that no data enters."""
+
+    one: ClassVar[float]
+
+    def events(self) -> tuple[Event, ...]:
+        return ()
+
+    def _loss(self) -> PrivacyLoss:
+        return PureDP(0.0)
+
+    def _release(self, data: Any, source: Noise) -> FixedBillboard:
+        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one)
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return FixedBillboard
+
+    def _check_own(self, board: FixedBillboard) -> None:
+        if (board.attributes, board.one) != (self.workload.attributes, self.one):
+            raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllZeros(_Fixed):
     """Every record is the record of zeros. On sparse positive queries its average error is hard to beat."""
 
-    def events(self) -> tuple[Event, ...]:
-        return ()
-
-    def _loss(self) -> PrivacyLoss:
-        return PureDP(0.0)
-
-    def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=0.0)
+    one = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform(_Baseline):
+class Uniform(_Fixed):
     """Every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity."""
 
-    def events(self) -> tuple[Event, ...]:
-        return ()
-
-    def _loss(self) -> PrivacyLoss:
-        return PureDP(0.0)
-
-    def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=0.5)
+    one = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,8 +280,10 @@ class _Budgeted(_Baseline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("epsilon", self.epsilon)
-        fraction("delta", self.delta, zero=self._pure)
+        settle(self, epsilon=positive("epsilon", self.epsilon),
+               delta=fraction("delta", self.delta, zero=self._pure))
+        if not self._pure:
+            check_scale("epsilon", self.sigma)
 
     @property
     def _pure(self) -> bool:
@@ -304,8 +352,16 @@ class IndependentMarginals(_Budgeted):
         return Workload.conjunctions(np.arange(d, dtype=np.int32)[:, None], attributes=d)
 
     def _release(self, data: Any, source: Noise) -> IndependentBillboard:
-        counts = counts_of(data, self.measured, self.n, self.schema)
+        one_hot = self.schema is not None and bool(self.schema.groups)
+        counts = counts_of(data, self.measured, self.n, self.schema, one_hot=one_hot)
         return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"))
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return IndependentBillboard
+
+    def _check_own(self, board: IndependentBillboard) -> None:
+        _check_counts("ones", board.ones, self.workload.attributes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +398,8 @@ class NoisyAnswers(_Budgeted):
         super().__post_init__()
         if self.law == "laplace" and self.delta:
             raise InvalidInput("delta", f"{self.delta:g}", "Laplace noise needs none: 0")
+        if self.law == "laplace":
+            check_scale("epsilon", self.scale)
         if self.law != "structured":
             return
         if self.schema is None:
@@ -395,12 +453,21 @@ class NoisyAnswers(_Budgeted):
         return Guarantees((*super().guarantees(), bound))
 
     def _release(self, data: Any, source: Noise) -> NoisyBillboard:
-        counts = counts_of(data, self.workload, self.n, self.schema)
+        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=self.law == "structured")
         if self.law == "laplace":
             noisy = source.discrete_laplace(self.scale, len(counts), stream=("NoisyAnswers", self.law), center=counts)
         else:
             noisy = self._noisy(counts, source, self.law)
         return NoisyBillboard(records=self.n, workload=self.workload, noisy=noisy)
+
+    @property
+    def _board_type(self) -> type[Billboard]:
+        return NoisyBillboard
+
+    def _check_own(self, board: NoisyBillboard) -> None:
+        if not self.workload.same(board.workload):
+            raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
+        _check_counts("noisy", board.noisy, len(self.workload))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -454,7 +521,8 @@ def compare(
     """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
 
     Args:
-        data: as `true_answers` takes it.
+        data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table; one-hot where
+            there is a schema.
         workload: the queries.
         epsilon: of each baseline, in nats.
         delta: of each baseline, in (0, 1).
@@ -478,14 +546,19 @@ def compare(
         if not isinstance(outcome, SimulatedOutcome):
             raise InvalidInput("releases", f"{name!r} is no simulated outcome",
                                "the true errors of a release are not to be told")
-    records: Any = records_of(data, schema)
-    true = true_answers(records, workload)
+    if schema is None and isinstance(data, Iterator):
+        raise InvalidInput("data", "is an iterator, which is read once", "give its blocks as one array or PackedBits")
+    records: Any = records_of(data, schema, attributes=workload.attributes, one_hot=True)
+    if isinstance(records, TrueAnswers):
+        raise InvalidInput("data", "are true answers", "the baselines read other counts too: give the records")
+    # Bits that were found one-hot are as good as codes.
+    true = replace(true_answers(records, workload), schema=schema)
     n = true.records
     noise = Noise.simulated(seed)
     plain: dict[str, Any] = {"n": n, "workload": workload, "schema": schema}
     budget = {**plain, "epsilon": epsilon, "delta": delta}
     product = IndependentMarginals(**budget)
-    ones = true_answers(records, product.measured)
+    ones = replace(true_answers(records, product.measured), schema=schema)
     methods: dict[str, tuple[Mechanism, TrueAnswers]] = {
         "all zeros": (AllZeros(**plain), true),
         "uniform": (Uniform(**plain), true),

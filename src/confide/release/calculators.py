@@ -28,6 +28,7 @@ __all__ = [
     "Setting",
     "SourceSetting",
     "all_epsilons",
+    "checked",
     "draws",
     "epsilon",
     "rho",
@@ -48,7 +49,7 @@ ROOM = 2.0**-37
 
 _NEIGHBOURS = Unit.RECORD_REPLACED
 _MOST_ROUNDS = 10**5
-_MOST_SAMPLES = 2**40
+_MOST_SAMPLES = 2**39  # so that clauses and negations of a round are 2^40 at most
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
 _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
 
@@ -85,7 +86,7 @@ def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
         >>> [(each.count, round(each.event.epsilon, 6)) for each in draws(1000, 0.5, 3, 20)]
         [(20, 0.001), (20, 0.002)]
     """
-    n, eta, rounds, samples = _checked(n, eta, rounds, samples)
+    n, eta, rounds, samples = checked(n, eta, rounds, samples)
     return tuple(
         Repeated(event=BoundedRangeEvent(epsilon=round_epsilon(n, eta, t), neighbours=_NEIGHBOURS, label=f"round {t}"),
                  count=samples, neighbours=_NEIGHBOURS, label=f"round {t}")
@@ -206,13 +207,18 @@ class Setting:
     rho: float
 
 
-def _checked(n: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
+def checked(n: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
+    """n, eta, T and s as a whole number, a double and two whole numbers of Python's own.
+
+    Raises:
+        InvalidInput: one is out of range, names it: T is at most 100,000 and s at most 2^39.
+    """
     out = (whole("n", n, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))
     if out[2] > _MOST_ROUNDS:
         raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {_MOST_ROUNDS:,}")
     if out[3] > _MOST_SAMPLES:
-        raise InvalidInput("samples", f"{out[3]:,} is too large", "must be at most 2^40")
+        raise InvalidInput("samples", f"{out[3]:,} is too large", "must be at most 2^39")
     return out
 
 
@@ -259,7 +265,7 @@ def solve(
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
         raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
-    n, step, count, size = _checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
+    n, step, count, size = checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 
     def cost(step: float, count: int, size: int) -> float:

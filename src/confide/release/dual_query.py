@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
@@ -28,6 +28,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
+from confide.release._custodian import check_answers, check_scale, check_schema, records_of, settle
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import CALCULATORS, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
@@ -57,11 +58,12 @@ MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
 
 
-class _Data(NamedTuple):
-    """What a run reads of the data."""
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What a run reads of the data. `repr` shows no count."""
 
-    counts: NDArray[np.int64]
-    ones: NDArray[np.int64] | None
+    counts: NDArray[np.int64] = field(repr=False)
+    ones: NDArray[np.int64] | None = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,22 +130,22 @@ class DualQuery(Mechanism):
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
 
     def __post_init__(self) -> None:
-        whole("n", self.n, at_least=1)
-        positive("eta", self.eta)
-        whole("rounds", self.rounds, at_least=1)
-        whole("samples", self.samples, at_least=1)
+        n, eta, rounds, samples = calculators.checked(self.n, self.eta, self.rounds, self.samples)
+        settle(self, n=n, eta=eta, rounds=rounds, samples=samples, delta=fraction("delta", self.delta, zero=True),
+               beta=fraction("beta", self.beta), seed=whole("seed", self.seed),
+               marginal_rho=non_negative("marginal_rho", self.marginal_rho))
         check_exact(self.rounds, self.n, self.eta)
-        fraction("delta", self.delta, zero=True)
         one_of("calculator", self.calculator, CALCULATORS)
-        fraction("beta", self.beta)
-        whole("seed", self.seed)
         one_of("free", self.free, FREE_RULES)
+        check_schema(self.schema)
         if self.free == "marginals":
             positive("marginal_rho", self.marginal_rho)
             if self.calculator != "zcdp":
                 raise InvalidInput("calculator", f"{self.calculator!r} does not add up Gaussian noise", 'use "zcdp"')
         elif self.marginal_rho != 0:
             raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} measures nothing", 'belongs to free="marginals"')
+        if isinstance(self.oracle, type):
+            raise InvalidInput("oracle", f"{self.oracle.__name__} is a class", f"write {self.oracle.__name__}()")
         if not isinstance(self.oracle, Oracle):
             raise InvalidInput("oracle", f"{type(self.oracle).__name__} has no solve", "such as LocalSearch()")
         self._check_queries()
@@ -163,6 +165,8 @@ class DualQuery(Mechanism):
                                f"the workload is over {self.workload.attributes}")
         if self.one_hot and self.workload.kind == "predicates":
             raise InvalidInput("one_hot", "does not go with predicates", "they list their universe")
+        if self.free == "marginals":
+            check_scale("marginal_rho", self._marginals_sigma)
 
     # ---- planning
 
@@ -304,33 +308,19 @@ class DualQuery(Mechanism):
 
     def _read(self, data: Any) -> _Data:
         queries = self.queries
-        if isinstance(data, TrueAnswers):
-            answers, ones = data, None
+        records = records_of(data, self.schema, attributes=queries.attributes,
+                             one_hot=self.one_hot or self.free == "marginals")
+        if isinstance(records, TrueAnswers):
+            answers, ones = records, None
             if self.free == "marginals":
                 raise InvalidInput("data", "true answers hold no one-way counts", "give the records themselves")
         else:
-            records = data
-            if not isinstance(data, PackedBits | Codes):
-                records = PackedBits.pack(data) if self.schema is None or _is_bits(data) else self.schema.encode(data)
-            if records.attributes != queries.attributes:
-                raise InvalidInput("data", f"records of {records.attributes} attributes",
-                                   f"the workload is over {queries.attributes}")
             answers, ones = true_answers(records, queries), self._one_way(records)
-        if answers.records != self.n:
-            raise InvalidInput("data", f"{answers.records:,} records", f"must be n = {self.n:,}")
-        if len(answers) != len(queries):
-            raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(queries):,}")
+        check_answers(answers, queries, self.n, self.schema)
         return _Data(answers.counts, ones)
 
     def _one_way(self, records: PackedBits | Codes) -> NDArray[np.int64] | None:
-        """(d,) records with each attribute on, where these are measured. One-hot columns must be what they say."""
-        groups = () if self.schema is None else self.schema.groups
-        if isinstance(records, PackedBits) and groups and (self.one_hot or self.free == "marginals"):
-            for members in groups:
-                words = records.words[members]
-                if np.bitwise_count(words).sum() != records.records or \
-                        np.bitwise_count(np.bitwise_or.reduce(words)).sum() != records.records:
-                    raise InvalidInput("data", "a record has not exactly one attribute of a column", "encode the table")
+        """(d,) records with each attribute on, where these are measured."""
         if self.free != "marginals":
             return None
         singles = Workload.conjunctions(np.arange(self.queries.attributes)[:, None], attributes=self.queries.attributes)
@@ -357,9 +347,13 @@ class DualQuery(Mechanism):
         return board, satisfied
 
     def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
+        return noisy_marginals(ones, self._marginals_sigma, source)
+
+    @cached_property
+    def _marginals_sigma(self) -> float:
         groups = () if self.schema is None else self.schema.groups
-        sigma = marginals_sigma(self.marginal_rho, len(ones), len(groups), sum(len(members) for members in groups))
-        return noisy_marginals(ones, sigma, source)
+        return marginals_sigma(self.marginal_rho, self.queries.attributes, len(groups),
+                               sum(len(members) for members in groups))
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -491,7 +485,3 @@ def _enumerated(queries: Workload, samples: Netted) -> Answer:
     value = samples.constant + int(values[best])
     record = (best >> np.arange(queries.attributes)) & 1 == 1
     return Answer(record=record, value=value, upper_bound=float(value))
-
-
-def _is_bits(data: Any) -> bool:
-    return isinstance(data, np.ndarray) and data.dtype.kind == "b" and data.ndim == 2

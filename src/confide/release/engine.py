@@ -24,6 +24,7 @@ __all__ = ["Pushed", "pushed"]
 
 _MOST_SETS = 32  # choices of columns that are counted one by one
 _MOST_CELLS = 1 << 22  # of one choice of columns
+_EVEN = 2.0**53  # doubles from here on are whole
 
 
 def pushed(schema: Schema, table: Any) -> Pushed | None:
@@ -189,7 +190,9 @@ def _limits(column: Binned, number: Any, floating: bool) -> Iterator[tuple[Any, 
         yield number < _number(column.lower), -OUTSIDE
         yield number > _number(column.upper), -OUTSIDE
     if column.whole and floating:
-        yield number.floor() != number, -UNEVEN
+        # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; NaN and infinities were told above.
+        small = _ibis().ifelse((number > _number(-_EVEN)) & (number < _number(_EVEN)), number, _number(0.0))
+        yield small.floor() != small, -UNEVEN
 
 
 def _place(column: Binned, number: Any) -> Any:

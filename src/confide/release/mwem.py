@@ -27,7 +27,15 @@ from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism, selection_error
-from confide.release._custodian import TRIVIAL, counts_of, no_shares, true_errors
+from confide.release._custodian import (
+    TRIVIAL,
+    check_parts,
+    check_scale,
+    counts_of,
+    no_shares,
+    settle,
+    true_errors,
+)
 from confide.release._histogram import Histogram, blocks_of, cubes_of
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -37,6 +45,7 @@ __all__ = ["MWEM", "MWEMBillboard", "MWEMCertificate"]
 
 _GRID = 20  # scores are whole multiples of 2^-20 counts
 _MOST = 2**42  # records: their counts on the grid stay within 64 bits
+_MOST_ITEMS = 2**24  # of one selection
 _SPEC = "query_release C"
 _UNIT = Unit.RECORD_REPLACED
 
@@ -232,18 +241,19 @@ class MWEM(Mechanism):
     phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        if whole("n", self.n, at_least=1) > _MOST:
+        settle(self, n=whole("n", self.n, at_least=1), rounds=whole("rounds", self.rounds, at_least=1),
+               passes=whole("passes", self.passes, at_least=1), epsilon=positive("epsilon", self.epsilon),
+               failure=fraction("failure", self.failure), delta=fraction("delta", self.delta, zero=True))
+        if self.n > _MOST:
             raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
-        whole("rounds", self.rounds, at_least=1)
-        whole("passes", self.passes, at_least=1)
-        positive("epsilon", self.epsilon)
-        fraction("failure", self.failure)
-        fraction("delta", self.delta, zero=True)
         one_of("form", self.form, ("replay", "analysed"))
-        if not isinstance(self.workload, Workload) or not len(self.workload):
-            raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
+        check_parts(self.workload, self.schema)
+        if len(self.workload) > _MOST_ITEMS:
+            raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
+                               f"a selection is from at most {_MOST_ITEMS:,}")
         if not self.each > 0:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
+        check_scale("epsilon", self.scale)
         blocks_of(self.workload)
 
     @classmethod
@@ -328,7 +338,8 @@ class MWEM(Mechanism):
         """
         k, n = len(self.workload), self.n
         game = 2 * n * math.sqrt(self.universe_bits * math.log(2) / self.rounds)
-        select = selection_error(k, self.each, 1.0, 1 / k) + 2.0**-_GRID
+        # Of one query the selection is never wrong.
+        select = (selection_error(k, self.each, 1.0, 1 / k) if k > 1 else 0.0) + 2.0**-_GRID
         return game + select + self.noise_error(1 / k), 2 * self.rounds / k
 
     def guarantees(self) -> Guarantees:
@@ -433,10 +444,9 @@ class MWEM(Mechanism):
     def _own(self, billboard: Billboard) -> MWEMBillboard:
         if not isinstance(billboard, MWEMBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not an MWEMBillboard")
-        own = (self.n, self.form, self.passes, len(self.workload), self.workload.attributes)
-        theirs = (billboard.records, billboard.form, billboard.passes, len(billboard.workload),
-                  billboard.workload.attributes)
-        if own != theirs:
+        own = (self.n, self.form, self.passes)
+        theirs = (billboard.records, billboard.form, billboard.passes)
+        if own != theirs or not self.workload.same(billboard.workload):
             raise InvalidInput("billboard", "is of another plan", "n, form, passes and workload must be this one's")
         for name in ("chosen", "measured"):
             array = getattr(billboard, name)

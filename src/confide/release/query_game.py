@@ -64,7 +64,7 @@ def query_logits(
         [-0.75, -0.375, 0.0, -0.25, -0.625, -1.0]
     """
     k = len(counts)
-    rate = eta / n
+    n, done, rate = int(n), int(done), float(eta) / int(n)
     side = -1 if mirrored else 1
     blocks = [slice(start, start + _BLOCK) for start in range(0, k, _BLOCK)]
     largest = max((int(np.abs(cumulative_payoffs(counts[b], satisfied[b], done, n)).max()) for b in blocks), default=0)
@@ -140,6 +140,7 @@ def check_exact(rounds: int, n: int, eta: float) -> None:
         InvalidInput: rounds times n reaches 2^52, or a step size beyond 2^40.
     """
     positive("eta", eta, at_most=2.0**40)
+    rounds, n = whole("rounds", rounds), whole("n", n)
     if rounds * n >= EXACT:
         raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records are beyond exact integers",
                            "rounds times n must be below 2^52")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -34,14 +34,15 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
-from confide.release._custodian import counts_of, no_shares, records_of, true_errors
-from confide.release._dual_fit import fit_weights, total_variation
+from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
+from confide.release._dual_fit import fit, is_fit, total_variation
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
 from confide.release.guarantees import answers_accuracy, concentrated_privacy
 from confide.release.packed import PackedBits
+from confide.release.query_game import net
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
@@ -55,7 +56,6 @@ SHIFT = 0.15
 
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
-_SLACK = 1e-6  # what another processor's arithmetic may change in a weight
 _UNIT = Unit.RECORD_REPLACED
 _SPEC = "query_release D5"
 
@@ -162,6 +162,7 @@ class ReweightedCertificate(Certificate):
         measured: of every measured query's error, at `measured_beta`.
         measured_beta: probability with which `measured` may fail.
         vacuous: whether answering 1/2 to everything is as good as `bound`.
+        fitted: whether the weights fit the measurements; False where no fit was found, and the weights are even.
     """
 
     bound: float
@@ -170,6 +171,7 @@ class ReweightedCertificate(Certificate):
     measured: float
     measured_beta: float
     vacuous: bool
+    fitted: bool = True
 
     @property
     def overfitted(self) -> bool:
@@ -234,36 +236,41 @@ class Reweighted(Mechanism):
         if not isinstance(self.dual_query, DualQuery):
             raise InvalidInput("dual_query", f"{type(self.dual_query).__name__} is none", "use DualQuery")
         k = len(self.dual_query.queries)
-        positive("rho_mea", self.rho_mea)
-        non_negative("rho_sel", self.rho_sel)
-        fraction("delta", self.delta, zero=True)
-        fraction("beta", self.beta)
-        whole("seed", self.seed)
+        settle(self, rho_mea=positive("rho_mea", self.rho_mea), rho_sel=non_negative("rho_sel", self.rho_sel),
+               delta=fraction("delta", self.delta, zero=True), beta=fraction("beta", self.beta),
+               seed=whole("seed", self.seed), prior=None if self.prior is None else positive("prior", self.prior),
+               measured=None if self.measured is None else whole("measured", self.measured, at_least=1))
         one_of("selection", self.selection, _SELECTIONS)
-        if self.prior is not None:
-            positive("prior", self.prior)
         if self.selection == "private" and not self.rho_sel:
             raise NotGuaranteed("a selection by true errors", "no budget pays for it", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
             raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "belongs to selection='private'")
+        if isinstance(self.rule, type):
+            raise InvalidInput("rule", f"{self.rule.__name__} is a class", f"write {self.rule.__name__}()")
         if not isinstance(self.rule, SelectionRule):
             raise InvalidInput("rule", f"{type(self.rule).__name__} has no choose", "such as MostDrawn()")
         if self.listed is not None:
             self._check_list(k)
-        if self.measured is not None and whole("measured", self.measured, at_least=1) > k:
+        if self.measured is not None and self.measured > k:
             raise InvalidInput("measured", f"{self.measured:,} are too many", f"the workload has {k:,} queries")
         if self.count < 1:
             raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.n:,} records to a "
                           f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
+        check_scale("rho_mea", self.sigma)
+        if self.selection == "private" and not self.epsilon_sel > 0:
+            raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
 
     def _check_list(self, k: int) -> None:
-        listed = tuple(self.listed or ())
+        given = self.listed
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+            raise InvalidInput("listed", f"{type(given).__name__} is no list", "must be positions in the workload")
+        listed = tuple(whole("listed", each) for each in given)
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
             raise InvalidInput("listed", "is of no use", "belongs to selection='public'")
         if not listed or len(set(listed)) < len(listed):
             raise InvalidInput("listed", "is empty, or names a query twice", "must be different positions")
-        if min(whole("listed", each) for each in listed) < 0 or max(listed) >= k:
+        if max(listed) >= k:
             raise InvalidInput("listed", "names no query", f"must be in 0..{k - 1}")
         if self.measured not in (None, len(listed)):
             raise InvalidInput("measured", f"{self.measured} with {len(listed)} listed", "leave it out")
@@ -372,7 +379,7 @@ class Reweighted(Mechanism):
 
     @property
     def kappa(self) -> float:
-        """(sigma/n)^2 lam."""
+        """(sigma/n)^2 lam; the fit uses 10^-9 at least."""
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
         return (self.sigma / self.n) ** 2 * prior
 
@@ -421,21 +428,28 @@ class Reweighted(Mechanism):
 
         Raises:
             InvalidInput: as `DualQuery.run`; or a rule that does not name `count` different queries.
-            NotGuaranteed: a rule that asks for true errors.
+            NotGuaranteed: a rule that asks for true errors. A release finds both on a made-up run, before anything is
+                drawn.
 
         Warns:
-            Weights beyond a total variation of 0.15 from even ones: a function of what is published.
+            A rule that fails on the release's own run, which is paid for by then: the public seed names the queries.
+            No fit was found, and the weights are even; or weights beyond a total variation of 0.15 from even ones. Both
+            are functions of what is published.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
-        data = records_of(data, game.schema)
-        counts = counts_of(data, workload, self.n)
-        whole_records = game.free == "marginals" or (game.one_hot and isinstance(data, PackedBits))
-        given = data if whole_records else TrueAnswers(counts=counts, records=self.n)
+        if noise.release_safe:
+            self._try_rule()
+        one_hot = game.one_hot or game.free == "marginals"
+        data = records_of(data, game.schema, attributes=workload.attributes, one_hot=one_hot)
+        counts = counts_of(data, workload, self.n, game.schema)
+        given = data if game.free == "marginals" else TrueAnswers(counts=counts, records=self.n, workload=workload)
         played: Any = game.run(given, noise, progress=progress).billboard
-        chosen = self._select(played, counts, source)
+        # Under simulated noise nothing is paid for, and whoever wrote a faulty rule had better see its error.
+        chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
+            self._select_publicly(played, strict=not noise.release_safe)
         measured = source.discrete_gaussian(self.sigma, self.count, stream=("measurements",), center=counts[chosen])
-        weights = self._fit(played, chosen, measured)
+        weights = fit(self._values(played, chosen), measured / self.n, self.kappa).weights
         board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
                                   marginals=played.marginals, chosen=chosen, measured=measured)
         certificate = self.certify(board)
@@ -443,6 +457,8 @@ class Reweighted(Mechanism):
             warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
                           f"{len(board)} records; measure more queries, or take a larger prior", UserWarning,
                           stacklevel=2)
+        if not certificate.fitted:
+            warnings.warn("no weights were found that fit the measurements: they are even", UserWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
         if not noise.release_safe:
             plain = true_errors(played.answers(workload), counts, self.n)
@@ -451,25 +467,49 @@ class Reweighted(Mechanism):
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=certificate,
                              diagnostics=diagnostics)
 
-    def _select(self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
-        if self.selection == "private":
-            return self._select_privately(played, counts, source)
-        return self._select_publicly(played)
-
-    def _select_publicly(self, played: SyntheticRecords) -> NDArray[np.int64]:
+    def _select_publicly(self, played: SyntheticRecords, *, strict: bool = False) -> NDArray[np.int64]:
         """From public facts and the transcript: no data comes near it."""
-        k = len(self.workload)
         if self.selection == "public":
-            if self.listed is not None:
-                return np.array(self.listed, np.int64)
-            return np.sort(study_generator(self.seed, "measured").permutation(k)[: self.count]).astype(np.int64)
+            return self._drawn_publicly() if self.listed is None else np.array(self.listed, np.int64)
         transcript = Transcript(records=played.records, rounds=played.rounds, workload=self.workload,
                                 answers=played.answers(self.workload), seed=self.seed)
-        chosen = np.asarray(self.rule.choose(transcript, self.count))
+        try:
+            return self._ruled(transcript)
+        except Exception as error:
+            if strict:
+                raise
+            # The records are paid for. What the rule saw is public, so its failure may be told.
+            warnings.warn(f"the rule was of no use ({type(error).__name__}): the queries are those of the public seed",
+                          UserWarning, stacklevel=3)
+            return self._drawn_publicly()
+
+    def _drawn_publicly(self) -> NDArray[np.int64]:
+        k = len(self.workload)
+        return np.sort(study_generator(self.seed, "measured").permutation(k)[: self.count]).astype(np.int64)
+
+    def _ruled(self, transcript: Transcript) -> NDArray[np.int64]:
+        """What the rule names.
+
+        Raises:
+            InvalidInput: not `count` different positions.
+        """
+        k, chosen = len(self.workload), np.asarray(self.rule.choose(transcript, self.count))
         if chosen.shape != (self.count,) or chosen.dtype.kind not in "iu" or len(np.unique(chosen)) < self.count or \
                 chosen.min() < 0 or chosen.max() >= k:
             raise InvalidInput("rule", "does not name as many different queries", f"must be {self.count} of {k}")
         return chosen.astype(np.int64)
+
+    def _try_rule(self) -> None:
+        """Ask a rule of somebody else's about a made-up run, while a refusal still costs nothing."""
+        if self.selection != "transcript" or isinstance(self.rule, MostDrawn):
+            return
+        g = study_generator(self.seed, "made-up run")
+        game, k = self.dual_query, len(self.workload)
+        records = PackedBits.pack(g.random((game.rounds, self.workload.attributes), dtype=np.float32) < 0.5)
+        size = min(game.samples, 100)
+        played = [(net(g.integers(0, 2 * k, size), k), 0, float(size), False, False) for _ in range(game.rounds)]
+        self._ruled(Transcript(records=records, rounds=Rounds.of(played), workload=self.workload,
+                               answers=self.workload.counts(records) / game.rounds, seed=self.seed))
 
     def _select_privately(
         self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise
@@ -488,11 +528,6 @@ class Reweighted(Mechanism):
             scores, left = np.delete(scores, place), np.delete(left, place)
         return chosen
 
-    def _fit(
-        self, played: SyntheticRecords, chosen: NDArray[np.int64], measured: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        return fit_weights(self._values(played, chosen), measured / self.n, self.kappa)
-
     def _values(self, played: SyntheticRecords, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(T, m) which records satisfy which of the measured queries."""
         some = _part(self.workload, chosen)
@@ -510,8 +545,10 @@ class Reweighted(Mechanism):
         game = self.dual_query.certify(board.unweighted)
         shift = total_variation(board.weights)
         bound = shift + (math.inf if game is None else game.bound)
+        fitted = not board.even or fit(self._values(board, board.chosen), board.measured / self.n, self.kappa).found
         return ReweightedCertificate(bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
-                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta)
+                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta,
+                                     fitted=fitted)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
         """(m,) errors that the measured queries have at most, all together but for a probability of beta.
@@ -533,7 +570,7 @@ class Reweighted(Mechanism):
         self.dual_query.check(played)
         if self.selection != "private" and not np.array_equal(board.chosen, self._select_publicly(played)):
             raise InvalidInput("billboard.chosen", "are not the queries that the plan names")
-        if np.abs(board.weights - self._fit(played, board.chosen, board.measured)).max() > _SLACK:
+        if not is_fit(board.weights, self._values(played, board.chosen), board.measured / self.n, self.kappa):
             raise InvalidInput("billboard.weights", "do not fit the measurements")
 
     def _board(self, billboard: Billboard) -> ReweightedRecords:

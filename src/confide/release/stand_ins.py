@@ -185,7 +185,8 @@ def repeated_answers(base: PackedBits | Codes, workload: Workload, n: int) -> Tr
         head = Codes(schema=base.schema, cells=base.cells[:rest]) if isinstance(base, Codes) else \
             PackedBits.pack(base.unpack()[:rest])
         counts = counts + workload.counts(head)
-    return TrueAnswers(counts=counts, records=n)
+    return TrueAnswers(counts=counts, records=n, workload=workload,
+                       schema=base.schema if isinstance(base, Codes) else None)
 
 
 def product_answers_of(biases: NDArray[np.float64], workload: Workload, n: int, *, seed: int) -> TrueAnswers:
@@ -210,4 +211,5 @@ def product_answers_of(biases: NDArray[np.float64], workload: Workload, n: int, 
     there = workload.index >= 0
     each = np.where(workload.bits, biases[workload.index], 1.0 - biases[workload.index])
     chance = np.prod(np.where(there, each, 1.0), axis=1)
-    return TrueAnswers(counts=study_generator(seed, "counts").binomial(whole("n", n, at_least=1), chance), records=n)
+    return TrueAnswers(counts=study_generator(seed, "counts").binomial(whole("n", n, at_least=1), chance), records=n,
+                       workload=workload)

@@ -74,7 +74,7 @@ class Workload:
             array = np.asarray(getattr(self, name))
             if array.dtype != kind or array.ndim != 2:
                 raise InvalidInput(name, f"is {array.dtype} with {array.ndim} dimensions", "see the class")
-            array = np.ascontiguousarray(array).view()
+            array = np.array(array, order="C") if _can_change(array) else np.ascontiguousarray(array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         if self.kind == "predicates":
@@ -334,6 +334,11 @@ class Workload:
                             bits=self.bits[queries], truth=self.truth[queries])
         return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries], bits=self.bits[queries])
 
+    def same(self, other: Workload) -> bool:
+        """Whether another workload holds the same queries in the same order; who drew them does not matter."""
+        return self is other or ((self.kind, self.attributes) == (other.kind, other.attributes) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("index", "bits", "truth")))
+
     # ---- what it says of records
 
     def counts(self, records: PackedBits | Codes) -> np.ndarray:
@@ -410,6 +415,16 @@ class Workload:
 
 def _attributes(domain: int | Schema) -> int:
     return domain.attributes if isinstance(domain, Schema) else whole("attributes", domain, at_least=1)
+
+
+def _can_change(array: np.ndarray) -> bool:
+    """Whether anybody can write to an array, through itself or what it is a view of."""
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return owner is not None
 
 
 def _rows(table: np.ndarray) -> np.ndarray:

@@ -1,0 +1,352 @@
+"""What the release of answers refuses before anything is drawn, and what it survives once something was."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.release import MWEM, Binned, Codes, DualQuery, Levels, Reweighted, Schema, Workload, true_answers
+from confide.release._dual_fit import FLOOR, GRADIENT, fit, is_fit
+from confide.release.answers import TrueAnswers
+from confide.release.baselines import (
+    AllZeros,
+    FixedBillboard,
+    IndependentBillboard,
+    IndependentMarginals,
+    NoisyAnswers,
+    NoisyBillboard,
+    Uniform,
+    compare,
+)
+from confide.release.dual_query import _Data
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
+from confide.release.reweighted import MostDrawn
+
+HOT = Schema((Levels(column="c", levels=tuple("abcdefgh")),))
+SINGLES = Workload.complete(8, width=1)
+ZEROS = np.zeros((50, 8), np.bool_)
+CELLS = np.arange(50, dtype=np.uint16)[:, None] % 8
+PAIRS = Workload.complete(4, width=2)
+BITS = study_generator(1, "bits").random((100, 4)) < 0.5
+
+
+def refused(make, data, words):
+    """Refused, before anything is drawn."""
+    noise = Noise.simulated(1)
+    with pytest.raises(InvalidInput, match=words):
+        make.run(data, noise)
+    assert "0 streams" in repr(noise)
+
+
+def less_noisy():
+    """The mechanisms whose noise counts on one-hot records."""
+    game = DualQuery(n=50, eta=0.1, rounds=1, samples=1, workload=SINGLES, schema=HOT, free="marginals",
+                     marginal_rho=0.01)
+    return [
+        IndependentMarginals(n=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3),
+        NoisyAnswers(n=50, workload=SINGLES, schema=HOT, epsilon=1.0, delta=1e-3, law="structured"),
+        game, Reweighted(dual_query=game, rho_mea=1.0, measured=1),
+    ]
+
+
+# ---- data that the noise does not count on
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_noise_for_one_hot_records_takes_no_others(place):
+    make = less_noisy()[place]
+    refused(make, ZEROS, "exactly one attribute")
+    refused(make, PackedBits.pack(ZEROS), "exactly one attribute")
+    twice = np.eye(8, dtype=np.bool_)[CELLS[:, 0]]
+    twice[[0, 1]] = False
+    twice[0, [0, 1]] = True  # as many ones as records
+    refused(make, twice, "exactly one attribute")
+    refused(make, Codes(schema=Schema.bits(8), cells=ZEROS.astype(np.uint16)), "another schema")
+    other = Schema((Levels(column="other", levels=tuple("abcdefgh")),))
+    refused(make, Codes(schema=other, cells=CELLS), "another schema")
+    assert make.run(np.eye(8, dtype=np.bool_)[CELLS[:, 0]], Noise.simulated(1))
+    assert make.run(Codes(schema=HOT, cells=CELLS), Noise.simulated(1))
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_true_answers_say_of_which_queries_and_records(place):
+    make, codes = less_noisy()[place], Codes(schema=HOT, cells=CELLS)
+    negated = Workload.conjunctions(SINGLES.index, ~SINGLES.bits, attributes=8)
+    bits = np.eye(8, dtype=np.bool_)[CELLS[:, 0]]
+    refused(make, TrueAnswers(counts=np.full(8, 50), records=50), "do not say of which queries")
+    refused(make, true_answers(codes, negated), "other queries")
+    refused(make, true_answers(bits, SINGLES), "do not say")
+    refused(make, true_answers(ZEROS, SINGLES), "do not say")
+    assert make.run(true_answers(codes, SINGLES), Noise.simulated(1))
+    table = {"c": [HOT.columns[0].levels[cell] for cell in CELLS[:, 0]]}
+    assert make.run(true_answers(table, SINGLES, HOT), Noise.simulated(1))
+    assert make.run(true_answers(table, SINGLES, HOT, records=50), Noise.simulated(1))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0),
+    lambda: DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS),
+    lambda: Reweighted(dual_query=DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1.0,
+                       measured=1),
+    lambda: NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=1e-3),
+])
+def test_answers_to_other_queries_are_no_data(make):
+    other = Workload.conjunctions(PAIRS.index, ~PAIRS.bits, attributes=4)
+    refused(make(), true_answers(BITS, other), "other queries")
+    assert make().run(true_answers(BITS, PAIRS), Noise.simulated(1))
+    assert make().run(TrueAnswers(counts=PAIRS.counts(PackedBits.pack(BITS)), records=100), Noise.simulated(1))
+
+
+def test_comparisons_read_twice_and_hold_bits_against_the_schema():
+    with pytest.raises(InvalidInput, match="read once"):
+        compare(iter([PackedBits.pack(BITS)]), PAIRS, epsilon=1.0, delta=1e-3, seed=1)
+    with pytest.raises(InvalidInput, match="exactly one"):
+        compare(ZEROS, SINGLES, epsilon=1.0, delta=1e-3, seed=1, schema=HOT, mwem_rounds=None)
+    bits = np.eye(8, dtype=np.bool_)[CELLS[:, 0]]
+    found = compare(bits, SINGLES, epsilon=1.0, delta=1e-3, seed=1, schema=HOT, mwem_rounds=None)
+    assert found["structured Gaussian"].maximum_error < 1
+    blocks = iter([PackedBits.pack(BITS[:64]), PackedBits.pack(BITS[64:])])
+    make = NoisyAnswers(n=100, workload=PAIRS, epsilon=1.0, delta=1e-3)
+    board = make.run(blocks, Noise.simulated(1)).billboard
+    np.testing.assert_array_equal(board.noisy, make.run(BITS, Noise.simulated(1)).billboard.noisy)
+
+
+# ---- numbers
+
+
+def test_numbers_are_kept_as_pythons_own():
+    for eta in (np.float32(0.7), Fraction(1, 3), np.longdouble(0.5), 1):
+        game = DualQuery(n=np.int16(7), eta=eta, rounds=np.uint8(3), samples=np.int32(4), workload=PAIRS,
+                         delta=np.float64(0.0), seed=np.int64(1))
+        assert [type(each) for each in (game.n, game.eta, game.rounds, game.samples, game.seed)] == \
+            [int, float, int, int, int]
+        assert type(game.delta) is float
+        assert game.eta == float(eta)
+        assert game.run(BITS[:7], Noise.simulated(1))
+    assert type(replace(game, eta=np.float32(0.25)).eta) is float
+    mwem = MWEM(n=np.int32(100), workload=PAIRS, rounds=np.uint8(2), epsilon=Fraction(1, 3), failure=np.float32(0.25))
+    assert [type(each) for each in (mwem.n, mwem.rounds, mwem.epsilon, mwem.failure)] == [int, int, float, float]
+    noisy = NoisyAnswers(n=np.int32(100), workload=PAIRS, epsilon=np.float32(1), delta=np.float32(0.001))
+    assert [type(each) for each in (noisy.n, noisy.epsilon, noisy.delta)] == [int, float, float]
+    both = Reweighted(dual_query=game, rho_mea=np.float32(1), measured=np.int8(1), prior=Fraction(1, 2))
+    assert [type(each) for each in (both.rho_mea, both.measured, both.prior)] == [float, int, float]
+    with pytest.raises(InvalidInput, match="rounds"):
+        DualQuery(n=np.int32(2**30), eta=1.0, rounds=np.int32(2**30), samples=1)
+
+
+def test_what_guarantees_refuse_is_refused_by_the_constructor():
+    with pytest.raises(InvalidInput, match=r"rounds: 100,001 is too large"):
+        DualQuery(n=10, eta=0.5, rounds=100_001, samples=1)
+    with pytest.raises(InvalidInput, match="samples"):
+        DualQuery(n=10, eta=0.5, rounds=2, samples=2**39 + 1)
+    assert DualQuery(n=10, eta=0.5, rounds=100_000, samples=2**39).rounds == 100_000
+    one = Workload.conjunctions([[0]], attributes=1)
+    many = Workload.random(5000, 10, seed=1)
+    vars(many)["index"] = np.broadcast_to(many.index[:1], (2**24 + 1, 3))
+    with pytest.raises(InvalidInput, match="16,777,217 queries are too many"):
+        MWEM(n=10, workload=many, rounds=1, epsilon=1.0)
+    outcome = MWEM(n=4, workload=one, rounds=2, epsilon=1.0, form="analysed").run(
+        np.array([[1], [0], [0], [1]]), Noise.simulated(1))
+    assert outcome.guarantees.items
+    assert 0 <= outcome.certificate.measured <= 1
+
+
+@pytest.mark.parametrize(("make", "field"), [
+    (lambda: MWEM(n=10, workload=PAIRS, rounds=1, epsilon=1e-18), "epsilon"),
+    (lambda: NoisyAnswers(n=10, workload=PAIRS, epsilon=1e-17, delta=0.0, law="laplace"), "epsilon"),
+    (lambda: Reweighted(dual_query=DualQuery(n=10, eta=0.5, rounds=2, samples=3, workload=PAIRS), rho_mea=1e-34,
+                        measured=1), "rho_mea"),
+    (lambda: DualQuery(n=10, eta=0.5, rounds=2, samples=3, workload=PAIRS, free="marginals", marginal_rho=1e-34),
+     "marginal_rho"),
+    (lambda: IndependentMarginals(n=2**53, workload=PAIRS, epsilon=1.0, delta=1e-3), "n"),
+])
+def test_noise_that_cannot_be_drawn_is_refused_by_the_constructor(make, field):
+    with pytest.raises(InvalidInput, match=f"^{field}: "):
+        make()
+
+
+# ---- an engine
+
+
+def test_an_engine_clips_huge_whole_numbers_too(tmp_path):
+    import ibis
+
+    schema = Schema((Binned(column="v", lower=0, upper=9, bins=10, whole=True, out_of_bounds="clip"),))
+    values = [1.0, 1e19, -1e300, 2.5, 2.0**53, math.nan, math.inf, 3.0]
+    rejected: dict[str, str] = {}
+    here = schema.encode({"v": values}, unusable="null", rejected=rejected, records=8)
+    parquet.write_table(pa.table({"v": values, "place": list(range(8))}), tmp_path / "table.parquet")
+    table = ibis.duckdb.connect().read_parquet(tmp_path / "table.parquet").order_by("place")
+    told: dict[str, str] = {}
+    there = schema.encode(table, unusable="null", rejected=told, records=8)
+    np.testing.assert_array_equal(there.cells, here.cells)
+    assert told == rejected
+    counted = true_answers(table, Workload.complete(schema, width=1), schema, unusable="null")
+    np.testing.assert_array_equal(counted.counts, Workload.complete(schema, width=1).counts(here))
+
+
+# ---- what is private or shared
+
+
+def test_what_a_run_read_shows_no_count():
+    assert "123" not in repr(_Data(np.array([123]), np.array([123])))
+
+
+def test_a_workload_does_not_follow_its_makers_arrays():
+    index, bits = np.zeros((1, 1), np.int32), np.ones((1, 1), np.bool_)
+    view = index.view()
+    view.flags.writeable = False
+    made = [Workload(kind="conjunctions", attributes=4, index=each, bits=bits) for each in (index, view)]
+    index[0, 0], bits[0, 0] = 3, False
+    for workload in made:
+        assert workload.index.tolist() == [[0]]
+        assert workload.bits.all()
+        with pytest.raises(ValueError, match="read-only"):
+            workload.index[0, 0] = 1
+
+
+# ---- the fit
+
+
+def objective(weights, q, y, kappa):
+    """What the fit minimises."""
+    some = weights[weights > 0]
+    return float(((weights @ q - y) ** 2).sum()) / (2 * kappa) + float((some * np.log(some * len(weights))).sum())
+
+
+def test_fits_with_a_small_kappa_are_found():
+    g = study_generator(3, "fits")
+    for case in range(20):
+        t, m = int(g.integers(1, 40)), int(g.integers(1, 60))
+        q = g.random((t, m)) < g.random()
+        y = g.normal(q.mean(axis=0), (0.01, 0.3, 3.0)[case % 3])
+        for kappa in (1e-300, 1e-12, 1e-8, 1e-4, 1.0, 1e300):
+            found = fit(q, y, kappa)
+            assert found.found
+            assert found.weights.sum() == pytest.approx(1.0)
+            used = max(kappa, FLOOR)
+            if 1e-5 < used < 1e9:  # optimality: the primal's multipliers give the weights again
+                nu = (found.weights @ q - y) / used
+                again = -(q @ nu)
+                again = np.exp(again - again.max())
+                assert np.abs(again / again.sum() - found.weights).max() < 1e-6
+            best = objective(found.weights, q, y, used)
+            for size in (1e-3, 0.1, 2.0):
+                other = found.weights * np.exp(g.normal(0.0, size, t))
+                assert objective(other / other.sum(), q, y, used) > best - 1e-9 * (1 + best)
+            assert is_fit(found.weights, q, y, kappa)
+            other = np.roll(found.weights, 1) * 0.9 + 0.1 / t
+            assert is_fit(other, q, y, kappa) == (objective(other, q, y, used) < best + 1e-9 * (1 + best))
+
+
+def test_a_fit_never_fails_but_says_so():
+    even = fit(np.ones((3, 2), np.bool_), np.array([math.inf, 0.0]), 1.0)
+    assert not even.found
+    assert even.weights.tolist() == [1 / 3] * 3
+    assert is_fit(np.full(3, 1 / 3), np.ones((3, 2), np.bool_), np.array([math.nan, 0.0]), 1.0)
+    assert GRADIENT < 1e-5
+
+
+def test_a_release_with_hardly_any_noise_is_fitted():
+    game = DualQuery(n=10**10, eta=0.5, rounds=8, samples=30, workload=PAIRS)
+    counts = PAIRS.counts(PackedBits.pack(BITS)) * 10**8
+    for prior in (None, 1e-300):
+        planned = Reweighted(dual_query=game, rho_mea=1.0, measured=6, prior=prior)
+        for seed in range(4):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outcome = planned.run(TrueAnswers(counts=counts, records=10**10), Noise.simulated(seed))
+            planned.check(outcome.billboard)
+            assert outcome.certificate.fitted
+            with pytest.raises(InvalidInput, match="do not fit"):
+                planned.check(replace(outcome.billboard, weights=np.roll(outcome.billboard.weights, 1)))
+
+
+# ---- oracles and rules
+
+
+def test_classes_are_no_oracles_and_no_rules():
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    with pytest.raises(InvalidInput, match=r"oracle: LocalSearch is a class; write LocalSearch\(\)"):
+        replace(game, oracle=LocalSearch)
+    with pytest.raises(InvalidInput, match=r"rule: MostDrawn is a class; write MostDrawn\(\)"):
+        Reweighted(dual_query=game, rho_mea=1.0, measured=1, selection="transcript", rule=MostDrawn)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fails:
+    """Fails from its nth call on."""
+
+    calls: list
+    after: int
+
+    def choose(self, transcript, count):
+        self.calls.append(1)
+        if len(self.calls) > self.after:
+            raise KeyError("secret")
+        return np.arange(count)
+
+
+def test_a_rule_that_fails_does_not_end_a_paid_release():
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    planned = Reweighted(dual_query=game, rho_mea=1.0, measured=2, selection="transcript", prior=1e6,
+                         rule=Fails(calls=[], after=1))
+    with pytest.warns(UserWarning, match=r"of no use \(KeyError\)"):
+        outcome = planned.run(BITS, Noise.secure())
+    plain = replace(planned, selection="public")
+    np.testing.assert_array_equal(outcome.billboard.chosen, plain.run(BITS, Noise.simulated(1)).billboard.chosen)
+    noise = Noise.secure()
+    with pytest.raises(KeyError):
+        replace(planned, rule=Fails(calls=[], after=0)).run(BITS, noise)
+    assert "0 streams" in repr(noise)
+
+
+# ---- billboards
+
+
+def test_mwem_takes_no_board_of_other_queries():
+    mwem = MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0)
+    board = mwem.run(BITS, Noise.simulated(1)).billboard
+    mwem.check(board)
+    mwem.check(replace(board, workload=Workload.conjunctions(PAIRS.index, PAIRS.bits, attributes=4)))
+    for other in (Workload.conjunctions(PAIRS.index, ~PAIRS.bits, attributes=4),
+                  Workload.parities(PAIRS.index, attributes=4)):
+        for read in (mwem.check, mwem.certify):
+            with pytest.raises(InvalidInput, match="another plan"):
+                read(replace(board, workload=other))
+
+
+def test_baselines_check_their_boards():
+    plain = {"n": 100, "workload": PAIRS}
+    budget = {**plain, "epsilon": 1.0, "delta": 1e-3}
+    made = [AllZeros(**plain), Uniform(**plain), IndependentMarginals(**budget), NoisyAnswers(**budget)]
+    boards = [each.run(BITS, Noise.simulated(1)).billboard for each in made]
+    for place, mechanism in enumerate(made):
+        for other, board in enumerate(boards):
+            if place == other:
+                mechanism.check(board)
+                with pytest.raises(InvalidInput, match=r"billboard\.records"):
+                    mechanism.check(replace(board, records=99))
+            else:
+                with pytest.raises(InvalidInput, match="billboard"):
+                    mechanism.check(board)
+    for mechanism, board in [
+        (made[0], FixedBillboard(records=100, attributes=3, one=0.0)),
+        (made[2], IndependentBillboard(records=100, ones=np.full(4, np.nan))),
+        (made[2], IndependentBillboard(records=100, ones=np.zeros(3, np.int64))),
+        (made[3], NoisyBillboard(records=100, workload=PAIRS, noisy=np.zeros(5, np.int64))),
+        (made[3], replace(boards[3], workload=Workload.conjunctions(PAIRS.index, ~PAIRS.bits, attributes=4))),
+    ]:
+        with pytest.raises(InvalidInput, match="billboard"):
+            mechanism.check(board)
