@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.release.audit.charges import charges
+    from confide.release.audit.charged import charges
     from confide.release.audit.doors import door_controls, door_rows, release_controls, release_rows
     from confide.release.audit.dual import dual_query_controls, dual_query_rows
     from confide.release.audit.enumerated import tiny_game, transcript_laws
-    from confide.release.audit.twins import tiny, twins
+    from confide.release.audit.tiny_mechanisms import tiny, twins
 
 __all__ = ["charges", "door_controls", "door_rows", "dual_query_controls", "dual_query_rows", "release_controls",
            "release_rows", "tiny", "tiny_game", "transcript_laws", "twins"]
@@ -19,10 +19,10 @@ __all__ = ["charges", "door_controls", "door_rows", "dual_query_controls", "dual
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "charges": ("charges",),
+        "charged": ("charges",),
         "doors": ("door_controls", "door_rows", "release_controls", "release_rows"),
         "dual": ("dual_query_controls", "dual_query_rows"),
         "enumerated": ("tiny_game", "transcript_laws"),
-        "twins": ("tiny", "twins"),
+        "tiny_mechanisms": ("tiny", "twins"),
     },
 )

@@ -7,16 +7,17 @@ the exact loss of each part of the noise along that history is held against the 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
-from confide.audit import AuditRow, Control, DoorAudit, Neighbours, PlantedBug, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
 from confide.contract.mechanism import Mechanism
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.release.audit.charges import Charge, charge_row, charges
-from confide.release.audit.faults import faults
-from confide.release.audit.twins import neighbours, recast, twins
+from confide.release.audit.charged import Charge, charge_row, charges
+from confide.release.audit.faults import Fault, faults
+from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
 from confide.release.mwem import MWEM
 
 __all__ = ["Run", "audited", "door_controls", "door_rows", "histories", "quiet", "release_controls", "release_rows"]
@@ -37,7 +38,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 
 def audited(
-    it: Mechanism, seed: int, *, run: Run | None = None, pairs: Iterable[Neighbours] | None = None,
+    it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
     charged: Iterable[Charge] | None = None,
 ) -> dict[str, DoorAudit]:
     """Each part of the noise, and everything, against what is charged for it.
@@ -46,15 +47,17 @@ def audited(
         it: a tiny mechanism, of `tiny` or `twins`.
         seed: of data and histories.
         run: another run than its own, such as one with less noise.
-        pairs: other data sets than its own.
+        pairs: how many of its pairs of data sets are walked; None for all.
         charged: other charges than its own.
     """
     claims = dict(charges(it) if charged is None else charged)
-    return door_audit(run or (lambda data, noise: quiet(it, data, noise)),
-                      list(neighbours(it, seed) if pairs is None else pairs), claims, histories(seed))
+    return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
+                      histories(seed))
 
 
-def door_rows(it: Mechanism, name: str, seed: int = 1, run: Run | None = None) -> list[AuditRow]:
+def door_rows(
+    it: Mechanism, name: str, seed: int = 1, run: Run | None = None, pairs: int | None = None
+) -> list[AuditRow]:
     """What is promised of a mechanism's privacy, by its own run on neighbours.
 
     Args:
@@ -62,30 +65,46 @@ def door_rows(it: Mechanism, name: str, seed: int = 1, run: Run | None = None) -
         name: what it is called in the rows.
         seed: of data and histories.
         run: another run than its own.
+        pairs: how many pairs of data sets are walked; None for all.
 
     Example:
         >>> from confide.release.audit import twins
         >>> for row in door_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
         ...     print(row.promise, row.verdict.value)
-        privacy: Laplace noise kept
         accounts: the pure loss that is charged, against the plan kept
+        privacy: Laplace noise kept
     """
-    rows = [found.row(f"privacy: {name}{f', {part}' if part else ''}")
-            for part, found in audited(it, seed, run=run).items()]
+    return list(_rows(it, name, seed, run, pairs))
+
+
+def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
+    yield charge_row(it)
+    for part, found in audited(it, seed, run=run, pairs=pairs).items():
+        yield found.row(f"privacy: {name}{f', {part}' if part else ''}")
     if isinstance(it, MWEM):
-        pure = audited(it, seed, run=run, charged=[Charge("", PureDP(it.epsilon))])
-        rows.append(pure[""].row(f"privacy: {name}, pure"))
-    return [*rows, charge_row(it)]
+        pure = audited(it, seed, run=run, pairs=pairs, charged=[Charge("", PureDP(it.epsilon))])
+        yield pure[""].row(f"privacy: {name}, pure")
 
 
-def door_controls(it: Mechanism, name: str, seed: int = 1) -> list[Control]:
-    """The same audit of the mechanism with each planted fault that it can have: each must be flagged."""
+def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
+    """The same audit of the mechanism with each planted fault that it can have: each must be flagged.
 
-    def attack(fault: Any) -> AuditRow:
+    Args:
+        it: a tiny mechanism.
+        name: what it is called in the controls.
+        seed: of data and histories.
+        pairs: how many pairs of data sets are walked; None for all.
+    """
+
+    def attack(fault: Fault) -> AuditRow:
         broken: Mechanism = it if fault.kind is None else recast(it, fault.kind)
-        run = None if fault.noise is None else lambda data, noise: quiet(broken, data, fault.noise(noise))
-        rows = door_rows(broken, name, seed, run)
-        return next((row for row in rows if row.flagged), rows[0])
+
+        def run(data: Any, noise: Noise) -> Any:
+            return quiet(broken, data, noise if fault.noise is None else fault.noise(noise))
+
+        rows = _rows(broken, name, seed, run, pairs)
+        kept = next(rows)
+        return kept if kept.flagged else next((row for row in rows if row.flagged), kept)
 
     return list(controls([PlantedBug(f"privacy: {name}", fault.says, fault) for fault in faults(it)], attack))
 

@@ -20,9 +20,9 @@ from confide.contract.progress import advance
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
-from confide.release.audit.charges import own_epsilon, own_rho, whole_charge
+from confide.release.audit.charged import own_epsilon, own_rho, whole_charge
 from confide.release.audit.doors import Run, door_rows, histories, quiet
-from confide.release.audit.twins import RECORDS, neighbours, published, tiny
+from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.plan import QueriesPlan

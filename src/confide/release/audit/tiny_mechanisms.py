@@ -120,14 +120,14 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
 
 def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
-    """From a record without any attribute to one with all: where half the attributes are common, where all are rare,
-    and from a made-up record to its opposite.
+    """From a record without any attribute to one with all: where half the attributes are common, and where all are
+    rare; between these, from a made-up record to its opposite.
     """
     common = np.zeros((RECORDS, _BITS), dtype=np.bool_)
     common[:_FULL, : _BITS // 2] = True
     mixed = made_up_table(Schema.bits(_BITS), RECORDS, seed=seed).cells > 0
-    for bits, record in ((common, np.ones(_BITS, np.bool_)), (np.zeros_like(common), np.ones(_BITS, np.bool_)),
-                         (mixed, ~mixed[-1])):
+    for bits, record in ((common, np.ones(_BITS, np.bool_)), (mixed, ~mixed[-1]),
+                         (np.zeros_like(common), np.ones(_BITS, np.bool_))):
         other = bits.copy()
         other[-1] = record
         yield bits, other
