@@ -348,6 +348,28 @@ def test_the_certificate_holds_and_says_something():
     assert vacuous == 0
 
 
+@pytest.mark.parametrize("form", ["replay", "analysed"])
+def test_the_certificate_holds_in_the_worst_run_that_it_allows(form):
+    """Selection misses the worst query by as much as it may, and the noise hides what is wrong with the chosen one, so
+    that nothing is learnt: the certificate must still reach the worst query, and need not reach further.
+    """
+    n, singles = 10**6, Workload.complete(2, width=1)
+    mwem = MWEM(n=n, workload=singles, rounds=1, epsilon=0.01, form=form, failure=0.05)
+    each = 0.05 / 2
+    hidden = math.floor(mwem.noise_error(each))
+    missed = math.floor(2 / mwem.each * math.log(2 / each))  # the exponential mechanism's, with sensitivity 1
+    tail = math.exp(-1 / mwem.scale)
+    assert 2 * tail ** (hidden + 1) / (1 + tail) <= each * 1.01  # P(|noise| > hidden), and hardly less
+    assert 2 * tail**hidden / (1 + tail) >= each * 0.99
+    true = n // 2 + np.array([hidden, hidden + missed])
+    noise = Noise.replayed({("select", 0): [0], ("measure", 0): [-hidden]})
+    outcome = mwem.run(TrueAnswers(counts=true, records=n), noise)
+    error = np.abs(outcome.billboard.answers() * n - true)
+    assert error.max() == pytest.approx(hidden + missed, abs=1e-6)
+    assert error.max() <= outcome.certificate.everywhere * n <= error.max() + 3
+    assert error[0] <= outcome.certificate.measured * n <= error[0] + 1.01
+
+
 def test_single_passes_are_a_straw_man():
     """d = 10, n = 20,000, all 120 marginals, epsilon 1, correlated data: the replay is several times better."""
     errors = {

@@ -35,7 +35,7 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
-from confide.release.campaign.audit import own_rho
+from confide.release.audit.charged import own_rho
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.results import bars, released_answers

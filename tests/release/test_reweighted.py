@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_data import latent_classes
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from confide.contract import InvalidInput, NotGuaranteed, Outcome, Refused
 from confide.contract.encoding import decode, encode
@@ -19,7 +20,7 @@ from confide.privacy import Accountant
 from confide.privacy.events import BoundedRangeEvent, Repeated, ZCDPEvent
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ZCDP, ApproxDP
-from confide.privacy.noise import Noise
+from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.release._dual_fit import GRADIENT, fit_weights, total_variation
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.dual_query import DualQuery
@@ -62,6 +63,24 @@ def slow_fit(values, targets, kappa):
     return p / p.sum()
 
 
+def penalised(values, targets, kappa, weights):
+    """|p.q - y|^2 / 2 + kappa KL(p || even), the objective over (sigma/n)^2."""
+    misfit = weights @ values - targets
+    return misfit @ misfit / 2 + kappa * (weights @ np.log(weights * len(weights)))
+
+
+def multipliers(values, targets, kappa, weights):
+    """Those that the weights belong to: from their logarithms where records differ, and from the gradient, which is
+    zero there, along directions that no record sees.
+    """
+    seen = values - values.mean(axis=0)
+    logs = np.log(weights)
+    told = np.linalg.lstsq(seen, logs.mean() - logs, rcond=1e-10)[0]
+    blind = (weights @ values - targets) / kappa
+    rows = np.linalg.svd(seen, full_matrices=False)[2][: np.linalg.matrix_rank(seen)]
+    return told + blind - rows.T @ (rows @ blind)
+
+
 @given(st.integers(2, 8), st.integers(1, 10), st.floats(0.05, 5), st.integers(0, 1000))
 @settings(max_examples=12)
 def test_the_fit_minimises_the_penalised_misfit(records, queries, kappa, seed):
@@ -78,15 +97,21 @@ def test_the_fit_minimises_the_penalised_misfit(records, queries, kappa, seed):
 def test_the_gradient_is_as_small_as_promised(queries, kappa):
     generator = np.random.default_rng(1)
     values = generator.random((50, queries)) < 0.4
-    targets = generator.dirichlet(np.ones(50)) @ values
+    made = generator.dirichlet(np.ones(50))
+    targets = made @ values
     weights = fit_weights(values, targets, kappa)
-    # At the optimum p_i is in proportion to exp(-nu.q(x_i)) with kappa nu = E_p q - targets.
-    nu = (weights @ values - targets) / kappa
+    assert (weights > 0).all()
+    nu = multipliers(values, targets, kappa, weights)
     logits = -(values @ nu)
     again = np.exp(logits - logits.max())
-    again /= again.sum()
-    assert np.abs(again @ values - weights @ values).max() < GRADIENT * (1 + 1 / kappa)
-    assert (weights > 0).all()
+    np.testing.assert_allclose(again / again.sum(), weights, rtol=1e-6)
+    assert np.abs(targets + kappa * nu - weights @ values).max() < GRADIENT * 1.001 + 1e-12
+    # No weights are better: by weak duality the penalised misfit is at least what the multipliers prove, and the
+    # weights that made the targets, which miss nothing, are not.
+    reached = penalised(values, targets, kappa, weights)
+    proved = -kappa * (logsumexp(logits) - math.log(50) + nu @ targets + kappa * nu @ nu / 2)
+    assert 0 <= reached - proved + 1e-13 < 1e-4 * reached + 1e-12
+    assert reached <= penalised(values, targets, kappa, made) * (1 + 1e-6) + 1e-12
 
 
 def test_exact_answers_of_a_reweighting_are_found_again():
@@ -239,6 +264,33 @@ def test_public_queries_follow_from_the_seed():
 
 
 def test_private_selection_scores_are_whole_and_move_by_t():
+    """Read off the logits that the noise is asked with, in units of epsilon / 2T: they are T |n q - n q_hat| less the
+    best of them, and a replaced record moves none of them by more than T, and some by T.
+    """
+    planned = small(selection="private", rho_sel=0.5, prior=5000.0)
+    records = latent_classes(3, 500, 5, 2, 0.1)
+    other = records.copy()
+    other[np.flatnonzero(~records.any(axis=1))[0]] = True  # satisfied no pair, satisfies all
+    first = RecordingNoise(Noise.simulated(1))
+    board = planned.run(records, first).billboard
+    second = ForcedNoise(first.draws)
+    assert planned.run(other, second).billboard.chosen.tolist() == board.chosen.tolist()
+    rounds, left, moved = 12, np.arange(len(PAIRS)), []
+    satisfied = PAIRS.counts(board.records)
+    for one, two in zip(*([draw for draw in noise.draws if draw.stream[0] == "select"] for noise in (first, second)),
+                        strict=True):
+        expected = [np.abs(rounds * PAIRS.counts(PackedBits.pack(data)) - 500 * satisfied)[left]
+                    for data in (records, other)]
+        for draw, scores in zip((one, two), expected, strict=True):
+            told = np.array([float(logit) for logit in draw.center]) * 2 * rounds / planned.epsilon_sel
+            np.testing.assert_allclose(told, scores - scores.max(), atol=1e-6)
+        moved.append(np.abs(expected[1] - expected[0]).max())
+        left = np.delete(left, int(one.value[0]))
+    assert len(moved) == planned.count == 6
+    assert max(moved) == rounds
+
+
+def test_with_much_budget_private_selection_names_the_worst_queries():
     planned = small(selection="private", rho_sel=1e6, rho_mea=1e6, prior=1e12)
     records = latent_classes(3, 500, 5, 2, 0.1)
     board = planned.run(records, Noise.simulated(1)).billboard

@@ -1,4 +1,4 @@
-"""Audits of DualQuery: its law written out for tiny games, its own run on neighbours, its error, and planted faults."""
+"""Audits of query release: mechanisms' own runs on tiny neighbours, DualQuery's law written out, planted faults."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.release.audit.charged import charges
+    from confide.release.audit.doors import door_controls, door_rows, release_controls, release_rows
     from confide.release.audit.dual import dual_query_controls, dual_query_rows
     from confide.release.audit.enumerated import tiny_game, transcript_laws
+    from confide.release.audit.tiny_mechanisms import tiny, twins
 
-__all__ = ["dual_query_controls", "dual_query_rows", "tiny_game", "transcript_laws"]
+__all__ = ["charges", "door_controls", "door_rows", "dual_query_controls", "dual_query_rows", "release_controls",
+           "release_rows", "tiny", "tiny_game", "transcript_laws", "twins"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"dual": ("dual_query_controls", "dual_query_rows"), "enumerated": ("tiny_game", "transcript_laws")},
+    {
+        "charged": ("charges",),
+        "doors": ("door_controls", "door_rows", "release_controls", "release_rows"),
+        "dual": ("dual_query_controls", "dual_query_rows"),
+        "enumerated": ("tiny_game", "transcript_laws"),
+        "tiny_mechanisms": ("tiny", "twins"),
+    },
 )

@@ -1,0 +1,119 @@
+"""Every mechanism of the family run on tiny neighbours: what its draws tell, against what the ledger is charged.
+
+One run is written down, and a run on a neighbour gets the same answers. Both must publish the same, bit for bit, and
+the exact loss of each part of the noise along that history is held against the events that pay for this part.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
+from confide.contract.mechanism import Mechanism
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.release.audit.charged import Charge, charge_row, charges
+from confide.release.audit.faults import Fault, faults
+from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
+from confide.release.mwem import MWEM
+
+__all__ = ["Run", "audited", "door_controls", "door_rows", "histories", "quiet", "release_controls", "release_rows"]
+
+Run = Callable[[Any, Noise], Any]
+
+
+def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
+    """A run whose warnings nobody needs: on 40 records no fit is a good one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return it.run(data, noise)
+
+
+def histories(seed: int) -> Callable[[int], Noise]:
+    """Number of a pair -> its noise."""
+    return lambda pair: Noise.simulated(seed * 1009 + pair)
+
+
+def audited(
+    it: Mechanism, seed: int, *, run: Run | None = None, pairs: int | None = None,
+    charged: Iterable[Charge] | None = None,
+) -> dict[str, DoorAudit]:
+    """Each part of the noise, and everything, against what is charged for it.
+
+    Args:
+        it: a tiny mechanism, of `tiny` or `twins`.
+        seed: of data and histories.
+        run: another run than its own, such as one with less noise.
+        pairs: how many of its pairs of data sets are walked; None for all.
+        charged: other charges than its own.
+    """
+    claims = dict(charges(it) if charged is None else charged)
+    return door_audit(run or (lambda data, noise: quiet(it, data, noise)), islice(neighbours(it, seed), pairs), claims,
+                      histories(seed))
+
+
+def door_rows(
+    it: Mechanism, name: str, seed: int = 1, run: Run | None = None, pairs: int | None = None
+) -> list[AuditRow]:
+    """What is promised of a mechanism's privacy, by its own run on neighbours.
+
+    Args:
+        it: a tiny mechanism, sound or broken.
+        name: what it is called in the rows.
+        seed: of data and histories.
+        run: another run than its own.
+        pairs: how many pairs of data sets are walked; None for all.
+
+    Example:
+        >>> from confide.release.audit import twins
+        >>> for row in door_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
+        ...     print(row.promise, row.verdict.value)
+        accounts: the pure loss that is charged, against the plan kept
+        privacy: Laplace noise kept
+    """
+    return list(_rows(it, name, seed, run, pairs))
+
+
+def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
+    yield charge_row(it)
+    for part, found in audited(it, seed, run=run, pairs=pairs).items():
+        yield found.row(f"privacy: {name}{f', {part}' if part else ''}")
+    if isinstance(it, MWEM):
+        pure = audited(it, seed, run=run, pairs=pairs, charged=[Charge("", PureDP(it.epsilon))])
+        yield pure[""].row(f"privacy: {name}, pure")
+
+
+def door_controls(it: Mechanism, name: str, seed: int = 1, pairs: int | None = None) -> list[Control]:
+    """The same audit of the mechanism with each planted fault that it can have: each must be flagged.
+
+    Args:
+        it: a tiny mechanism.
+        name: what it is called in the controls.
+        seed: of data and histories.
+        pairs: how many pairs of data sets are walked; None for all.
+    """
+
+    def attack(fault: Fault) -> AuditRow:
+        broken: Mechanism = it if fault.kind is None else recast(it, fault.kind)
+
+        def run(data: Any, noise: Noise) -> Any:
+            return quiet(broken, data, noise if fault.noise is None else fault.noise(noise))
+
+        rows = _rows(broken, name, seed, run, pairs)
+        kept = next(rows)
+        return kept if kept.flagged else next((row for row in rows if row.flagged), kept)
+
+    return list(controls([PlantedBug(f"privacy: {name}", fault.says, fault) for fault in faults(it)], attack))
+
+
+def release_rows(seed: int = 1) -> list[AuditRow]:
+    """The privacy promises of all mechanisms of the family but DualQuery's, which has audits of its own."""
+    return [row for name, it in twins().items() for row in door_rows(it, name, seed)]
+
+
+def release_controls(seed: int = 1) -> list[Control]:
+    """All planted faults of all mechanisms but DualQuery's."""
+    return [control for name, it in twins().items() for control in door_controls(it, name, seed)]

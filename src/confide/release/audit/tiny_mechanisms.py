@@ -1,0 +1,155 @@
+"""Tiny mechanisms with the rules of large ones, and neighbouring data sets that stretch them as far as a record can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from confide.audit import Neighbours
+from confide.contract.encoding import canonical, digest, encode
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
+from confide.release.campaign.made_up import made_up_table
+from confide.release.codes import Codes
+from confide.release.columns import Binned, Bit, Levels
+from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
+from confide.release.mwem import MWEM
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["RECORDS", "TINY", "neighbours", "published", "recast", "tiny", "twins"]
+
+TINY = Schema((Levels(column="job", levels=("none", "part", "full")), Bit(column="smoker"),
+               Binned(column="age", lower=0, upper=90, bins=3), Bit(column="owner")))
+"""Four columns: two of three cells, and two bits."""
+
+RECORDS = 40
+
+_ONE_HOT = Schema(tuple(Binned(column=name, lower=0, upper=90, bins=3) for name in ("age", "weight", "rent")))
+_BITS = 4
+_FULL = 34  # of 40 records that have a common attribute
+_USUAL = {"job": "part", "smoker": True, "age": 45, "owner": True, "weight": 45, "rent": 45}
+
+_Kind = TypeVar("_Kind", bound=Mechanism)
+
+
+def recast(it: Mechanism, kind: type[_Kind]) -> _Kind:
+    """The same parameters with the code of another class, such as one that was broken on purpose."""
+    return kind(**{field.name: getattr(it, field.name) for field in fields(it) if field.init})  # type: ignore[arg-type]
+
+
+def tiny(it: Mechanism) -> Mechanism:
+    """A mechanism of the same kind, with the same rules, for 40 records of four columns."""
+    both: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
+    match it:
+        case DualQuery():
+            return DualQuery(**both, eta=0.5, rounds=5, samples=12, one_hot=it.one_hot, free=it.free,
+                             marginal_rho=0.05 if it.free == "marginals" else 0.0, oracle=it.oracle, delta=it.delta,
+                             calculator=it.calculator)
+        case Reweighted():
+            game = DualQuery(**both, eta=0.5, rounds=5, samples=12, one_hot=it.dual_query.one_hot,
+                             oracle=it.dual_query.oracle)
+            return replace(it, dual_query=game, rho_mea=0.5, measured=4, listed=None,
+                           rho_sel=0.1 if it.selection == "private" else 0.0)
+        case MarginalFit():
+            return replace(it, n=RECORDS, schema=TINY, rho=0.5, tables=min(4, it.tables), batches=2, population=200,
+                           widths=(2, 3))
+        case MWEM():
+            return MWEM(**both, rounds=5, epsilon=2.0, form=it.form, passes=it.passes)
+        case NoisyAnswers():
+            # Queries of one attribute: a record may change all that the noise is made for.
+            one = Workload.complete(TINY, width=1)
+            bits = np.array([3, 7])  # of those with one attribute to a column, both change
+            return replace(it, **{**both, "workload": one if it.law == "structured" else Workload.conjunctions(
+                bits[:, None], attributes=TINY.attributes)})
+        case IndependentMarginals():
+            return replace(it, **both)
+    return it
+
+
+def twins() -> dict[str, Mechanism]:
+    """The family's mechanisms on data where one record can move all that their noise is made for, by name.
+
+    Those on four bits are asked for each bit and each pair: the record of zeros satisfies none of these queries, and
+    the record of ones all of them. Those on columns have columns of one kind alone.
+
+    Example:
+        >>> [name for name in twins() if name.startswith("Reweighted")]
+        ['Reweighted, public', 'Reweighted, transcript', 'Reweighted, private']
+    """
+    index = np.array([*([j, -1] for j in range(_BITS)), *([i, j] for i in range(_BITS) for j in range(i + 1, _BITS))])
+    bits: dict[str, Any] = {"n": RECORDS, "workload": Workload.conjunctions(index, attributes=_BITS)}
+    columns: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(_ONE_HOT, width=2), "schema": _ONE_HOT}
+    game = DualQuery(**bits, eta=0.5, rounds=5, samples=12)
+    fitted = DualQuery(**bits, eta=0.5, rounds=5, samples=12, free="marginals", marginal_rho=0.05)
+    fit: dict[str, Any] = {"rho_mea": 0.5, "measured": 4}
+    budget: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
+    return {
+        "MWEM, replay": MWEM(**bits, rounds=4, epsilon=2.0, passes=10),
+        "MWEM, analysed": MWEM(**bits, rounds=4, epsilon=2.0, form="analysed"),
+        "Reweighted, public": Reweighted(dual_query=game, **fit),
+        "Reweighted, transcript": Reweighted(dual_query=fitted, selection="transcript", **fit),
+        "Reweighted, private": Reweighted(dual_query=game, selection="private", rho_sel=0.1, **fit),
+        "IndependentMarginals, bits": IndependentMarginals(**bits, **budget),
+        "IndependentMarginals, columns": IndependentMarginals(**columns, **budget),
+        "NoisyAnswers, gaussian": NoisyAnswers(**bits, **budget),
+        "NoisyAnswers, structured": NoisyAnswers(**columns, **budget, law="structured"),
+        "NoisyAnswers, laplace": NoisyAnswers(**bits, epsilon=1.0, delta=0.0, law="laplace"),
+        "MarginalFit": MarginalFit(n=RECORDS, schema=TINY, rho=0.5, tables=4, batches=2, population=100,
+                                   widths=(2, 3)),
+    }
+
+
+def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
+    """Data sets of 40 records that differ in one, as far as one can; in some pairs all other records are alike, and
+    where there are columns one record of the last pair cannot be used, so that the null record takes its place.
+
+    Args:
+        it: a tiny mechanism, of `tiny` or `twins`.
+        seed: of the other records.
+    """
+    schema = it.dual_query.schema if isinstance(it, Reweighted) else it.schema  # type: ignore[attr-defined]
+    for first, second in (_bit_pairs(seed) if schema is None else _table_pairs(schema, seed)):
+        yield Neighbours(first, second, published)
+
+
+def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
+    """From a record without any attribute to one with all: where half the attributes are common, and where all are
+    rare; between these, from a made-up record to its opposite.
+    """
+    common = np.zeros((RECORDS, _BITS), dtype=np.bool_)
+    common[:_FULL, : _BITS // 2] = True
+    mixed = made_up_table(Schema.bits(_BITS), RECORDS, seed=seed).cells > 0
+    for bits, record in ((common, np.ones(_BITS, np.bool_)), (mixed, ~mixed[-1]),
+                         (np.zeros_like(common), np.ones(_BITS, np.bool_))):
+        other = bits.copy()
+        other[-1] = record
+        yield bits, other
+
+
+def _table_pairs(schema: Schema, seed: int) -> Iterator[tuple[Any, Any]]:
+    top = np.array(schema.sizes, dtype=np.uint16) - 1
+    spread = made_up_table(schema, RECORDS, seed=seed).cells
+    for cells, at, record in ((spread, 0, top), (spread, 1, top - spread[1]), (np.zeros_like(spread), 3, top)):
+        other = cells.copy()
+        other[at] = record
+        yield Codes(schema=schema, cells=cells), Codes(schema=schema, cells=other)
+    names = [column.column for column in schema.columns]
+    rows = [{name: [_USUAL[name]] * RECORDS for name in names} for _ in range(2)]
+    first: Any = names[0]
+    rows[1][first] = [*rows[1][first][:-1], None]
+    one, other_codes = (schema.encode(table, records=RECORDS, unusable="null") for table in rows)
+    yield one, other_codes
+
+
+def published(outcome: Outcome | SimulatedOutcome) -> bytes:
+    """All that anybody sees of an outcome: billboard and certificate."""
+    columns: dict[str, bytes] = {}
+    parts = [encode(outcome.billboard, columns), encode(outcome.certificate, columns)]
+    return canonical([parts, sorted(digest(column) for column in columns.values())])
