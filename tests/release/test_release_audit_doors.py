@@ -4,8 +4,6 @@ planted fault flagged.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -17,22 +15,26 @@ from confide.release.audit import charges, door_controls, door_rows, release_con
 from confide.release.audit.charged import Charge, charge_row, own_rho, whole_charge
 from confide.release.audit.doors import audited, histories, quiet
 from confide.release.audit.faults import SelectsThrice, faults
-from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, recast
+from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
+from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.workload import Workload
 
 TWINS = twins()
-LOOSE = {"choose": 0.5}  # no record moves two scores of these few tables by two counts, one up and one down
+LOOSE = {  # what less is attained, where no record moves all: two scores in each choice
+    "MarginalFit, four tables": {"choose": 0.75, "": 0.9},
+    "MarginalFit, one table": {"": 0.9},
+}
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     """Without a record that attains it, a charge could be too low by the part that is missing."""
-    pairs = 1 if name == "MarginalFit" else None
+    pairs = 2 if name.startswith("MarginalFit") else None
     assert charge_row(TWINS[name]).verdict is Verdict.KEPT
     for part, found in audited(TWINS[name], 1, pairs=pairs).items():
         assert not found.flagged, found.row(part)
-        least = 0.9 if name == "MarginalFit" and not part else LOOSE.get(part, 0.9999)
+        least = LOOSE.get(name, {}).get(part, 0.9999)
         assert least * found.promised <= found.measured <= found.promised * (1 + 1e-9)
 
 
@@ -40,7 +42,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     "MWEM, replay", "Reweighted, private", "IndependentMarginals, columns", "NoisyAnswers, structured",
     "NoisyAnswers, laplace", *(pytest.param(name, marks=pytest.mark.slow) for name in (
         "MWEM, analysed", "Reweighted, public", "Reweighted, transcript", "IndependentMarginals, bits",
-        "NoisyAnswers, gaussian", "MarginalFit"))])
+        "NoisyAnswers, gaussian", "MarginalFit, one table", "MarginalFit, four tables"))])
 def test_every_planted_fault_is_flagged(name: str) -> None:
     found = door_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
     assert len(found) >= 4
@@ -78,9 +80,7 @@ def test_a_charge_above_the_plan_is_found_though_the_noise_fits_it() -> None:
 
 
 def test_every_draw_belongs_to_a_part_that_is_charged() -> None:
-    for name, it in TWINS.items():
-        if name == "MarginalFit":
-            continue  # its words are compared where it is audited
+    for it in TWINS.values():
         data = next(iter(neighbours(it, 1))).first
         noise = RecordingNoise(Noise.simulated(1))
         quiet(it, data, noise)
@@ -94,7 +94,7 @@ def test_charges_are_named_and_summed() -> None:
     assert sum(found[part].rho for part in found if part) == pytest.approx(found[""].rho)
     assert isinstance(whole_charge(TWINS["NoisyAnswers, laplace"]), PureDP)
     assert isinstance(whole_charge(TWINS["IndependentMarginals, bits"]), GDP)
-    for name in ("MWEM, replay", "Reweighted, private", "MarginalFit"):
+    for name in ("MWEM, replay", "Reweighted, private", "MarginalFit, four tables"):
         assert own_rho(TWINS[name]) == pytest.approx(whole_charge(TWINS[name]).rho)
 
 
@@ -113,7 +113,7 @@ def test_pairs_differ_in_one_record_and_one_of_them_cannot_be_used() -> None:
 def test_faults_are_those_that_a_mechanism_can_have() -> None:
     private, public = (TWINS[f"Reweighted, {kind}"] for kind in ("private", "public"))
     gone = {fault.says for fault in faults(private)} - {fault.says for fault in faults(public)}
-    assert sum("select" in says for says in gone) == len(gone) - 1 == 4
+    assert sum("select" in says for says in gone) == len(gone) - 1 == 3
     assert len({fault.says for fault in faults(private)}) == len(faults(private))
 
 
@@ -134,5 +134,4 @@ def test_data_of_another_size_reaches_no_draw() -> None:
             quiet(TWINS[name], np.zeros((RECORDS - 1, 4), dtype=np.bool_), noise)
         assert noise.draws == []
     with pytest.raises(InvalidInput, match="records"):
-        replace(TWINS["MarginalFit"]).run(next(iter(neighbours(TWINS["MarginalFit"], 1))).first.__class__(
-            schema=TWINS["MarginalFit"].schema, cells=np.zeros((3, 4), np.uint16)), Noise.simulated(1))
+        TWINS["MarginalFit, one table"].run(Codes(schema=TINY, cells=np.zeros((3, 4), np.uint16)), Noise.simulated(1))

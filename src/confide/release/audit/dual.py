@@ -8,8 +8,6 @@ import numpy as np
 
 from confide.audit import AuditRow, Control, Loss, Neighbours, PlantedBug, controls, door_audit, exact_audit
 from confide.audit.statistical import clopper_pearson
-from confide.contract.encoding import canonical, digest, encode
-from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import Noise
@@ -25,6 +23,7 @@ from confide.release.audit.planted import (
     TwiceTheRange,
     WithoutReplacement,
 )
+from confide.release.audit.tiny_mechanisms import published
 from confide.release.dual_query import DualQuery
 from confide.release.query_game import query_law
 from confide.release.workload import Workload
@@ -87,16 +86,10 @@ def door_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:
     for at, record in ((0, np.ones(d, bool)), (1, ~bits[1])):
         other = bits.copy()
         other[at] = record
-        pairs.append(Neighbours(bits, other, _published))
+        pairs.append(Neighbours(bits, other, published))
     claim = ZCDP(Accountant(it.events()).rho())
     found = door_audit(it.run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k))
     return found[""].row("privacy: its own run on neighbours (zCDP)")
-
-
-def _published(outcome: Outcome | SimulatedOutcome) -> bytes:
-    columns: dict[str, bytes] = {}
-    parts = [encode(outcome.billboard, columns), encode(outcome.certificate, columns)]
-    return canonical([parts, sorted(digest(column) for column in columns.values())])
 
 
 def samples_row(kind: type[DualQuery] = DualQuery, seed: int = 1) -> AuditRow:

@@ -48,11 +48,10 @@ def faults(it: Mechanism) -> list[Fault]:
         it: of the family.
     """
     found = [Fault(says, kind) for base, says, kind in _IN_THE_CODE if isinstance(it, base) and _has(it, kind)]
-    for part, _ in charges(it):
-        where = f"of {part!r}" if part else "of all draws"
-        found += [Fault(f"{what} {where}", noise=_damped(part, factor)) for what, factor in (
-            ("a sensitivity half as large as it is: scale / 2, or logits twice as steep,", 1 / 2),
-            ("sigma / 4, or scores four times too steep,", 1 / 4))]
+    # Half of one part is harder to see than a quarter of it: only of everything both are tried.
+    found += [Fault(f"a sensitivity half as large as it is (scale / 2, logits twice as steep) {_where(part)}",
+                    noise=_damped(part, 1 / 2)) for part, _ in charges(it)]
+    found.append(Fault("sigma / 4, and scores four times too steep", noise=_damped("", 1 / 4)))
     return [*found, Fault("the noise of one measurement used for all", noise=ReusedNoise)]
 
 
@@ -60,6 +59,10 @@ def _has(it: Mechanism, kind: type[Any]) -> bool:
     if isinstance(it, NoisyAnswers):
         return (it.law == "laplace") == (kind is HalfTheLaplace)
     return not isinstance(it, Reweighted) or it.selection == "private" or kind not in _OF_SELECTION
+
+
+def _where(part: str) -> str:
+    return f"of {part!r}" if part else "of all draws"
 
 
 def _damped(part: str, factor: float) -> Callable[[Noise], Noise]:

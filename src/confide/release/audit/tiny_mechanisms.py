@@ -89,6 +89,7 @@ def twins() -> dict[str, Mechanism]:
     game = DualQuery(**bits, eta=0.5, rounds=5, samples=12)
     fitted = DualQuery(**bits, eta=0.5, rounds=5, samples=12, free="marginals", marginal_rho=0.05)
     fit: dict[str, Any] = {"rho_mea": 0.5, "measured": 4}
+    four: dict[str, Any] = {"n": RECORDS, "schema": TINY, "rho": 0.5, "population": 100, "widths": (2, 3)}
     budget: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
     return {
         "MWEM, replay": MWEM(**bits, rounds=4, epsilon=2.0, passes=10),
@@ -101,8 +102,8 @@ def twins() -> dict[str, Mechanism]:
         "NoisyAnswers, gaussian": NoisyAnswers(**bits, **budget),
         "NoisyAnswers, structured": NoisyAnswers(**columns, **budget, law="structured"),
         "NoisyAnswers, laplace": NoisyAnswers(**bits, epsilon=1.0, delta=0.0, law="laplace"),
-        "MarginalFit": MarginalFit(n=RECORDS, schema=TINY, rho=0.5, tables=4, batches=2, population=100,
-                                   widths=(2, 3)),
+        "MarginalFit, one table": MarginalFit(**four, tables=1, batches=1),
+        "MarginalFit, four tables": MarginalFit(**four, tables=4, batches=2),
     }
 
 
@@ -136,7 +137,14 @@ def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
 def _table_pairs(schema: Schema, seed: int) -> Iterator[tuple[Any, Any]]:
     top = np.array(schema.sizes, dtype=np.uint16) - 1
     spread = made_up_table(schema, RECORDS, seed=seed).cells
-    for cells, at, record in ((spread, 0, top), (spread, 1, top - spread[1]), (np.zeros_like(spread), 3, top)):
+    # Two halves of the columns, alike within themselves: a record breaks the second half's rule, not the first's.
+    half = len(top) // 2
+    ends = np.arange(RECORDS)[:, None] // (1, 2) % 2 == 1
+    rules = np.repeat(ends, (half, len(top) - half), axis=1) * top
+    rules[-1] = [*top[: half - 1], 0, *[0] * (len(top) - half)]
+    changed = np.array([*top[:half], *[0] * (len(top) - half - 1), top[-1]], dtype=np.uint16)
+    for cells, at, record in ((spread, 0, top), (rules, RECORDS - 1, changed), (spread, 1, top - spread[1]),
+                              (np.zeros_like(spread), 3, top)):
         other = cells.copy()
         other[at] = record
         yield Codes(schema=schema, cells=cells), Codes(schema=schema, cells=other)
