@@ -343,7 +343,7 @@ class DualQuery(Mechanism):
             played.append((samples, answer.value, bound, answer.fell_back, answer.timed_out))
             advance(progress, t, self.rounds)
         board = SyntheticRecords(records=PackedBits.pack(records), weights=np.full(self.rounds, 1.0 / self.rounds),
-                                 rounds=Rounds.of(played), marginals=marginals)
+                                 rounds=Rounds.of(played), marginals=marginals, n=self.n, eta=self.eta)
         return board, satisfied
 
     def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
@@ -428,6 +428,9 @@ class DualQuery(Mechanism):
             InvalidInput: it belongs to other parameters, or contradicts itself.
         """
         board = self._board(billboard)
+        if (board.n, board.eta) != (self.n, self.eta):
+            raise InvalidInput("billboard", f"is of n = {board.n:,} and eta = {board.eta:g}",
+                               f"must be of {self.n:,} and {self.eta:g}")
         if not board.even:
             raise InvalidInput("billboard.weights", "are not even")
         if (len(board.marginals) > 0) != (self.free == "marginals"):

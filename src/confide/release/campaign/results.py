@@ -20,7 +20,6 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
-from confide.release.rows import bits_table, cells_table
 from confide.release.schema import Schema
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
@@ -112,14 +111,14 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     """
     match board:
         case SyntheticRecords():
-            table = bits_table(board.records, schema)
+            table = board.rows(schema)
             # Nobody reads the last digits, and another computer may differ in them.
             return table if board.even else table.append_column(
                 _weight(schema), pa.array(np.round(board.weights, 12)))
         case MWEMBillboard():
-            return bits_table(board.rows(count), schema)
+            return board.rows(schema, count)
         case FittedMarginals():
-            return cells_table(board.rows(count).cells, schema)
+            return board.rows(count).table()
     return None
 
 
