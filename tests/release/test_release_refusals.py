@@ -12,11 +12,23 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.outcome import Outcome
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release import MWEM, Binned, Bit, Codes, DualQuery, Levels, Reweighted, Schema, Workload, true_answers
+from confide.release import (
+    MWEM,
+    Binned,
+    Bit,
+    Codes,
+    DualQuery,
+    Enumeration,
+    Levels,
+    Reweighted,
+    Schema,
+    Workload,
+    true_answers,
+)
 from confide.release._dual_fit import FLOOR, GRADIENT, fit, is_fit
 from confide.release.answers import TrueAnswers
 from confide.release.baselines import (
@@ -475,3 +487,24 @@ def test_lists_of_positions_are_lists():
 def test_counts_beyond_64_bits_are_no_counts():
     with pytest.raises(InvalidInput, match="records"):
         TrueAnswers(counts=np.array([2**63 + 5], np.uint64), records=2**64)
+
+
+def test_two_mechanisms_can_share_one_noise():
+    noise = Noise.secure()
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0).run(BITS, noise)
+    both = Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6, selection="private", rho_sel=0.1)
+    assert both.run(BITS, noise)
+
+
+def test_an_oracle_that_is_too_small_says_so():
+    queries = Workload.complete(20, width=2)
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=50, workload=queries, oracle=Enumeration(most=4))
+    with pytest.warns(UserWarning, match="no use in 2 of 2 rounds"):
+        game.run(np.tile(BITS, 5), Noise.simulated(1))
+
+
+def test_no_budget_advises_an_infinite_one():
+    with pytest.raises(Refused) as caught:
+        DualQuery.for_budget(2, 1e-3, 1e-9, eta=2.0**40, samples=2**39)
+    assert "inf" not in str(caught.value).split(";")[-1]

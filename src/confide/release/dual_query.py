@@ -6,6 +6,7 @@ non-private optimiser for a record that satisfies most of the draws. Only the dr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -291,10 +292,18 @@ class DualQuery(Mechanism):
             true errors as diagnostics.
 
         Raises:
-            InvalidInput: data of another number of records, queries or attributes; no workload.
+            InvalidInput: data of another number of records, queries or attributes, true answers to other queries, codes
+                of another schema, or bits that are not one-hot where `one_hot` or "marginals" needs it; no workload.
+
+        Warns:
+            Rounds in which the oracle fell back; how many is public.
         """
         source, read = as_noise(noise), self._read(data)
         board, satisfied = self._play(read, source, progress)
+        failed = int(board.rounds.fell_back.sum())
+        if failed:
+            warnings.warn(f"the oracle was of no use in {failed:,} of {self.rounds:,} rounds: their records are start "
+                          "records", UserWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
             errors = np.abs(satisfied / self.rounds - read.counts / self.n)

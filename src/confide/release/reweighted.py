@@ -524,7 +524,8 @@ class Reweighted(Mechanism):
         left = np.arange(len(scores))
         chosen = np.zeros(self.count, np.int64)
         for j in range(self.count):
-            place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source, stream=("select", j))[0])
+            place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source,
+                                            stream=("select", "reweighted", j))[0])
             chosen[j] = left[place]
             scores, left = np.delete(scores, place), np.delete(left, place)
         return chosen
