@@ -186,7 +186,8 @@ def test_an_oracle_that_fails_costs_accuracy_and_is_counted() -> None:
             return Answer(record=np.full(3, 7), value=10**9, upper_bound=-5.0)
 
     it = planned(oracle=Broken(), rounds=4)
-    board = it.run(small(), Noise.simulated(1)).billboard
+    with pytest.warns(UserWarning, match="no use in 4 of 4 rounds"):
+        board = it.run(small(), Noise.simulated(1)).billboard
     assert board.rounds.fell_back.all()
     assert not board.records.unpack().any()
     it.check(board)
@@ -300,7 +301,7 @@ def test_default_records_of_groups_are_valid() -> None:
 
 
 def _changed(board: SyntheticRecords, **parts: Any) -> SyntheticRecords:
-    names = ("records", "weights", "rounds", "marginals")
+    names = ("records", "weights", "rounds", "marginals", "n", "eta")
     return SyntheticRecords(**({name: getattr(board, name) for name in names} | parts))
 
 

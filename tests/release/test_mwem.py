@@ -271,11 +271,11 @@ def test_rows_have_the_histograms_answers():
     records = latent_classes(3, 4000, 6, 2)
     workload = Workload.complete(6, width=2)
     board = MWEM(n=4000, workload=workload, rounds=6, epsilon=4.0).run(records, Noise.simulated(1)).billboard
-    rows = board.rows()
+    rows = board.bits()
     assert (rows.records, rows.attributes) == (4000, 6)
     law = np.bincount(rows.unpack() @ (1 << np.arange(6)), minlength=64)
     assert np.abs(np.cumsum(law) - 4000 * np.cumsum(board._play.histogram.dense())).max() <= 0.5 + 1e-6
-    assert board.rows(7).records == 7
+    assert board.bits(7).records == 7
 
 
 def test_other_queries_are_answered_and_means_of_products_are_not():
@@ -414,7 +414,7 @@ def test_blocks_lift_the_limit_without_loss():
     board = mwem.run(latent_classes(6, 50, 60, 2), Noise.simulated(1)).billboard
     assert board.answers().shape == (54,)
     with pytest.raises(Refused, match=r"2\^60 cells"):
-        board.rows()
+        board.bits()
 
 
 @pytest.mark.parametrize(("field", "value"), [

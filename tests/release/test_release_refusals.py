@@ -12,10 +12,23 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.outcome import Outcome
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release import MWEM, Binned, Codes, DualQuery, Levels, Reweighted, Schema, Workload, true_answers
+from confide.release import (
+    MWEM,
+    Binned,
+    Bit,
+    Codes,
+    DualQuery,
+    Enumeration,
+    Levels,
+    Reweighted,
+    Schema,
+    Workload,
+    true_answers,
+)
 from confide.release._dual_fit import FLOOR, GRADIENT, fit, is_fit
 from confide.release.answers import TrueAnswers
 from confide.release.baselines import (
@@ -28,6 +41,7 @@ from confide.release.baselines import (
     Uniform,
     compare,
 )
+from confide.release.campaign.config import BitColumn
 from confide.release.dual_query import _Data
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.packed import PackedBits
@@ -327,6 +341,18 @@ def test_mwem_takes_no_board_of_other_queries():
                 read(replace(board, workload=other))
 
 
+def test_a_board_of_records_says_of_which_plan():
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    both = Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6)
+    for planned, other in [(game, lambda **new: replace(game, **new)),
+                           (both, lambda **new: replace(both, dual_query=replace(game, **new)))]:
+        board = planned.run(BITS, Noise.simulated(1)).billboard
+        planned.check(board)
+        for changed in ({"n": 101}, {"eta": 0.4}):
+            with pytest.raises(InvalidInput, match=r"n = 100 and eta = 0\.5"):
+                other(**changed).check(board)
+
+
 def test_baselines_check_their_boards():
     plain = {"n": 100, "workload": PAIRS}
     budget = {**plain, "epsilon": 1.0, "delta": 1e-3}
@@ -350,3 +376,136 @@ def test_baselines_check_their_boards():
     ]:
         with pytest.raises(InvalidInput, match="billboard"):
             mechanism.check(board)
+
+
+def test_every_outcome_is_read_again(tmp_path):
+    schema = Schema((Levels(column="a", levels=("x", "y", "z")), Bit(column="b")))
+    queries = Workload.complete(schema, width=2)
+    table = {"a": ["x", "y", "z", "x"] * 25, "b": [1, 0, 0, 1] * 25}
+    plain = {"n": 100, "workload": queries, "schema": schema}
+    game = DualQuery(**plain, eta=0.5, rounds=3, samples=5, one_hot=True)
+    budget = {**plain, "epsilon": 1.0, "delta": 1e-3}
+    for place, mechanism in enumerate([
+        game, Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6), MWEM(**plain, rounds=2, epsilon=1.0),
+        AllZeros(**plain), Uniform(**plain), IndependentMarginals(**budget), NoisyAnswers(**budget),
+        NoisyAnswers(**budget, law="structured"),
+    ]):
+        outcome = mechanism.run(table, Noise.secure())
+        outcome.save(tmp_path / str(place))
+        board = Outcome.load(tmp_path / str(place)).billboard
+        mechanism.check(board)
+        np.testing.assert_array_equal(board.answers(queries), outcome.billboard.answers(queries))
+
+
+# ---- records as tables, and bits with names
+
+
+NAMED = Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker", true="yes", false="no"),
+                Bit(column="old")))
+PEOPLE = {"sex": ["male", "female", "male"], "smoker": ["yes", "no", "no"], "old": [True, False, True]}
+
+
+def test_a_bit_may_name_its_texts(tmp_path):
+    import ibis
+
+    codes = NAMED.encode(PEOPLE)
+    assert codes.cells.tolist() == [[1, 1, 1], [0, 0, 0], [1, 0, 1]]
+    assert codes.table().to_pydict() == PEOPLE
+    assert NAMED.names == ("sex = female", "sex = male", "smoker = yes", "old")
+    assert NAMED.negated == ("sex != female", "sex != male", "smoker = no", "not old")
+    assert NAMED.null_record.tolist() == [True, False, False, False]
+    for text, literal in [("smoker = yes", (2, True)), ("smoker != no", (2, True)), ("smoker = no", (2, False)),
+                          ("smoker != yes", (2, False)), ("not old", (3, False))]:
+        assert NAMED.literal(text) == literal
+    assert NAMED.attribute("smoker", "yes") == 2
+    with pytest.raises(InvalidInput, match="smoker: the column has a value that it does not accept; must be one of no"):
+        NAMED.encode({**PEOPLE, "smoker": ["yes", "1", None]})
+    parquet.write_table(pa.table(PEOPLE), tmp_path / "table.parquet")
+    table = ibis.duckdb.connect().read_parquet(tmp_path / "table.parquet")
+    queries = Workload.complete(NAMED, width=2, positive=False)
+    np.testing.assert_array_equal(true_answers(table, queries, NAMED).counts, queries.counts(codes))
+    told: dict[str, str] = {}
+    wrong = {**PEOPLE, "smoker": ["yes", "perhaps", None]}
+    found = NAMED.encode(wrong, records=3, unusable="null", rejected=told)
+    assert found.cells.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
+    assert told == {"2": "smoker: is not a level; must be one of no, yes",
+                    "3": "smoker: is missing; must be one of no, yes"}
+    numbers = Bit(column="b", true="2", false="1")
+    assert numbers.encode([2, 1, 0]).values.tolist() == [1, 0, 0]
+    for texts in ({"true": "yes"}, {"false": "no"}, {"true": "yes", "false": "yes"}, {"true": "", "false": "no"}):
+        with pytest.raises(InvalidInput):
+            Bit(column="b", **texts)
+
+
+def test_boards_with_records_give_tables():
+    queries = Workload.complete(NAMED, width=2)
+    game = DualQuery(n=3, eta=0.5, rounds=2, samples=5, workload=queries, schema=NAMED, one_hot=True)
+    rows = game.run(PEOPLE, Noise.simulated(1)).billboard.rows(NAMED)
+    assert rows.column_names == list(PEOPLE)
+    assert set(rows["smoker"].to_pylist()) <= {"yes", "no"}
+    board = MWEM(n=3, workload=queries, schema=NAMED, rounds=2, epsilon=1.0).run(PEOPLE, Noise.simulated(1)).billboard
+    assert board.rows(NAMED).num_rows == 3
+    assert board.rows(NAMED, 40).column_names == list(PEOPLE)
+    assert board.bits(40).records == 40
+    with pytest.raises(InvalidInput, match="schema"):
+        board.rows(Schema.bits(3))
+
+
+def test_a_campaign_names_the_texts_of_a_bit():
+    column = BitColumn(column=("smoker", "owner"), bit=True, true="yes", false="no")
+    assert column.roles() == (Bit(column="smoker", true="yes", false="no"), Bit(column="owner", true="yes", false="no"))
+    assert BitColumn(column="smoker", bit=True).roles() == (Bit(column="smoker"),)
+    with pytest.raises(InvalidInput, match="false"):
+        BitColumn(column="smoker", bit=True, true="yes").roles()
+
+
+@pytest.mark.parametrize("make", [
+    lambda **given: DualQuery(n=3, eta=0.5, rounds=2, samples=5, **given),
+    lambda **given: Reweighted(dual_query=DualQuery(n=3, eta=0.5, rounds=2, samples=5, **given), rho_mea=1.0,
+                               measured=1),
+    lambda **given: MWEM(n=3, rounds=2, epsilon=1.0, **given),
+    lambda **given: NoisyAnswers(n=3, epsilon=1.0, delta=1e-3, **given),
+    lambda **given: IndependentMarginals(n=3, epsilon=1.0, delta=1e-3, **given),
+])
+def test_a_bare_table_is_refused_by_its_column(make):
+    queries = Workload.complete(NAMED, width=2)
+    refused(make(workload=queries, schema=NAMED), {**PEOPLE, "smoker": ["yes", "no", "x"]}, "smoker: the column has")
+    with pytest.raises(InvalidInput, match=r"^schema: "):
+        make(workload=queries, schema="x")
+    with pytest.raises(InvalidInput, match=r"^schema: "):
+        make(workload=queries, schema=Schema.bits(3))
+
+
+def test_lists_of_positions_are_lists():
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    assert Reweighted(dual_query=game, rho_mea=1.0, listed=np.array([1, 2])).listed == (1, 2)
+    for wrong in ("12", 3, (), (1, 1), (6,), (-1,), (0.5,)):
+        with pytest.raises(InvalidInput, match="listed"):
+            Reweighted(dual_query=game, rho_mea=1.0, listed=wrong)
+
+
+def test_counts_beyond_64_bits_are_no_counts():
+    with pytest.raises(InvalidInput, match="records"):
+        TrueAnswers(counts=np.array([2**63 + 5], np.uint64), records=2**64)
+
+
+def test_two_mechanisms_can_share_one_noise():
+    noise = Noise.secure()
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
+    MWEM(n=100, workload=PAIRS, rounds=2, epsilon=1.0).run(BITS, noise)
+    both = Reweighted(dual_query=game, rho_mea=1.0, measured=2, prior=1e6, selection="private", rho_sel=0.1)
+    assert both.run(BITS, noise)
+
+
+def test_an_oracle_that_is_too_small_says_so():
+    queries = Workload.complete(20, width=2)
+    game = DualQuery(n=100, eta=0.5, rounds=2, samples=50, workload=queries, oracle=Enumeration(most=4))
+    with pytest.warns(UserWarning, match="no use in 2 of 2 rounds"):
+        game.run(np.tile(BITS, 5), Noise.simulated(1))
+
+
+def test_no_budget_advises_an_infinite_one():
+    with pytest.raises(Refused) as caught:
+        DualQuery.for_budget(1, 1e-9, 1e-9, eta=1e6, samples=1, calculator="theorem-3.4.2")
+    assert "eta <= 7.403e-11" in str(caught.value)
+    assert ">= inf" not in str(caught.value)

@@ -305,10 +305,11 @@ def _refuse_below_a_round(
 ) -> None:
     """Refuse a budget below round 2, the first one that reads the data; `cost` is that of two rounds by step size."""
     least = cost(eta)
-    remedy = f"epsilon >= {least * (1 + 1e-6):.6g}"
+    remedies = [f"epsilon >= {least * (1 + 1e-6):.6g}"] if math.isfinite(least) else []
     smaller = _largest_eta(cost, budget, 0.0)
     if smaller:
-        remedy += f", or eta <= {smaller:.4g}"
+        remedies.append(f"eta <= {smaller:.4g}")
+    remedy = ", or ".join(remedies) or "take more records or fewer samples"
     raise Refused(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads the "
                   f"data, costs {least:.4g} with eta = {eta:g} and {samples:,} samples of {n:,} records", remedy)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from confide.contract.errors import InvalidInput
 from confide.release._cells import number_distinct, pack_rows
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Codes"]
 
@@ -62,6 +66,20 @@ class Codes:
     def attributes(self) -> int:
         """d, the number of binary attributes."""
         return self.schema.attributes
+
+    def table(self) -> pa.Table:
+        """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth
+        values.
+
+        Example:
+            >>> from confide.release import Levels, Schema
+            >>> sexes = Schema((Levels(column="sex", levels=("female", "male")),))
+            >>> sexes.encode({"sex": ["male", "female"]}).table().to_pylist()
+            [{'sex': 'male'}, {'sex': 'female'}]
+        """
+        from confide.release.rows import cells_table
+
+        return cells_table(self.cells, self.schema)
 
     def packed(self) -> PackedBits:
         """The records' attributes as packed bits, in the records' order."""

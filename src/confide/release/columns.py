@@ -239,25 +239,48 @@ class Levels:
 
 @dataclass(frozen=True, kw_only=True)
 class Bit:
-    """A column that is one attribute: true or false, 1 or 0.
+    """A column that is one attribute: true or false, 1 or 0, or two texts that are named.
 
     Args:
-        column: the column's name, which is the attribute's too.
+        column: the column's name, which is the attribute's too unless texts are named.
+        true: the text that sets the attribute; whole numbers count by their text. None for true and 1.
+        false: the text that does not; None for false and 0. Both or neither are named.
+
+    Raises:
+        InvalidInput: one text without the other, or twice the same.
 
     Example:
         >>> Bit(column="smoker").encode([True, "0", 2, None])
         Cells(values=array([1, 0, 0, 0]), problems=array([0, 0, 4, 1], dtype=int8))
+        >>> smoker = Bit(column="smoker", true="yes", false="no")
+        >>> smoker.names, smoker.encode(["yes", "no", "1", None])
+        (('smoker = yes',), Cells(values=array([1, 0, 0, 0]), problems=array([0, 0, 4, 1], dtype=int8)))
     """
 
     column: str
+    true: str | None = None
+    false: str | None = None
 
     def __post_init__(self) -> None:
         _name(self.column)
+        if (self.true is None) != (self.false is None):
+            raise InvalidInput("false" if self.false is None else "true", "is not named", "name both texts, or neither")
+        if self.true is not None:
+            false, true = Category(column=self.column, levels=(self.false, self.true)).levels  # type: ignore[arg-type]
+            object.__setattr__(self, "false", false)
+            object.__setattr__(self, "true", true)
 
-    @property
+    @cached_property
+    def category(self) -> Category | None:
+        """The role that reads the two texts, the false one first; None where they are not named."""
+        if self.true is None or self.false is None:
+            return None
+        return Category(column=self.column, levels=(self.false, self.true))
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """The column's name."""
-        return (self.column,)
+        """The column's name, with the text that sets it where that is named."""
+        return (self.column if self.true is None else f"{self.column} = {self.true}",)
 
     @property
     def reachable(self) -> np.ndarray:
@@ -268,8 +291,11 @@ class Bit:
         """0 or 1 of each of m cells, int64, and what is wrong with it.
 
         Raises:
-            InvalidInput: the column's type holds neither numbers nor true and false. Never depends on the values.
+            InvalidInput: the column's type holds neither numbers nor true and false, or none of the named texts. Never
+                depends on the values.
         """
+        if self.category is not None:
+            return self.category.encode(cells)
         raw = numbers(self.column, as_array(cells))
         problems = np.where((raw == 0) | (raw == 1), FINE, UNLISTED).astype(np.int8)
         problems[np.isnan(raw)] = MISSING
@@ -277,10 +303,12 @@ class Bit:
 
     def limit(self) -> str:
         """What is accepted, in words."""
-        return "must be true or false, 1 or 0"
+        return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
 
     def reason(self, problem: int) -> str:
         """What a problem means, in public terms."""
+        if self.category is not None:
+            return self.category.reason(problem)
         return f"{self.column}: {'is missing' if problem == MISSING else 'is no bit'}; {self.limit()}"
 
 

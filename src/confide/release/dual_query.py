@@ -6,6 +6,7 @@ non-private optimiser for a record that satisfies most of the draws. Only the dr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -291,10 +292,18 @@ class DualQuery(Mechanism):
             true errors as diagnostics.
 
         Raises:
-            InvalidInput: data of another number of records, queries or attributes; no workload.
+            InvalidInput: data of another number of records, queries or attributes, true answers to other queries, codes
+                of another schema, or bits that are not one-hot where `one_hot` or "marginals" needs it; no workload.
+
+        Warns:
+            Rounds in which the oracle fell back; how many is public.
         """
         source, read = as_noise(noise), self._read(data)
         board, satisfied = self._play(read, source, progress)
+        failed = int(board.rounds.fell_back.sum())
+        if failed:
+            warnings.warn(f"the oracle was of no use in {failed:,} of {self.rounds:,} rounds: their records are start "
+                          "records", UserWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
             errors = np.abs(satisfied / self.rounds - read.counts / self.n)
@@ -343,7 +352,7 @@ class DualQuery(Mechanism):
             played.append((samples, answer.value, bound, answer.fell_back, answer.timed_out))
             advance(progress, t, self.rounds)
         board = SyntheticRecords(records=PackedBits.pack(records), weights=np.full(self.rounds, 1.0 / self.rounds),
-                                 rounds=Rounds.of(played), marginals=marginals)
+                                 rounds=Rounds.of(played), marginals=marginals, n=self.n, eta=self.eta)
         return board, satisfied
 
     def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
@@ -428,6 +437,9 @@ class DualQuery(Mechanism):
             InvalidInput: it belongs to other parameters, or contradicts itself.
         """
         board = self._board(billboard)
+        if (board.n, board.eta) != (self.n, self.eta):
+            raise InvalidInput("billboard", f"is of n = {board.n:,} and eta = {board.eta:g}",
+                               f"must be of {self.n:,} and {self.eta:g}")
         if not board.even:
             raise InvalidInput("billboard.weights", "are not even")
         if (len(board.marginals) > 0) != (self.free == "marginals"):

@@ -17,7 +17,7 @@ from confide.contract.errors import InvalidInput
 from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels
 from confide.release.schema import Schema
 from confide.release.workload import Workload
-from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category
 from confide.tables.sources import Source, open_table
 
 __all__ = ["Pushed", "pushed"]
@@ -42,9 +42,9 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
         kind = types[column.column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()) or kind.is_decimal():
             return None
-        if kind.is_string() and not isinstance(column, Levels):
+        if kind.is_string() and _category(column) is None:
             return None
-        if kind.is_floating() and isinstance(column, Levels):
+        if kind.is_floating() and _category(column) is not None:
             return None
         column.encode(pa.array([], kind.to_pyarrow()))
     return Pushed(schema, table, source.ordered)
@@ -173,7 +173,9 @@ def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: 
 def _bin(column: Column, value: Any, kind: Any) -> Any:
     """The bin of a column's value, or minus what is wrong with it; int32, never null."""
     if isinstance(column, Levels):
-        return _level(column, value, kind)
+        return _level(column.category, column.bin_of.tolist(), value, kind)
+    if isinstance(column, Bit) and column.category is not None:
+        return _level(column.category, [0, 1], value, kind)
     number = value.cast("int8").cast("float64") if kind.is_boolean() else value.cast("float64")
     missing = [(value.isnull(), -MISSING)]
     if kind.is_floating():
@@ -208,13 +210,18 @@ def _place(column: Binned, number: Any) -> Any:
     return _first(ends, inside)
 
 
-def _level(column: Levels, value: Any, kind: Any) -> Any:
-    levels = list(column.levels)
+def _category(column: Column) -> Category | None:
+    """The role that reads a column's texts, where it has such."""
+    return None if isinstance(column, Binned) else column.category
+
+
+def _level(category: Category, bins: list[int], value: Any, kind: Any) -> Any:
+    levels = list(category.levels)
     if kind.is_boolean():
         text = _ibis().ifelse(value, "true", "false")
     else:
         text = value.strip() if kind.is_string() else value.cast("string")
-    if column.category.boolean:
+    if category.boolean:
         text, levels = text.lower(), [level.lower() for level in levels]
-    known = [(text == level, place) for level, place in zip(levels, column.bin_of.tolist(), strict=True)]
+    known = [(text == level, place) for level, place in zip(levels, bins, strict=True)]
     return _first([(value.isnull(), -MISSING), (text == "", -MISSING), *known], -UNLISTED)

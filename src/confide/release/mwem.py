@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
@@ -94,7 +95,25 @@ class MWEMBillboard(Billboard):
                                    "the replay's histogram answers it")
         return histogram.answers(workload)
 
-    def rows(self, count: int | None = None) -> PackedBits:
+    def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
+        """The histogram as equally weighted rows of the schema's columns, as `bits` rounds it.
+
+        The histogram is over all combinations of bits: a row may have no attribute of a column on, or several, and then
+        that cell is null.
+
+        Args:
+            schema: the public columns that the attributes came from.
+            count: how many, n if left out.
+
+        Raises:
+            InvalidInput: a schema of another number of attributes.
+            Refused: the attributes together have more than 2^22 cells.
+        """
+        from confide.release.rows import bits_table
+
+        return bits_table(self.bits(count), schema)
+
+    def bits(self, count: int | None = None) -> PackedBits:
         """The histogram as equally weighted records: every cell gets its share of them, rounded to a neighbour.
 
         Systematic sampling without a random start, in the order of the cells: any interval of cells is off by at most

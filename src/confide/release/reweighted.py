@@ -148,7 +148,7 @@ class ReweightedRecords(SyntheticRecords):
         """The same records with even weights: DualQuery's own release."""
         size = len(self)
         return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
-                                marginals=self.marginals)
+                                marginals=self.marginals, n=self.n, eta=self.eta)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -451,7 +451,8 @@ class Reweighted(Mechanism):
         measured = source.discrete_gaussian(self.sigma, self.count, stream=("measurements",), center=counts[chosen])
         weights = fit(self._values(played, chosen), measured / self.n, self.kappa).weights
         board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
-                                  marginals=played.marginals, chosen=chosen, measured=measured)
+                                  marginals=played.marginals, n=played.n, eta=played.eta, chosen=chosen,
+                                  measured=measured)
         certificate = self.certify(board)
         if certificate.overfitted:
             warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
@@ -523,7 +524,8 @@ class Reweighted(Mechanism):
         left = np.arange(len(scores))
         chosen = np.zeros(self.count, np.int64)
         for j in range(self.count):
-            place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source, stream=("select", j))[0])
+            place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source,
+                                            stream=("select", "reweighted", j))[0])
             chosen[j] = left[place]
             scores, left = np.delete(scores, place), np.delete(left, place)
         return chosen

@@ -1,4 +1,4 @@
-"""Synthetic records as a table of the schema's columns: levels and bins as texts, bits as truth values."""
+"""Records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     for column, start, end in zip(schema.columns, ends[:-1], ends[1:], strict=True):
         some = bits[:, start:end]
         if isinstance(column, Bit):
-            columns[column.column] = pa.array(some[:, 0])
+            columns[column.column] = _truths(column, some[:, 0])
         else:
             columns[column.column] = _texts(column, np.argmax(some, axis=1), some.sum(axis=1) == 1)
     return pa.table(columns)
@@ -54,9 +54,16 @@ def cells_table(cells: NDArray[np.uint16], schema: Schema) -> pa.Table:
     columns: dict[str, Any] = {}
     for place, column in enumerate(schema.columns):
         reached = column.reachable[cells[:, place]]
-        columns[column.column] = pa.array(reached == 1) if isinstance(column, Bit) else _texts(
+        columns[column.column] = _truths(column, reached == 1) if isinstance(column, Bit) else _texts(
             column, reached, np.ones(len(cells), np.bool_))
     return pa.table(columns)
+
+
+def _truths(column: Bit, values: NDArray[np.bool_]) -> pa.Array:
+    """Truth values, or the texts that are named for them."""
+    if column.category is None:
+        return pa.array(values)
+    return pa.array(column.category.levels, pa.string()).take(pa.array(values.astype(np.int64)))
 
 
 def _texts(column: Column, places: NDArray[Any], sure: NDArray[np.bool_]) -> pa.Array:

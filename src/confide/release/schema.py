@@ -188,7 +188,9 @@ class Schema:
                 rest = name[len(column.column):]
                 if isinstance(column, Binned):
                     found.append(f"{column.column} not{rest}")
-                elif isinstance(column, Bit) or not rest.startswith(" = "):
+                elif isinstance(column, Bit):
+                    found.append(f"not {name}" if column.false is None else f"{column.column} = {column.false}")
+                elif not rest.startswith(" = "):
                     found.append(f"not {name}")
                 else:
                     found.append(f"{column.column} !={rest[2:]}")
@@ -210,6 +212,10 @@ class Schema:
     @cached_property
     def _literals(self) -> dict[str, tuple[int, bool]]:
         absent = {name: (place, False) for place, name in enumerate(self.negated)}
+        for start, column in zip(self.starts.tolist(), self.columns, strict=False):
+            if isinstance(column, Bit) and column.true is not None:
+                absent[f"{column.column} != {column.true}"] = absent[f"not {self.names[start]}"] = (start, False)
+                absent[f"{column.column} != {column.false}"] = (start, True)
         return absent | {name: (place, True) for place, name in enumerate(self.names)}
 
     @cached_property

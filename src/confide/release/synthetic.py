@@ -100,6 +100,8 @@ class SyntheticRecords(Billboard):
         weights: float64 (T,), each >= 0, of sum 1; 1/T each for DualQuery itself.
         rounds: samples and oracle, round by round.
         marginals: int64 (d,) noisy one-way counts where they were measured, else empty.
+        n: records of the data; 0 where nobody says.
+        eta: the step size that samples were drawn with; 0 where nobody says.
 
     Raises:
         InvalidInput: parts that do not fit together.
@@ -109,6 +111,8 @@ class SyntheticRecords(Billboard):
     weights: NDArray[np.float64] = field(repr=False)
     rounds: Rounds
     marginals: NDArray[np.int64] = field(repr=False)
+    n: int = 0
+    eta: float = 0.0
 
     def __post_init__(self) -> None:
         size = self.records.records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -71,14 +71,18 @@ class LevelsColumn(_Table):
 
 
 class BitColumn(_Table):
-    """True or false, 1 or 0: one column, or several of the same kind."""
+    """True or false, 1 or 0, or two named texts: one column, or several of the same kind."""
 
     column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
     bit: Literal[True]
+    true: str | int | None = Field(default=None, description="the text that sets it; default true and 1")
+    false: str | int | None = Field(default=None, description="the text that does not; named with the other, or not")
 
     def roles(self) -> tuple[Bit, ...]:
         """The columns' public roles."""
-        return tuple(Bit(column=name) for name in ((self.column,) if isinstance(self.column, str) else self.column))
+        names = (self.column,) if isinstance(self.column, str) else self.column
+        texts: dict[str, Any] = {"true": self.true, "false": self.false}
+        return tuple(Bit(column=name, **texts) for name in names)
 
 
 class RandomQueries(_Table):

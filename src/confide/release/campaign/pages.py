@@ -166,7 +166,7 @@ def null_record(schema: Schema) -> str:
     names = []
     for place, column in enumerate(schema.columns[:4]):
         attribute = int(schema.cell_attributes[place][0])
-        names.append(f"not {column.column}" if isinstance(column, Bit) else schema.names[attribute])
+        names.append(schema.negated[attribute] if isinstance(column, Bit) else schema.names[attribute])
     return ", ".join(names) + (", ..." if len(schema.columns) > 4 else "")
 
 

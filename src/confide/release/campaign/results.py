@@ -21,7 +21,6 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
-from confide.release.rows import bits_table, cells_table
 from confide.release.schema import Schema
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
@@ -114,14 +113,14 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     """
     match board:
         case SyntheticRecords():
-            table = bits_table(board.records, schema)
+            table = board.rows(schema)
             # Nobody reads the last digits, and another computer may differ in them.
             return table if board.even else table.append_column(
                 _weight(schema), pa.array(np.round(board.weights, 12)))
         case MWEMBillboard():
-            return _shuffled(bits_table(board.rows(count), schema))
+            return _shuffled(board.rows(schema, count))
         case FittedMarginals():
-            return _shuffled(cells_table(board.rows(count).cells, schema))
+            return _shuffled(board.rows(count).table())
     return None
 
 

@@ -11,7 +11,7 @@ through it: the samples are what was paid for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -104,7 +104,8 @@ class Terms:
     def netted(
         cls, workload: Draws, queries: ArrayLike, negated: ArrayLike, *, groups: Sequence[NDArray[np.int32]] = ()
     ) -> Terms:
-        """The terms of s draws: q and 1 - q cancel, repeats add.
+        """The terms of s draws: q and 1 - q cancel, repeats add. An oracle imports nothing that sees data, so this does
+        again, for whoever has draws without a game, what the game does before it asks.
 
         Args:
             workload: the queries, public (`kind`, `attributes`, `index`, `bits`).
@@ -174,10 +175,6 @@ class Terms:
     def value(self, record: ArrayLike) -> int:
         """Clauses that a record of d bits satisfies."""
         return self.constant + int(self.weights[self.holds(record)].sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name, arrays included."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def _whole_array(field: str, values: ArrayLike, dimensions: int) -> NDArray[Any]:
