@@ -235,3 +235,9 @@ def test_checks_hold_without_asserts() -> None:
     command = [sys.executable, "-O", "-W", "error", "-c", OPTIMISED]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "7"]
+
+
+def test_test_files_have_names_of_their_own() -> None:
+    """Without packages in tests/, two files of one name are one module."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
