@@ -7,22 +7,19 @@ combined once. Records are taken in blocks that stay in a core's cache. Nothing 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from confide.numerics.compiled import kernel
 
 __all__ = ["BLOCK", "add_record", "count_queries", "weigh_queries"]
 
-_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 
 BLOCK = 256
 """Words of each attribute that are worked on together."""
-
-
-def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
 
 
 def _ones(_typing: Any, _word: Any) -> Any:
@@ -37,7 +34,7 @@ def _ones(_typing: Any, _word: Any) -> Any:
 ones = cast("Callable[[Any], Any]", intrinsic(_ones))
 
 
-@_compiled
+@kernel
 def _same_start(index: np.ndarray, bits: np.ndarray, one: int, other: int, count: int) -> bool:
     for place in range(count):
         if index[one, place] != index[other, place] or bits[one, place] != bits[other, place]:
@@ -45,7 +42,7 @@ def _same_start(index: np.ndarray, bits: np.ndarray, one: int, other: int, count
     return bool(index[other, count] >= 0 and (count + 1 == index.shape[1] or index[other, count + 1] < 0))
 
 
-@_compiled
+@kernel
 def count_queries(
     words: np.ndarray, starts: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool,
     out: np.ndarray,
@@ -107,7 +104,7 @@ def count_queries(
                 out[query] += weights[block] * np.int64(total)
 
 
-@_compiled
+@kernel
 def weigh_queries(
     words: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool, first: int, last: int,
     out: np.ndarray,
@@ -145,7 +142,7 @@ def weigh_queries(
         out[query] = total
 
 
-@_compiled
+@kernel
 def add_record(index: np.ndarray, bits: np.ndarray, parity: bool, record: np.ndarray, total: np.ndarray) -> None:
     """total += q(record), in place.
 

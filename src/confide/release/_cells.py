@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
 __all__ = ["answer_groups", "key_groups", "number_distinct", "pack_rows"]
 
-_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+from confide.numerics.compiled import kernel
 
 
-def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
-
-
-@_compiled
+@kernel
 def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, table: np.ndarray) -> int:
     """The distinct rows, in the order in which they come first.
 
@@ -58,7 +50,7 @@ def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, t
     return found
 
 
-@_compiled
+@kernel
 def pack_rows(
     cells: np.ndarray, rows: np.ndarray, starts: np.ndarray, attributes: np.ndarray, words: np.ndarray, word: int
 ) -> None:
@@ -80,7 +72,7 @@ def pack_rows(
                 words[attribute, at] |= bit
 
 
-@_compiled
+@kernel
 def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
     """Each query's choice of columns as one number; its columns are the digits to the base none + 1.
 
@@ -100,7 +92,7 @@ def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.nda
         keys[query] = key
 
 
-@_compiled
+@kernel
 def answer_groups(
     columns: np.ndarray, weights: np.ndarray, sizes: np.ndarray, members: np.ndarray, groups: np.ndarray,
     order: np.ndarray, index: np.ndarray, bits: np.ndarray, column_of: np.ndarray, cell_of: np.ndarray,

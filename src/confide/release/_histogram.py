@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
+from confide.numerics.compiled import kernel
 from confide.release.walsh import (
-    _compiled,
     conjunction_sums,
     cube_scale,
     cube_sum,
@@ -164,7 +164,7 @@ def cubes_of(workload: Workload, blocks: Blocks, chosen: _Integers) -> Cubes:
                  np.concatenate([empty, *bases]), np.concatenate([empty, *frees]))
 
 
-@_compiled
+@kernel
 def _replay(
     cells: _Floats, starts: _Integers, block: _Integers, ends: _Integers, base: _Integers, free: _Integers,
     targets: _Floats, passes: int, close: float, weights: _Floats,

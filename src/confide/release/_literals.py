@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
 __all__ = ["first_of", "tidy"]
 
-_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+from confide.numerics.compiled import kernel
 
 
-def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
-
-
-@_compiled
+@kernel
 def tidy(index: np.ndarray, bits: np.ndarray, parity: bool, state: np.ndarray) -> None:
     """Sort each query's literals, -1 last, and drop its repeated ones: of a parity, both of a pair.
 
@@ -59,7 +51,7 @@ def tidy(index: np.ndarray, bits: np.ndarray, parity: bool, state: np.ndarray) -
                 bits[query, place] = True
 
 
-@_compiled
+@kernel
 def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     """Mark each key that no earlier one equals.
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of, positive, whole
@@ -29,7 +28,15 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
-from confide.release._custodian import check_answers, check_scale, check_schema, records_of, settle
+from confide.release._custodian import (
+    check_answers,
+    check_scale,
+    check_schema,
+    no_shares,
+    records_of,
+    settle,
+    true_errors,
+)
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import CALCULATORS, Calculator
 from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
@@ -306,9 +313,8 @@ class DualQuery(Mechanism):
                           "records", UserWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
-            errors = np.abs(satisfied / self.rounds - read.counts / self.n)
-            diagnostics = {"max_error": float(errors.max()), "mean_error": float(errors.mean())}
-        return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
+            diagnostics = true_errors(satisfied / self.rounds, read.counts, self.n)
+        return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
                              diagnostics=diagnostics)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:

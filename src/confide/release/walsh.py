@@ -11,26 +11,19 @@ Source: spec query_release C and E3 (with the sign that the print lacks).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from confide.numerics.compiled import kernel
 
 __all__ = ["conjunction_sums", "cube_scale", "cube_sum", "parity_sums", "transform"]
 
-_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _TILE = 1 << 12  # doubles that stay in the fastest cache while the short strides are done
 
 
-def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
-
-
-@_compiled
+@kernel
 def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> None:
     """Butterflies of the strides first, 2 first, ... below last, within [begin, end)."""
     step = first
@@ -42,7 +35,7 @@ def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> No
         step *= 2
 
 
-@_compiled
+@kernel
 def transform(values: _Floats, starts: _Integers) -> None:
     """The Walsh-Hadamard transform of each histogram, in place; twice gives 2^d times the histogram back.
 
@@ -58,7 +51,7 @@ def transform(values: _Floats, starts: _Integers) -> None:
         _strides(values, begin, end, tile, end - begin)
 
 
-@_compiled
+@kernel
 def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
     """Sum over the cells base | s for all subsets s of the bits `free`.
 
@@ -80,7 +73,7 @@ def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
             return total
 
 
-@_compiled
+@kernel
 def cube_scale(cells: _Floats, origin: int, base: int, free: int, factor: float, shift: float) -> None:
     """cells <- factor cells + shift over the same cells."""
     run = ~free & (free + 1)
@@ -95,7 +88,7 @@ def cube_scale(cells: _Floats, origin: int, base: int, free: int, factor: float,
             return
 
 
-@_compiled
+@kernel
 def conjunction_sums(
     spectrum: _Floats, origins: _Integers, places: NDArray[np.int32], bits: NDArray[np.bool_]
 ) -> _Floats:
@@ -132,7 +125,7 @@ def conjunction_sums(
     return out
 
 
-@_compiled
+@kernel
 def parity_sums(spectrum: _Floats, origins: _Integers, places: NDArray[np.int32]) -> _Floats:
     """The mass of the cells with an even number of ones at the places of each query: (whole + F[S]) / 2.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics import map_blocks
-from confide.release.marginal_fit.public_coins import compiled
+from confide.numerics.compiled import kernel
 
 __all__ = ["Candidates", "Counter", "count_cells"]
 
@@ -160,7 +160,7 @@ def _moments(
     return np.diagonal(found).copy(), found, triple.astype(np.int64)
 
 
-@compiled
+@kernel
 def count_cells(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], members: NDArray[np.int64], starts: NDArray[np.int64],
     sizes: NDArray[np.int64], out: NDArray[np.int64],

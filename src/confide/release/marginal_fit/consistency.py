@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.release.marginal_fit.public_coins import compiled
+from confide.numerics.compiled import kernel
 
 __all__ = ["RawTable", "consistent", "project_simplex", "simplex"]
 
@@ -20,7 +20,7 @@ _ROUNDS = 6  # of iterative proportional fitting
 _SPREAD = 0.01  # of independent columns in an estimate, so that no margin is asked of cells that are all 0
 
 
-@compiled
+@kernel
 def project_simplex(values: NDArray[np.float64]) -> None:
     """Replace values (any finite numbers) by the nearest distribution in Euclidean distance, in place.
 

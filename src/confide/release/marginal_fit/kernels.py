@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.release.marginal_fit.public_coins import coin, compiled
+from confide.numerics.compiled import kernel
+from confide.release.marginal_fit.public_coins import coin
 
 __all__ = ["cells_of", "effective_size", "gibbs", "rake", "resample"]
 
@@ -19,7 +20,7 @@ _Integers = NDArray[np.int64]
 _Cells = NDArray[np.uint16]
 
 
-@compiled
+@kernel
 def cells_of(columns: _Cells, members: _Integers, strides: _Integers, out: _Cells) -> None:
     """Which cell of each table each row lies in; out (t, N) is filled.
 
@@ -37,7 +38,7 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, out: _Cell
             out[t, i] = first[i] * a + second[i] * b + third[i] * c
 
 
-@compiled
+@kernel
 def effective_size(weights: _Reals) -> float:
     """(sum w)^2 / sum w^2."""
     total, squares = 0.0, 0.0
@@ -47,7 +48,7 @@ def effective_size(weights: _Reals) -> float:
     return total * total / squares if squares > 0 else 0.0
 
 
-@compiled
+@kernel
 def rake(
     cells: _Cells, starts: _Integers, targets: _Reals, psi: _Reals, weights: _Reals, sweeps: int, floor: float,
     cap: float, least_size: float,
@@ -127,7 +128,7 @@ def rake(
     return misfit, size
 
 
-@compiled
+@kernel
 def resample(rows: _Cells, weights: _Reals, start: float, out: _Cells) -> None:
     """Systematic resampling: out (N, m) holds rows in proportion to their weights, in their order.
 
@@ -152,7 +153,7 @@ def resample(rows: _Cells, weights: _Reals, start: float, out: _Cells) -> None:
             out[k, j] = rows[i, j]
 
 
-@compiled
+@kernel
 def gibbs(
     rows: _Cells, first: int, step: int, last: int, sizes: _Integers, starts: _Integers, places: _Integers,
     partners: _Integers, strides: _Integers, factors: _Reals, key: np.uint64,

@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
@@ -32,6 +31,7 @@ from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
+from confide.release._custodian import no_shares
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Candidates
 from confide.release.marginal_fit.consistency import RawTable, consistent
@@ -251,7 +251,7 @@ class MarginalFit(Mechanism):
         board = fit.billboard()
         for doubt in board.warnings:
             warnings.warn(doubt, UserWarning, stacklevel=2)
-        return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
+        return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
                              diagnostics=self._diagnostics(board, codes))
 
     def _codes(self, data: Any) -> Codes:

@@ -10,27 +10,19 @@ Source: Steele, Lea and Flood 2014, Figure 15.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["coin", "compiled", "key_of", "normals", "permutation", "uniforms"]
+from confide.numerics.compiled import kernel
 
-_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+__all__ = ["coin", "key_of", "normals", "permutation", "uniforms"]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _BITS = 2.0**-53
-
-
-def compiled(function: _Compiled) -> _Compiled:
-    """A kernel: compiled once, kept on disk, and running beside other threads."""
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
 
 
 def key_of(seed: int, *name: str | int) -> np.uint64:
@@ -44,7 +36,7 @@ def key_of(seed: int, *name: str | int) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little"))
 
 
-@compiled
+@kernel
 def coin(key: np.uint64, position: np.uint64) -> float:
     """A uniform number in [0, 1): one of the 2^53 multiples of 2^-53."""
     z = key + (position + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

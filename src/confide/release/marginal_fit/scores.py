@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics import map_blocks
+from confide.numerics.compiled import kernel
 from confide.release.marginal_fit.candidates import Candidates, Counter
 from confide.release.marginal_fit.consistency import project_simplex
-from confide.release.marginal_fit.public_coins import compiled, key_of, normals
+from confide.release.marginal_fit.public_coins import key_of, normals
 
 __all__ = ["SENSITIVITY", "UNITS", "penalty_of", "scores", "true_tables", "whole_weights"]
 
@@ -36,7 +37,7 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     return np.rint(weights * math.ldexp(n, UNITS)).astype(np.int64)
 
 
-@compiled
+@kernel
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:
@@ -59,7 +60,7 @@ def penalty_of(
     return distance
 
 
-@compiled
+@kernel
 def _score_cells(
     model: NDArray[np.int64], true: NDArray[np.int32], starts: NDArray[np.int64], first: int, units: int, total: float,
     deviation: float, noise: NDArray[np.float64], out: NDArray[np.int64],
