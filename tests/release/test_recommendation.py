@@ -159,7 +159,7 @@ CLASSES = (1, 6)  # independent columns, and columns that latent classes tie tog
 def test_the_advice_between_noise_and_fit_is_measured(schema: Schema, n: int, classes: int) -> None:
     """Far on either side of where the advice changes, what is advised is what is better on average."""
     data = made_up_table(schema, n, seed=3, classes=classes)
-    fit = MarginalFit.for_budget(schema, n, 1.0, 1e-6)
+    fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema)
     counts = [10, 30, 100, 300, 1_000, 1_500]
     advised = [ask(schema, n, count).method for count in counts]
     assert advised[0] == "gaussian"

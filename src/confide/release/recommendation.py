@@ -108,7 +108,8 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: MarginalFit.for_budget(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema),
+             gaussian if pure else ""),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),

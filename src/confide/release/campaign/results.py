@@ -20,7 +20,7 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
-from confide.release.rows import bits_table, cells_table
+from confide.release.rows import bits_table
 from confide.release.schema import Schema
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
@@ -119,7 +119,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
         case MWEMBillboard():
             return bits_table(board.rows(count), schema)
         case FittedMarginals():
-            return cells_table(board.rows(count).cells, schema)
+            return board.rows(count)
     return None
 
 

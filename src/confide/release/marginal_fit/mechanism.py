@@ -11,8 +11,7 @@ Source: spec query_release D6; the idea of measuring adaptively chosen marginals
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -91,7 +90,7 @@ class MarginalFit(Mechanism):
         >>> from confide.privacy.noise import Noise
         >>> from confide.release import Schema, Workload
         >>> records = np.repeat(np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint16), 5000, axis=0)
-        >>> fit = MarginalFit.for_budget(Schema.bits(3), 10_000, epsilon=1.0, delta=1e-6, tables=3, population=2000)
+        >>> fit = MarginalFit.for_budget(10_000, 1.0, 1e-6, schema=Schema.bits(3), tables=3, population=2000)
         >>> board = fit.run(Codes(schema=fit.schema, cells=records), Noise.simulated(1)).billboard
         >>> pairs = Workload.complete(fit.schema, width=2)
         >>> bool(np.abs(board.answers(pairs) - [0.5, 0.0, 0.0]).max() < 0.01)
@@ -143,23 +142,23 @@ class MarginalFit(Mechanism):
 
     @classmethod
     def for_budget(
-        cls, schema: Schema, n: int, epsilon: float, delta: float, *, tables: int | None = None,
+        cls, n: int, epsilon: float, delta: float, *, schema: Schema, tables: int | None = None,
         widths: tuple[int, ...] | None = None, **rest: Any,
     ) -> Self:
         """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
 
         Args:
-            schema: the public columns.
             n: records.
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
+            schema: the public columns.
             tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
             widths: pairs and triples up to 60 columns, then pairs.
             rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
 
         Example:
             >>> from confide.release import Schema
-            >>> fit = MarginalFit.for_budget(Schema.bits(10), 1000, 1.0, 1e-6)
+            >>> fit = MarginalFit.for_budget(1000, 1.0, 1e-6, schema=Schema.bits(10))
             >>> fit.tables, round(fit.rho, 5)
             (80, 0.02436)
         """
@@ -215,15 +214,14 @@ class MarginalFit(Mechanism):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, charge: Callable[[Sequence[Event]], object] | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
     ) -> Outcome | SimulatedOutcome:
         """All measurements and fits. Nothing is refused once the first draw was made.
 
         Args:
-            data: `Codes` of the schema, or a table, in which an unusable record becomes the null record.
+            data: `Codes` of the schema, or a table of n rows of it. A value that its column does not accept is refused;
+                encode the table beforehand where it shall count as the null record.
             noise: `Noise.secure()` for a release.
-            charge: called with `events()` before the data is touched, such as a ledger's; it may refuse.
             progress: told the tables measured and all of them.
 
         Returns:
@@ -231,11 +229,9 @@ class MarginalFit(Mechanism):
             tables as diagnostics.
 
         Raises:
-            InvalidInput: not n records of this schema.
+            InvalidInput: not n records of this schema, or a table that cannot be encoded.
         """
         source = as_noise(noise)
-        if charge is not None:
-            charge(self.events())
         codes = self._codes(data)
         cells, counts = codes.distinct()
         columns = np.ascontiguousarray(cells.T)
@@ -249,13 +245,11 @@ class MarginalFit(Mechanism):
             if progress is not None:
                 progress(len(fit.chosen), self.tables)
         board = fit.billboard()
-        for doubt in board.warnings:
-            warnings.warn(doubt, UserWarning, stacklevel=2)
         return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
                              diagnostics=self._diagnostics(board, codes))
 
     def _codes(self, data: Any) -> Codes:
-        codes = data if isinstance(data, Codes) else self.schema.encode(data, records=self.n, unusable="null")
+        codes = data if isinstance(data, Codes) else self.schema.encode(data)
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
         if codes.records != self.n:
