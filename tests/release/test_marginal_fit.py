@@ -45,7 +45,10 @@ def test_the_budget_is_what_the_events_add_up_to() -> None:
     spent = Accountant(fit.events()).rho()
     assert spent == pytest.approx(fit.rho, rel=1e-12)
     assert ZCDP(spent).delta_at(1.0) <= 1e-6
-    assert [event.label for event in fit.events()] == ["one-way tables", "choices of tables", "chosen tables"]
+    assert [event.label for event in fit.events()] == ["one-way tables", "what follows from them"]
+    fixed = MarginalFit.for_budget(N, 1.0, 1e-6, schema=SMALL, tables=10)
+    assert Accountant(fixed.events()).rho() == pytest.approx(spent, rel=1e-12)
+    assert [event.label for event in fixed.events()] == ["one-way tables", "choices of tables", "chosen tables"]
 
 
 def test_privacy_is_a_guarantee_of_the_plan() -> None:
@@ -66,6 +69,38 @@ def test_without_tables_all_goes_to_the_columns_and_the_rows_are_independent() -
             np.add.at(joint, (found.cells[:, a], found.cells[:, b]), found.weights)
             np.testing.assert_allclose(joint.sum(axis=1), ones[a], atol=1e-4)
             np.testing.assert_allclose(joint, np.multiply.outer(ones[a], ones[b]), atol=4 / 20_000**0.5)
+
+
+# ---- tables that the run chooses
+
+
+OPEN = replace(FIT, tables=None)
+
+
+@pytest.mark.parametrize(("rho", "most"), [(1e-4, 0), (1e-3, 5), (1.0, 20), (100.0, 20)])
+def test_more_is_measured_where_noise_is_small(rho: float, most: int) -> None:
+    """T and the shares follow from the released one-way tables alone, and what is spent is what the events say."""
+    fit = replace(OPEN, rho=rho)
+    found = run(fit, codes(N))
+    m = len(SMALL.sizes)
+    ones = found.tables.raw(SMALL.sizes)[:m]
+    after = fit.follow(ones)
+    again = m if after.again else 0
+    assert len(found.tables) == m + again + after.tables
+    assert min(1, most) <= after.tables <= most
+    assert after.tables == 20 or rho < 1
+    assert found.tables.sigmas.tolist() == [after.one_way] * m + [after.again] * again + [after.sigma] * after.tables
+    spent, stated = Accountant(after.events()).rho(), Accountant(fit.events()).rho()
+    assert stated == pytest.approx(rho, rel=1e-12)
+    assert 1 - 1e-9 < spent / stated <= 1 + 1e-12
+    fit.check(found)
+    if after.tables:
+        with pytest.raises(InvalidInput, match="billboard"):
+            replace(OPEN, rho=2 * rho).check(found)
+
+
+def test_the_choice_is_given_released_tables_alone() -> None:
+    assert list(inspect.signature(MarginalFit.follow).parameters) == ["self", "one_way"]
 
 
 # ---- what it refuses
@@ -260,7 +295,7 @@ def test_nothing_of_the_fit_takes_data() -> None:
     """The public half of a run is a class of its own, which is given measurements and the plan."""
     from confide.release.marginal_fit import mechanism
 
-    assert list(inspect.signature(mechanism._Fit.__init__).parameters) == ["self", "plan", "one_way"]
+    assert list(inspect.signature(mechanism._Fit.__init__).parameters) == ["self", "plan", "after", "one_way"]
     assert list(inspect.signature(mechanism._Fit.learn).parameters) == ["self", "measured"]
 
 
@@ -352,6 +387,6 @@ def test_many_weak_dependencies_of_bits() -> None:
         fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema, tables=tables)
         error = np.abs(run(fit, records).answers(workload) - truth)
         found[tables] = (error.mean(), error.max())
-    assert MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema).tables == 400
+    assert MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema).split.tables == 400
     assert found[400][0] < 0.5 * found[100][0] < 0.25 * found[0][0]
     assert found[400][1] < 0.02

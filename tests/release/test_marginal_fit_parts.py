@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -11,13 +12,15 @@ from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, Refused
 from confide.privacy.accounting import Accountant
+from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise.simulated import study_generator
 from confide.release import Schema, Workload
 from confide.release.marginal_fit import MeasuredTables
 from confide.release.marginal_fit.candidates import Candidates, Counter, count_cells
+from confide.release.marginal_fit.choice import Choice, choose, most_tables, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent, simplex
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
-from confide.release.marginal_fit.plan import check_columns, default_tables, split
+from confide.release.marginal_fit.plan import check_columns, chosen_split, open_events, split
 from confide.release.marginal_fit.population import equal_rows, merged
 from confide.release.marginal_fit.public_coins import coin, key_of, normals, permutation, uniforms
 from confide.release.marginal_fit.scores import SENSITIVITY, UNITS, penalty_of, scores, true_tables, whole_weights
@@ -67,8 +70,51 @@ def test_columns_beyond_the_limits_are_refused_by_name() -> None:
 
 
 def test_small_columns_get_more_tables() -> None:
-    assert default_tables((2, 4, 1, 3)) == 24
-    assert default_tables((2, 5, 1, 3)) == 6
+    assert usual_tables((2, 4, 1, 3), 1000) == 24
+    assert usual_tables((2, 5, 1, 3), 1000) == 6
+    assert usual_tables((2, 5, 1, 3), 4) == 4
+    assert most_tables((2, 4, 1, 3), 1000) == most_tables((2, 5, 1, 3), 1000) == 24
+    assert most_tables((3,), 0) == 0
+
+
+@given(st.floats(1e-6, 1e3), st.integers(1, 60), st.integers(0, 480), st.integers(1, 31))
+@settings(max_examples=25, deadline=None)
+def test_what_follows_never_costs_more_than_was_charged(rho: float, columns: int, tables: int, part: int) -> None:
+    """Whatever is chosen after the first tables, in exact fractions; and next to nothing is left over."""
+    choice = Choice(tables, max(0.1, part / 32))
+    found, stated = chosen_split(rho, columns, 0.1, 0.1, choice), open_events(rho, 0.1)
+    spent = [Fraction(0), Fraction(0)]
+    spent[0] += columns / Fraction(found.one_way) ** 2
+    if found.again:
+        spent[1] += columns / Fraction(found.again) ** 2
+    if tables:
+        spent[1] += tables / Fraction(found.sigma) ** 2 + tables * Fraction(found.epsilon) ** 2 / 8
+    for each, event in zip(spent, stated, strict=True):
+        assert isinstance(event, ZCDPEvent)
+        assert (1 - 1e-9) * event.rho <= each <= event.rho
+    assert Fraction(stated[0].rho) + Fraction(stated[1].rho) <= Fraction(rho) * (1 + Fraction(1, 2**50))
+
+
+def laws(sizes: tuple[int, ...]) -> dict[tuple[int, ...], np.ndarray]:
+    return {(j,): np.full(size, 1 / size) for j, size in enumerate(sizes)}
+
+
+def test_tables_are_as_many_as_their_noise_is_small() -> None:
+    """T falls and the share of the one-way tables rises as noise does; without a candidate there is no table."""
+    sizes = (3, 4, 6, 2, 5)
+    candidates = Candidates.of(sizes, (2, 3), 1000)
+    found = [choose(laws(sizes), candidates, sizes=sizes, n=n, rho=0.1, one_way=0.1, selection=0.1, seed=0)
+             for n in (10, 100, 300, 1000, 3000, 10_000, 10**6)]
+    tables, shares = [each.tables for each in found], [each.one_way for each in found]
+    assert tables == sorted(tables)
+    assert shares == sorted(shares, reverse=True)
+    assert found[0] == Choice(0, 1.0)
+    assert (tables[-1], shares[-1]) == (20, 0.15625)
+    assert 2 in tables
+    assert 10 in tables
+    lone = choose(laws((3,)), Candidates.of((3,), (2,), 100), sizes=(3,), n=10**6, rho=1.0, one_way=0.1, selection=0.1,
+                  seed=0)
+    assert lone == Choice(0, 1.0)
 
 
 # ---- candidates and scores

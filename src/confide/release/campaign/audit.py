@@ -106,7 +106,9 @@ def tiny(it: Mechanism) -> Mechanism:
             return replace(it, dual_query=game, rho_mea=0.5, measured=4, listed=None,
                            rho_sel=0.1 if it.selection == "private" else 0.0)
         case MarginalFit():
-            return replace(it, n=_RECORDS, schema=_TINY, rho=0.5, tables=min(4, it.tables), batches=2, population=200,
+            # A run that chooses T takes much of it where much is spent, and little tells it apart from its neighbours.
+            return replace(it, n=_RECORDS, schema=_TINY, rho=0.5 if it.tables is not None else 2.0,
+                           tables=None if it.tables is None else min(4, it.tables), batches=2, population=200,
                            widths=(2, 3))
         case MWEM():
             return MWEM(**both, rounds=5, epsilon=2.0, form=it.form, passes=it.passes)
@@ -216,7 +218,7 @@ def own_rho(it: Mechanism) -> float:
             return own_rho(it.dual_query) + it.rho_sel + it.rho_mea
         case MarginalFit():
             parts, columns = it.split, sum(size > 1 for size in it.schema.sizes)
-            chosen = it.tables * (parts.epsilon**2 / 8 + 1 / parts.sigma**2) if it.tables else 0.0
+            chosen = parts.tables * (parts.epsilon**2 / 8 + 1 / parts.sigma**2) if parts.tables else 0.0
             return columns / parts.one_way**2 + chosen
         case MWEM():
             return 5 * it.epsilon**2 / (32 * it.rounds)

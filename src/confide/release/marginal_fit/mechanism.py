@@ -33,6 +33,7 @@ from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Candidates
+from confide.release.marginal_fit.choice import LARGEST_SHARE, Choice, choose, most_tables, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables
@@ -41,8 +42,9 @@ from confide.release.marginal_fit.plan import (
     MOST_TRIPLED,
     Split,
     check_columns,
-    default_tables,
+    chosen_split,
     default_widths,
+    open_events,
     split,
 )
 from confide.release.marginal_fit.population import merged
@@ -70,7 +72,8 @@ class MarginalFit(Mechanism):
         n: records, public.
         schema: the public columns.
         rho: the cost of a run in zCDP, > 0.
-        tables: T, how many tables are chosen and measured; 0 for one-way tables alone.
+        tables: T, how many tables are chosen and measured; 0 for one-way tables alone. None lets the run choose it,
+            and what the one-way tables get, from its own first one-way tables: see `events` for why that costs nothing.
         batches: into how many rounds the choices fall; after each one the population is fitted.
         population: N, rows of the population, >= 100.
         one_way: f1, share of rho for the one-way tables, in (0, 1); all of it where there are no others.
@@ -100,7 +103,7 @@ class MarginalFit(Mechanism):
     n: int
     schema: Schema
     rho: float
-    tables: int
+    tables: int | None = None
     batches: int = 5
     population: int = 100_000
     one_way: float = 0.1
@@ -118,7 +121,8 @@ class MarginalFit(Mechanism):
         if not isinstance(self.schema, Schema):
             raise InvalidInput("schema", f"{type(self.schema).__name__} is no Schema", "declare the public columns")
         positive("rho", self.rho)
-        whole("tables", self.tables)
+        if self.tables is not None:
+            whole("tables", self.tables)
         whole("batches", self.batches, at_least=1)
         if whole("population", self.population, at_least=100) > _MOST_ROWS:
             raise InvalidInput("population", f"{self.population} is too large", f"must be at most {_MOST_ROWS}")
@@ -133,11 +137,11 @@ class MarginalFit(Mechanism):
             raise InvalidInput("largest_table", f"{self.largest_table} is too large", f"must be at most {_MOST_CELLS}")
         whole("seed", self.seed)
         fraction("delta", self.delta, zero=True)
-        check_columns(self.schema.sizes, self.widths if self.tables else (2,))
-        if self.tables > len(self.candidates):
+        check_columns(self.schema.sizes, (2,) if self.tables == 0 else self.widths)
+        if (self.tables or 0) > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
                                "measure fewer, or allow larger ones")
-        if not max(self.split.one_way, self.split.sigma) <= LARGEST_SCALE / 2**10:
+        if not max(self.split.one_way, self.split.sigma, self._loudest) <= LARGEST_SCALE / 2**10:
             raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
 
     @classmethod
@@ -152,7 +156,7 @@ class MarginalFit(Mechanism):
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             schema: the public columns.
-            tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
+            tables: T; None lets the run choose it.
             widths: pairs and triples up to 60 columns, then pairs.
             rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
 
@@ -160,16 +164,12 @@ class MarginalFit(Mechanism):
             >>> from confide.release import Schema
             >>> fit = MarginalFit.for_budget(1000, 1.0, 1e-6, schema=Schema.bits(10))
             >>> fit.tables, round(fit.rho, 5)
-            (80, 0.02436)
+            (None, 0.02436)
         """
         sizes = schema.sizes
         columns = sum(size > 1 for size in sizes)
         chosen = default_widths(columns) if widths is None else tuple(widths)
         rho = ZCDP.within(positive("epsilon", epsilon), fraction("delta", delta)).rho
-        if tables is None:
-            check_columns(sizes, chosen)
-            most = rest.get("largest_table", cls.largest_table)
-            tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
         made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
@@ -184,20 +184,53 @@ class MarginalFit(Mechanism):
         """The tables that may be chosen, in lexicographic order of their columns."""
         return Candidates.of(self.schema.sizes, self.widths, self.largest_table)
 
+    @property
+    def _columns(self) -> int:
+        """m, those that tell anything."""
+        return sum(size > 1 for size in self.schema.sizes)
+
     @cached_property
     def split(self) -> Split:
-        """Noise and selections, and what they cost."""
-        columns = sum(size > 1 for size in self.schema.sizes)
-        return split(self.rho, columns, self.tables, self.one_way, self.selection)
+        """Noise and selections, and what they cost; with T = 2m, or 8m where no column has more than 4 cells, where the
+        run chooses T.
+        """
+        tables = self.tables
+        if tables is None:
+            tables = usual_tables(self.schema.sizes, len(self.candidates))
+        return split(self.rho, self._columns, tables, self.one_way, self.selection)
 
     @property
-    def batch(self) -> int:
-        """B, tables that are chosen between two fits."""
-        return -(-self.tables // self.batches)
+    def _loudest(self) -> float:
+        """The largest sigma that a run may choose."""
+        most = most_tables(self.schema.sizes, len(self.candidates))
+        if self.tables is not None or not most:
+            return 0.0
+        loud = Choice(most, max(self.one_way, LARGEST_SHARE))
+        return chosen_split(self.rho, self._columns, self.one_way, self.selection, loud).sigma
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        """How a run goes on after its first one-way tables, from these and public facts alone.
+
+        Args:
+            one_way: as they were released.
+        """
+        if self.tables is not None:
+            return self.split
+        choice = choose(
+            consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
+            one_way=self.one_way, selection=self.selection, seed=self.seed)
+        return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
     def events(self) -> tuple[Event, ...]:
-        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can."""
-        return self.split.events()
+        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can.
+
+        Where the run chooses T: the first one-way tables, and all that follows them. T and the shares of the rest are a
+        function of these tables as released. For each outcome of theirs, what follows is a mechanism with the same
+        bound on its rho; so the run is an adaptive composition of two mechanisms whose costs are fixed beforehand, and
+        the sum holds without knowing T. No cost depends on an outcome, so that not even a filter's stopping rule is
+        needed; as a spend of a filter, the sum is what is charged.
+        """
+        return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
     def guarantees(self) -> Guarantees:
         account = Accountant(self.events())
@@ -235,15 +268,19 @@ class MarginalFit(Mechanism):
         codes = self._codes(data)
         cells, counts = codes.distinct()
         columns = np.ascontiguousarray(cells.T)
-        raw = self._measure_one_way(columns, counts, source)
-        fit = _Fit(self, raw)
-        private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
+        raw = self._measure_one_way(columns, counts, self.split.one_way, "one-way", source)
+        after = self.follow(raw)
+        if after.again:
+            raw += self._measure_one_way(columns, counts, after.again, "again", source)
+        fit = _Fit(self, after, raw)
+        private = true_tables(columns, counts, self.candidates, fit.sizes) if after.tables else []
         free = np.ones(len(self.candidates), dtype=np.bool_)
-        while len(fit.chosen) < self.tables:
+        while len(fit.chosen) < after.tables:
             told = self._scores(fit, private)
-            fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
+            picked = self._choose(told, free, fit, source)
+            fit.learn([self._measure(at, columns, counts, after.sigma, source) for at in picked])
             if progress is not None:
-                progress(len(fit.chosen), self.tables)
+                progress(len(fit.chosen), after.tables)
         board = fit.billboard()
         return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
                              diagnostics=self._diagnostics(board, codes))
@@ -257,13 +294,13 @@ class MarginalFit(Mechanism):
         return codes
 
     def _measure_one_way(
-        self, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+        self, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, stream: str, source: Noise
     ) -> list[RawTable]:
-        sigma, raw = self.split.one_way, []
+        raw = []
         for j, size in enumerate(self.schema.sizes):
             if size > 1:
                 table = _table(columns, counts, (j,), (size,))
-                noisy = source.discrete_gaussian(sigma, size, stream=("one-way", j), center=table)
+                noisy = source.discrete_gaussian(sigma, size, stream=(stream, j), center=table)
                 raw.append(RawTable((j,), noisy, sigma))
         return raw
 
@@ -271,16 +308,16 @@ class MarginalFit(Mechanism):
         """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
         rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
         return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
-                      self.n, self.split.sigma, self.seed, fit.batches)
+                      self.n, fit.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
         allowed, picked = free.copy(), list[int]()
-        for t in range(len(fit.chosen), min(self.tables, len(fit.chosen) + self.batch)):
+        for t in range(len(fit.chosen), min(fit.split.tables, len(fit.chosen) + fit.batch)):
             if not allowed.any():
                 allowed = free.copy()
             places = np.flatnonzero(allowed)
-            drawn = exponential_mechanism(told[places], self.split.epsilon, SENSITIVITY, source, stream=("choose", t))
+            drawn = exponential_mechanism(told[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t))
             at = int(places[drawn[0]])
             picked.append(at)
             free[at] = False
@@ -288,9 +325,9 @@ class MarginalFit(Mechanism):
         return picked
 
     def _measure(
-        self, at: int, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+        self, at: int, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, source: Noise
     ) -> RawTable:
-        members, sigma = self.candidates.columns(at), self.split.sigma
+        members = self.candidates.columns(at)
         shape = tuple(self.schema.sizes[j] for j in members)
         table = _table(columns, counts, members, shape)
         return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
@@ -331,21 +368,25 @@ class MarginalFit(Mechanism):
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
-        columns = sum(size > 1 for size in self.schema.sizes)
-        expected = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
-        if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + self.tables:
+        first = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
+        if [table.columns for table in raw[: len(first)]] != first:
+            raise InvalidInput("billboard.tables", "are not the plan's", f"must begin with {len(first)} of one column")
+        after = self.follow(raw[: len(first)])
+        expected = first * 2 if after.again else first
+        columns = len(expected)
+        if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + after.tables:
             raise InvalidInput("billboard.tables", "are not the plan's",
-                               f"must be {columns} of one column, then {self.tables}")
+                               f"must be {columns} of one column, then {after.tables}")
         possible = {self.candidates.columns(at) for at in range(len(self.candidates))}
         chosen = [table.columns for table in raw[columns:]]
         if len(set(chosen)) < len(chosen) or not possible.issuperset(chosen):
             raise InvalidInput("billboard.tables", "hold one twice, or one that is no candidate")
-        sigmas = [self.split.one_way] * columns + [self.split.sigma] * self.tables
+        sigmas = [after.one_way] * len(first) + [after.again] * (columns - len(first)) + [after.sigma] * after.tables
         if board.tables.sigmas.tolist() != sigmas:
             raise InvalidInput("billboard.tables", "have other noise than the plan's")
-        fit = _Fit(self, raw[:columns])
-        for first in range(columns, len(raw), max(1, self.batch)):
-            fit.learn(raw[first : first + self.batch])
+        fit = _Fit(self, after, raw[:columns])
+        for start in range(columns, len(raw), max(1, fit.batch)):
+            fit.learn(raw[start : start + fit.batch])
         again = fit.billboard()
         if not (np.array_equal(again.cells, board.cells) and np.array_equal(again.weights, board.weights)
                 and (again.misfit, again.diversity) == (board.misfit, board.diversity)):
@@ -362,8 +403,10 @@ class MarginalFit(Mechanism):
 class _Fit:
     """The public half of a run: what follows from measurements, the plan and its seed."""
 
-    def __init__(self, plan: MarginalFit, one_way: list[RawTable]) -> None:
+    def __init__(self, plan: MarginalFit, after: Split, one_way: list[RawTable]) -> None:
         self.plan = plan
+        self.split = after
+        self.batch = -(-after.tables // plan.batches)  # B, tables that are chosen between two fits
         self.sizes = np.array(plan.schema.sizes, dtype=np.int64)
         self.raw = list(one_way)
         self.chosen: list[tuple[int, ...]] = []
@@ -378,7 +421,7 @@ class _Fit:
         self.chosen += [table.columns for table in measured]
         self.batches += 1
         targets = consistent(self.raw, self.plan.n)
-        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.plan.tables)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
