@@ -132,8 +132,11 @@ def test_too_many_columns_name_what_would_do() -> None:
     assert MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(61)).widths == (2,)
     with pytest.raises(Refused, match=r"widths=\(2,\)"):
         MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(61), widths=(2, 3))
+    wide = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=60, bins=60) for j in range(300)))
+    with pytest.raises(Refused, match="161,460,000 cells"):
+        MarginalFit.for_budget(100, 1.0, 1e-6, schema=wide)
     with pytest.raises(Refused, match="DualQuery"):
-        MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(301))
+        MarginalFit.for_budget(100, 1.0, 1e-6, schema=Schema.bits(501))
 
 
 def test_data_that_is_not_the_plans() -> None:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
@@ -47,7 +47,7 @@ from confide.release.marginal_fit.plan import (
     open_events,
     split,
 )
-from confide.release.marginal_fit.population import merged
+from confide.release.marginal_fit.population import merged, merged_columns
 from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
 from confide.release.schema import Schema
 
@@ -57,6 +57,7 @@ _UNIT = Unit.RECORD_REPLACED
 _MOST_RECORDS = 2**31 - 1  # counts of candidate tables are kept in 32 bits
 _MOST_ROWS = 10**7  # of the population
 _MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
+_MOST_CANDIDATES = 2**26  # cells of all candidate tables, which are held in 32 bits each
 _FAILURE = 0.05  # of the certificate
 
 
@@ -85,7 +86,8 @@ class MarginalFit(Mechanism):
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
-        Refused: more columns than all triples, or all pairs, can be scored of.
+        Refused: more columns than all triples, or all pairs, can be scored of; or candidates with more than 2^26 cells
+            together.
 
     Source: spec query_release D6.
 
@@ -138,6 +140,9 @@ class MarginalFit(Mechanism):
         whole("seed", self.seed)
         fraction("delta", self.delta, zero=True)
         check_columns(self.schema.sizes, (2,) if self.tables == 0 else self.widths)
+        if self.tables != 0 and (cells := int(self.candidates.starts[-1])) > _MOST_CANDIDATES:
+            raise Refused(f"the candidate tables have {cells:,} cells together",
+                          f"at most {_MOST_CANDIDATES:,}; lower largest_table, take wider bins, or widths=(2,)")
         if (self.tables or 0) > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
                                "measure fewer, or allow larger ones")
@@ -266,8 +271,7 @@ class MarginalFit(Mechanism):
         """
         source = as_noise(noise)
         codes = self._codes(data)
-        cells, counts = codes.distinct()
-        columns = np.ascontiguousarray(cells.T)
+        columns, counts = _distinct(codes)
         raw = self._measure_one_way(columns, counts, self.split.one_way, "one-way", source)
         after = self.follow(raw)
         if after.again:
@@ -282,8 +286,9 @@ class MarginalFit(Mechanism):
             if progress is not None:
                 progress(len(fit.chosen), after.tables)
         board = fit.billboard()
+        del fit, private  # hundreds of columns: what is not needed any more may go
         return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
-                             diagnostics=self._diagnostics(board, codes))
+                             diagnostics=self._diagnostics(board, columns, counts))
 
     def _codes(self, data: Any) -> Codes:
         codes = data if isinstance(data, Codes) else self.schema.encode(data)
@@ -306,8 +311,8 @@ class MarginalFit(Mechanism):
 
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
         """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
-        rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
-        return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
+        rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
+        return scores(rows, whole_weights(weights, self.n), self.candidates, fit.sizes, private,
                       self.n, fit.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
@@ -332,13 +337,15 @@ class MarginalFit(Mechanism):
         table = _table(columns, counts, members, shape)
         return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
 
-    def _diagnostics(self, board: FittedMarginals, codes: Codes) -> dict[str, float]:
+    def _diagnostics(
+        self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
+    ) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""
-        true, model, ones = np.ascontiguousarray(codes.cells.T), np.ascontiguousarray(board.cells.T), np.ones(self.n)
+        model, shares = np.ascontiguousarray(board.cells.T), counts / self.n
         distances = []
         for table in board.tables.raw(self.schema.sizes):
             shape = table.counts.shape
-            exact = _weigh(true, ones / self.n, table.columns, shape)
+            exact = _weigh(columns, shares, table.columns, shape)
             distances.append(float(np.abs(_weigh(model, board.weights, table.columns, shape) - exact).sum()))
         return {"measured_tables_l1": float(np.mean(distances))}
 
@@ -429,6 +436,12 @@ class _Fit:
         return FittedMarginals(
             schema=self.plan.schema, records=self.plan.n, tables=MeasuredTables.of(self.raw), cells=cells,
             weights=weights, misfit=model.misfit, diversity=min(1.0, model.size / self.plan.population))
+
+
+def _distinct(codes: Codes) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """The distinct records, column by column, and how many there are of each."""
+    cells, counts = codes.distinct()
+    return np.ascontiguousarray(cells.T), counts
 
 
 def _weigh(

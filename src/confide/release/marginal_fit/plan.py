@@ -31,7 +31,7 @@ _UNIT = Unit.RECORD_REPLACED
 MOST_TRIPLED = 60
 """Columns at most of which all triples are candidates."""
 
-MOST_PAIRED = 300
+MOST_PAIRED = 500
 """Columns at most of which all pairs are candidates."""
 
 
