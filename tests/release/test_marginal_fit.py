@@ -77,7 +77,7 @@ def test_without_tables_all_goes_to_the_columns_and_the_rows_are_independent() -
 OPEN = replace(FIT, tables=None)
 
 
-@pytest.mark.parametrize(("rho", "most"), [(1e-4, 0), (1e-3, 5), (1.0, 20), (100.0, 20)])
+@pytest.mark.parametrize(("rho", "most"), [(1e-4, 0), (1e-3, 10), (1.0, 20), (100.0, 20)])
 def test_more_is_measured_where_noise_is_small(rho: float, most: int) -> None:
     """T and the shares follow from the released one-way tables alone, and what is spent is what the events say."""
     fit = replace(OPEN, rho=rho)
@@ -393,3 +393,52 @@ def test_many_weak_dependencies_of_bits() -> None:
     assert MarginalFit.for_budget(n, 1.0, 1e-6, schema=schema).split.tables == 400
     assert found[400][0] < 0.5 * found[100][0] < 0.25 * found[0][0]
     assert found[400][1] < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.05, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("n", [1_000, 5_000, 50_000])
+def test_the_rule_for_t_against_a_fixed_one(n: int, epsilon: float) -> None:
+    """Made-up tables of 20 columns that four classes tie together: far better than T = 2m where noise drowns tables,
+    better where it is small, and never much worse.
+    """
+    draw = study_generator(0, "levels")
+    sizes, classes = draw.integers(2, 9, 20), draw.integers(4, size=n)
+    columns = []
+    for size in sizes.tolist():
+        ends = np.cumsum(draw.dirichlet(np.full(size, 0.5), 4), axis=1)[classes]
+        columns.append(np.minimum((draw.random(n)[:, None] > ends).sum(axis=1), size - 1))
+    schema = Schema(tuple(Levels(column=f"c{j}", levels=tuple(f"v{a}" for a in range(size)))
+                          for j, size in enumerate(sizes.tolist())))
+    records = Codes(schema=schema, cells=np.stack(columns, axis=1).astype(np.uint16))
+    workload = Workload.random(schema, 20_000, seed=5)
+    truth = true_answers(records, workload).fractions
+
+    def average(tables: int | None) -> float:
+        fit = MarginalFit.for_budget(n, epsilon, 1e-5, schema=schema, population=20_000, tables=tables)
+        return float(np.mean([np.abs(run(fit, records, seed).answers(workload) - truth).mean() for seed in range(2)]))
+
+    ratio = average(None) / average(40)
+    assert ratio < 1.15
+    if n * epsilon <= 250:
+        assert ratio < 0.8
+    if n * epsilon >= 50_000:
+        assert ratio < 0.9
+
+
+@pytest.mark.slow
+def test_five_hundred_bits() -> None:
+    """Spec D6, failure mode 3: pairs of 500 bits, six product classes; half the errors of independent columns."""
+    draw, n = study_generator(0, "classes"), 50_000
+    chances, classes = draw.random((6, 500)), draw.integers(6, size=n)
+    cells = np.stack([draw.random(n) < chances[classes, j] for j in range(500)], axis=1).astype(np.uint16)
+    records = Codes(schema=Schema.bits(500), cells=cells)
+    workload = Workload.random(records.schema, 100_000, seed=1)
+    truth = true_answers(records, workload).fractions
+    errors = []
+    for tables in (0, None):
+        fit = MarginalFit.for_budget(n, 1.0, 1e-6, schema=records.schema, tables=tables)
+        error = np.abs(run(fit, records).answers(workload) - truth)
+        errors.append((error.mean(), error.max()))
+    assert errors[1][0] < 0.6 * errors[0][0]
+    assert errors[1][1] < 0.6 * errors[0][1]

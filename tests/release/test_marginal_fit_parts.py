@@ -73,7 +73,7 @@ def test_small_columns_get_more_tables() -> None:
     assert usual_tables((2, 4, 1, 3), 1000) == 24
     assert usual_tables((2, 5, 1, 3), 1000) == 6
     assert usual_tables((2, 5, 1, 3), 4) == 4
-    assert most_tables((2, 4, 1, 3), 1000) == most_tables((2, 5, 1, 3), 1000) == 24
+    assert (most_tables((2, 4, 1, 3), 1000), most_tables((2, 5, 1, 3), 1000)) == (24, 12)
     assert most_tables((3,), 0) == 0
 
 

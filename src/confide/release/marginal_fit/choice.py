@@ -28,9 +28,10 @@ _STEPS = 32  # shares are so many parts of the whole: another machine's last dig
 _SHARE, _SLOPE = 0.15, 0.3  # of the one-way tables: without noise, and how it rises with the penalty
 _HOPELESS = 1.3  # mean penalty from which on no table is worth having
 _WORTH, _CLEAR = 0.7, 0.1  # mean penalty up to which there are as many tables as usual, and more
-_EACH, _FEWEST, _MOST = 2, 0.5, 8  # tables for a column: at middling sizes, at least and at most
+_EACH, _FEWEST, _MOST = 2, 0.5, 4  # tables for a column: at middling sizes, at least and at most
 _GRID = 2.0**-0.25  # from one number of tables to the next smaller one
-_SMALL, _WEAK = 4, 3.0  # cells of a column that tells little, and how many times a penalty counts where all do
+_SMALL, _MOST_SMALL = 4, 8  # cells of a column that tells little, and tables at most where all do
+_WEAK = 2.0  # how many times a penalty counts there
 
 LARGEST_SHARE = 1 - 1 / _STEPS
 """Of one-way tables where there are others."""
@@ -51,12 +52,12 @@ class Choice:
 
 def usual_tables(sizes: tuple[int, ...], candidates: int) -> int:
     """T = 2m, or 8m where all columns have at most 4 cells: small tables tell little each."""
-    return min(candidates, (_MOST if _all_small(sizes) else _EACH) * sum(size > 1 for size in sizes))
+    return min(candidates, (_MOST_SMALL if _all_small(sizes) else _EACH) * sum(size > 1 for size in sizes))
 
 
 def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
-    """The largest T that a run may choose: 8m."""
-    return min(candidates, _MOST * sum(size > 1 for size in sizes))
+    """The largest T that a run may choose: 4m, or 8m where all columns have at most 4 cells."""
+    return min(candidates, (_MOST_SMALL if _all_small(sizes) else _MOST) * sum(size > 1 for size in sizes))
 
 
 def _all_small(sizes: tuple[int, ...]) -> bool:
@@ -71,8 +72,8 @@ def choose(
 
     With p the mean penalty at T = 2m, the share of the one-way tables is 0.15 + 0.3 p, and all where p >= 1.3. T is
     then the largest number with a mean penalty of at most 0.7 up to 2m, or 0.1 beyond that, in steps of a quarter of an
-    octave, between m/2 and 8m. Penalties count three times where no column has more than 4 cells: what such tables tell
-    is that much less.
+    octave, between m/2 and 4m. Where no column has more than 4 cells it is 8m at most, and penalties count twice: what
+    such tables tell is that much less.
 
     Args:
         laws: the distribution of each column, from the first tables.
