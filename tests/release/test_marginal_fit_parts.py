@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -11,13 +12,15 @@ from hypothesis import strategies as st
 
 from confide.contract import InvalidInput, Refused
 from confide.privacy.accounting import Accountant
+from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise.simulated import study_generator
 from confide.release import Schema, Workload
 from confide.release.marginal_fit import MeasuredTables
 from confide.release.marginal_fit.candidates import Candidates, Counter, count_cells
+from confide.release.marginal_fit.choice import Choice, choose, most_tables, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent, simplex
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
-from confide.release.marginal_fit.plan import check_columns, default_tables, split
+from confide.release.marginal_fit.plan import check_columns, chosen_split, open_events, split
 from confide.release.marginal_fit.population import equal_rows, merged
 from confide.release.marginal_fit.public_coins import coin, key_of, normals, permutation, uniforms
 from confide.release.marginal_fit.scores import SENSITIVITY, UNITS, penalty_of, scores, true_tables, whole_weights
@@ -55,20 +58,63 @@ def test_noise_is_what_the_spec_says() -> None:
 
 def test_columns_beyond_the_limits_are_refused_by_name() -> None:
     assert check_columns((2,) * 60, (2, 3)) == 60
-    assert check_columns((2,) * 300 + (1,) * 9, (2,)) == 300
+    assert check_columns((2,) * 500 + (1,) * 9, (2,)) == 500
     with pytest.raises(Refused, match=r"triples of 61 columns.*widths=\(2,\)"):
         check_columns((2,) * 61, (2, 3))
-    with pytest.raises(Refused, match=r"triples of 301 columns.*DualQuery"):
-        check_columns((2,) * 301, (3,))
-    with pytest.raises(Refused, match=r"pairs of 301 columns.*DualQuery"):
-        check_columns((2,) * 301, (2,))
+    with pytest.raises(Refused, match=r"triples of 501 columns.*DualQuery"):
+        check_columns((2,) * 501, (3,))
+    with pytest.raises(Refused, match=r"pairs of 501 columns.*DualQuery"):
+        check_columns((2,) * 501, (2,))
     with pytest.raises(InvalidInput, match="schema"):
         check_columns((1, 1), (2,))
 
 
 def test_small_columns_get_more_tables() -> None:
-    assert default_tables((2, 4, 1, 3)) == 24
-    assert default_tables((2, 5, 1, 3)) == 6
+    assert usual_tables((2, 4, 1, 3), 1000) == 24
+    assert usual_tables((2, 5, 1, 3), 1000) == 6
+    assert usual_tables((2, 5, 1, 3), 4) == 4
+    assert (most_tables((2, 4, 1, 3), 1000), most_tables((2, 5, 1, 3), 1000)) == (24, 12)
+    assert most_tables((3,), 0) == 0
+
+
+@given(st.floats(1e-6, 1e3), st.integers(1, 60), st.integers(0, 480), st.integers(1, 31))
+@settings(max_examples=25, deadline=None)
+def test_what_follows_never_costs_more_than_was_charged(rho: float, columns: int, tables: int, part: int) -> None:
+    """Whatever is chosen after the first tables, in exact fractions; and next to nothing is left over."""
+    choice = Choice(tables, max(0.1, part / 32))
+    found, stated = chosen_split(rho, columns, 0.1, 0.1, choice), open_events(rho, 0.1)
+    spent = [Fraction(0), Fraction(0)]
+    spent[0] += columns / Fraction(found.one_way) ** 2
+    if found.again:
+        spent[1] += columns / Fraction(found.again) ** 2
+    if tables:
+        spent[1] += tables / Fraction(found.sigma) ** 2 + tables * Fraction(found.epsilon) ** 2 / 8
+    for each, event in zip(spent, stated, strict=True):
+        assert isinstance(event, ZCDPEvent)
+        assert (1 - 1e-9) * event.rho <= each <= event.rho
+    assert Fraction(stated[0].rho) + Fraction(stated[1].rho) <= Fraction(rho) * (1 + Fraction(1, 2**50))
+
+
+def laws(sizes: tuple[int, ...]) -> dict[tuple[int, ...], np.ndarray]:
+    return {(j,): np.full(size, 1 / size) for j, size in enumerate(sizes)}
+
+
+def test_tables_are_as_many_as_their_noise_is_small() -> None:
+    """T falls and the share of the one-way tables rises as noise does; without a candidate there is no table."""
+    sizes = (3, 4, 6, 2, 5)
+    candidates = Candidates.of(sizes, (2, 3), 1000)
+    found = [choose(laws(sizes), candidates, sizes=sizes, n=n, rho=0.1, one_way=0.1, selection=0.1, seed=0)
+             for n in (10, 100, 300, 1000, 3000, 10_000, 10**6)]
+    tables, shares = [each.tables for each in found], [each.one_way for each in found]
+    assert tables == sorted(tables)
+    assert shares == sorted(shares, reverse=True)
+    assert found[0] == Choice(0, 1.0)
+    assert (tables[-1], shares[-1]) == (20, 0.15625)
+    assert 2 in tables
+    assert 10 in tables
+    lone = choose(laws((3,)), Candidates.of((3,), (2,), 100), sizes=(3,), n=10**6, rho=1.0, one_way=0.1, selection=0.1,
+                  seed=0)
+    assert lone == Choice(0, 1.0)
 
 
 # ---- candidates and scores
@@ -197,15 +243,17 @@ def test_a_margin_is_never_asked_of_cells_that_are_all_empty() -> None:
 
 def test_raking_keeps_weights_in_proportion_to_the_factors() -> None:
     rows = np.array([(a, b) for a in range(2) for b in range(3)] * 5, dtype=np.uint16)
-    cells = np.empty((2, len(rows)), dtype=np.uint16)
+    cells, columns = np.empty((2, len(rows)), dtype=np.uint16), np.ascontiguousarray(rows.T)
     members, strides = np.array([[0, 1, 0], [0, 0, 0]]), np.array([[3, 1, 0], [1, 0, 0]])
-    cells_of(np.ascontiguousarray(rows.T), members, strides, cells)
+    for table in range(2):
+        cells_of(columns, members, strides, table, cells[table])
     assert cells[0].tolist() == (rows[:, 0] * 3 + rows[:, 1]).tolist()
     targets = np.concatenate([simplex(np.arange(6) / 10.0), [0.35, 0.65]])
     targets[6] = targets[:3].sum()
     targets[7] = targets[3:6].sum()
     psi, weights = np.ones(8), np.full(len(rows), 1 / len(rows))
-    misfit, size = rake(cells, np.array([0, 6, 8]), targets, psi, weights, 60, 1 / len(rows), 4.0, 0.0)
+    misfit, size = rake(columns, members, strides, np.array([0, 6, 8]), targets, psi, weights, 60, 1 / len(rows), 4.0,
+                        0.0)
     assert misfit < 5e-3  # a cell of target 0 empties slowly
     assert size == pytest.approx(effective_size(weights))
     assert weights.sum() == pytest.approx(1.0)
@@ -214,9 +262,10 @@ def test_raking_keeps_weights_in_proportion_to_the_factors() -> None:
 
 
 def test_raking_stops_when_few_rows_carry_all() -> None:
-    cells = (np.arange(100)[None, :] == 0).astype(np.uint16)
+    columns = (np.arange(100)[None, :] == 0).astype(np.uint16)
     weights = np.full(100, 0.01)
-    _, size = rake(cells, np.array([0, 2]), np.array([0.0, 1.0]), np.ones(2), weights, 50, 0.01, 4.0, 30.0)
+    _, size = rake(columns, np.array([[0, 0, 0]]), np.array([[1, 0, 0]]), np.array([0, 2]), np.array([0.0, 1.0]),
+                   np.ones(2), weights, 50, 0.01, 4.0, 30.0)
     assert size < 30.0
     assert weights[1] > 1e-4  # two sweeps, not fifty
 

@@ -121,9 +121,9 @@ def _fitted(it: MarginalFit) -> float:
     4 (latent classes that tie 40 columns together); the worst one by 3 to 30 times that.
     """
     columns = sum(size > 1 for size in it.schema.sizes)
-    if not it.tables:
+    if it.tables == 0:
         return it.split.one_way / it.n
-    return (_ALL if it.tables >= min(8 * columns, len(it.candidates)) else _SOME) * it.split.sigma / it.n
+    return (_ALL if it.split.tables >= min(8 * columns, len(it.candidates)) else _SOME) * it.split.sigma / it.n
 
 
 def _selection(it: MWEM) -> float:

@@ -29,6 +29,7 @@ STEP = 2.0
 
 _ROUNDS = 40  # of MWEM: with fewer its histogram has not learnt enough, with more its noise grows
 _UNIVERSE = 16  # attributes of MWEM: 2^16 cells take seconds
+_COLUMNS = 300  # of MarginalFit: more than that take minutes
 _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 
@@ -108,7 +109,7 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: MarginalFit.for_budget(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("marginal-fit", lambda: _marginal_fit(schema, n, epsilon, delta), gaussian if pure else ""),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
@@ -166,6 +167,15 @@ def dual_query(
         if given[name] is None and sum(each is None for each in given.values()) > 1:
             given[name] = value
     return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **given, **options)
+
+
+def _marginal_fit(schema: Schema, n: int, epsilon: float, delta: float) -> MarginalFit:
+    named = MarginalFit.for_budget(n, epsilon, delta, schema=schema)
+    columns = sum(size > 1 for size in schema.sizes)
+    if columns > _COLUMNS:
+        raise Refused(f"all pairs of {columns} columns take minutes to fit, and tell little each",
+                      f"ask for it by name; it is advised up to {_COLUMNS}")
+    return named
 
 
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:

@@ -55,6 +55,8 @@ _PARTS: dict[type[Mechanism], tuple[tuple[str, str, _Sum], ...]] = {
     MarginalFit: (("one-way", "one-way tables", _zcdp), ("choose", "choices of tables", _zcdp),
                   ("table", "chosen tables", _zcdp)),
 }
+# Where a run of MarginalFit chooses T, one event pays for all that follows: that is held against the whole charge.
+_CHOSEN: tuple[tuple[str, str, _Sum], ...] = (("one-way", "one-way tables", _zcdp),)
 
 
 def charges(it: Mechanism) -> list[Charge]:
@@ -83,6 +85,8 @@ def _events(it: Mechanism) -> tuple[Event, ...]:
 
 
 def _parts(it: Mechanism) -> tuple[tuple[str, str, _Sum], ...]:
+    if isinstance(it, MarginalFit) and it.tables is None:
+        return _CHOSEN
     return next((parts for kind, parts in _PARTS.items() if isinstance(it, kind)), ())
 
 
@@ -94,7 +98,7 @@ def _drawn(it: Mechanism) -> set[str]:
         drawn.discard("marginals")
     if isinstance(it, Reweighted) and it.selection != "private":
         drawn.discard("select")
-    if isinstance(it, MarginalFit) and not it.tables:
+    if isinstance(it, MarginalFit) and it.tables == 0:
         drawn -= {"choose", "table"}
     return drawn
 
@@ -141,7 +145,7 @@ def own_rho(it: Mechanism) -> float:
             return own_rho(it.dual_query) + it.rho_sel + it.rho_mea
         case MarginalFit():
             parts, columns = it.split, sum(size > 1 for size in it.schema.sizes)
-            chosen = it.tables * (parts.epsilon**2 / 8 + 1 / parts.sigma**2) if it.tables else 0.0
+            chosen = parts.tables * (parts.epsilon**2 / 8 + 1 / parts.sigma**2) if parts.tables else 0.0
             return columns / parts.one_way**2 + chosen
         case MWEM():
             return 5 * it.epsilon**2 / (32 * it.rounds)

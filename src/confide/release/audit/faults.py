@@ -20,6 +20,7 @@ from confide.privacy.noise.discrete import DiscreteLaw
 from confide.release.audit.charged import charges
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.marginal_fit import MarginalFit
+from confide.release.marginal_fit.consistency import RawTable
 from confide.release.marginal_fit.plan import Split
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
@@ -58,6 +59,8 @@ def faults(it: Mechanism) -> list[Fault]:
 def _has(it: Mechanism, kind: type[Any]) -> bool:
     if isinstance(it, NoisyAnswers):
         return (it.law == "laplace") == (kind is HalfTheLaplace)
+    if isinstance(it, MarginalFit):
+        return it.tables is None if kind in _OF_CHOICE else kind is not ChoosesUncharged or bool(it.tables)
     return not isinstance(it, Reweighted) or it.selection == "private" or kind not in _OF_SELECTION
 
 
@@ -273,6 +276,12 @@ class OneCell(MarginalFit):
         honest = super().split
         return _Charged(honest, replace(honest, one_way=honest.one_way / 2**0.5, sigma=honest.sigma / 2**0.5))
 
+    def follow(self, one_way: list[RawTable]) -> Split:
+        after = super().follow(one_way)
+        if self.tables is not None:
+            return after
+        return replace(after, sigma=after.sigma / 2**0.5, again=after.again / 2**0.5)
+
 
 class _Charged(Split):
     """Other noise than what is charged."""
@@ -293,6 +302,29 @@ class ChoosesUncharged(MarginalFit):
         return _without(super().events(), "choices")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChoosesByTheData(MarginalFit):
+    """How many tables there are follows from the records, not from the one-way tables that were released alone."""
+
+    def run(self, data: Any, noise: Any, *, progress: Any = None) -> Any:
+        object.__setattr__(self, "_seen", data)
+        return super().run(data, noise, progress=progress)
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        after = super().follow(one_way)
+        return replace(after, tables=after.tables - int(np.count_nonzero(vars(self)["_seen"].cells)) % 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpendsTheFirstTwice(MarginalFit):
+    """What the first one-way tables cost is not taken from what follows them."""
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        after, left = super().follow(one_way), (1 - self.one_way) ** 0.5
+        return replace(after, sigma=after.sigma * left, again=after.again * left, epsilon=after.epsilon / left)
+
+
+_OF_CHOICE = (ChoosesByTheData, SpendsTheFirstTwice)
 _OF_SELECTION = (SelectsForFree, SelectsThrice, SelectsUncharged)
 
 _IN_THE_CODE: tuple[tuple[type[Mechanism], str, type[Any]], ...] = (
@@ -312,4 +344,6 @@ _IN_THE_CODE: tuple[tuple[type[Mechanism], str, type[Any]], ...] = (
     (NoisyAnswers, "half the Laplace scale", HalfTheLaplace),
     (MarginalFit, "noise for one cell where a record moves two", OneCell),
     (MarginalFit, "the choices are not charged", ChoosesUncharged),
+    (MarginalFit, "the records say how many tables are chosen", ChoosesByTheData),
+    (MarginalFit, "the first tables are not paid for", SpendsTheFirstTwice),
 )

@@ -58,7 +58,9 @@ def tiny(it: Mechanism) -> Mechanism:
             return replace(it, dual_query=game, rho_mea=0.5, measured=4, listed=None,
                            rho_sel=0.1 if it.selection == "private" else 0.0)
         case MarginalFit():
-            return replace(it, n=RECORDS, schema=TINY, rho=0.5, tables=min(4, it.tables), batches=2, population=200,
+            # A run that chooses T takes much of it where much is spent, and little tells it apart from its neighbours.
+            return replace(it, n=RECORDS, schema=TINY, rho=0.5 if it.tables is not None else 2.0,
+                           tables=None if it.tables is None else min(4, it.tables), batches=2, population=200,
                            widths=(2, 3))
         case MWEM():
             return MWEM(**both, rounds=5, epsilon=2.0, form=it.form, passes=it.passes)
@@ -104,6 +106,7 @@ def twins() -> dict[str, Mechanism]:
         "NoisyAnswers, laplace": NoisyAnswers(**bits, epsilon=1.0, delta=0.0, law="laplace"),
         "MarginalFit, one table": MarginalFit(**four, tables=1, batches=1),
         "MarginalFit, four tables": MarginalFit(**four, tables=4, batches=2),
+        "MarginalFit, chosen tables": MarginalFit(**{**four, "rho": 2.0}, batches=2),
     }
 
 

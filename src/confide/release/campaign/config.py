@@ -156,7 +156,7 @@ class MarginalFitTable(_Table):
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
-                               description="T, sets of columns whose tables are measured; default by the columns")
+                               description="T, sets of columns whose tables are measured; left out, the run chooses it")
     population: int | None = Field(default=None, ge=1000, le=2_000_000,
                                    description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
     seed: Seed = 0

@@ -48,7 +48,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
     match method:
         case MarginalFitTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
-            return _placed(lambda: MarginalFit.for_budget(schema, n, epsilon, delta, **options))
+            return _placed(lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema, **options))
         case DualQueryTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
             return _placed(lambda: dual_query(schema, n, workload, epsilon, delta, **options))

@@ -46,10 +46,12 @@ def describe(plan: QueriesPlan) -> str:
             return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
                     f"records reweighted on {it.count:,} answers with Gaussian noise")
         case MarginalFit():
-            return (f"MarginalFit: tables of every column, and of {it.tables:,} sets of "
+            about = "about " if it.tables is None else ""
+            decided = " (how many sets, the tables of every column decide, once noisy)" if about else ""
+            return (f"MarginalFit: tables of every column, and of {about}{it.split.tables:,} sets of "
                     f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
-                    f"{it.split.one_way:.4g} and {it.split.sigma:.4g} records on every cell; a population of "
-                    f"{it.population:,} made-up rows is fitted to them")
+                    f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
+                    f"population of {it.population:,} made-up rows is fitted to them")
         case MWEM():
             return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
         case NoisyAnswers(law="laplace"):

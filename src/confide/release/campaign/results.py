@@ -120,7 +120,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
         case MWEMBillboard():
             return _shuffled(board.rows(schema, count))
         case FittedMarginals():
-            return _shuffled(board.rows(count).table())
+            return _shuffled(board.rows(count))
     return None
 
 

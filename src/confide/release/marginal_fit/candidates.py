@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["Candidates", "Counter", "count_cells"]
 
 _CHUNK_CELLS = 2**18  # of the tables that one task counts
 _FEW = 8  # columns of two cells that are not worth a way of their own
-_BLOCK = 2**13  # rows of a product of matrices
+_BLOCK = 2**19  # entries of a factor in a product of matrices
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,14 @@ class Candidates:
         """(k,) how many columns each candidate shares with this one."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
-            common += (self.members == j).any(axis=1)
+            for place in self._places:
+                common += place == j
         return common
+
+    @cached_property
+    def _places(self) -> NDArray[np.int64]:
+        """(3, k) first columns, second ones, third ones."""
+        return np.ascontiguousarray(self.members.T)
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Ranges of candidates with a bounded number of cells each."""
@@ -142,10 +149,11 @@ def _moments(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Weight of all rows with ones in a column, in two, and (for a <= b <= c, where asked for) in three."""
     count, rows = bits.shape
+    block = max(1, _BLOCK // count)
 
     def add(first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        some = bits[:, first : first + _BLOCK].T.astype(np.float64)
-        heavy = some * weights[first : first + _BLOCK, None]
+        some = bits[:, first : first + block].T.astype(np.float64)
+        heavy = some * weights[first : first + block, None]
         three = np.zeros((count, count, count) if triples else (0, 0, 0))
         for a in range(count if triples else 0):
             ones = some[:, a] > 0
@@ -153,7 +161,7 @@ def _moments(
         return some.T @ heavy, three
 
     pairs, triple = np.zeros((count, count)), np.zeros((count, count, count) if triples else (0, 0, 0))
-    for two, three in map_blocks(add, range(0, rows, _BLOCK)):
+    for two, three in map_blocks(add, range(0, rows, block)):
         pairs += two
         triple += three
     found = pairs.astype(np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, whole
@@ -15,6 +16,7 @@ from confide.contract.outcome import Billboard, Certificate
 from confide.release.codes import Codes
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.population import equal_rows
+from confide.release.rows import cells_table
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -62,8 +64,9 @@ class FittedMarginals(Billboard):
         _ = self.population  # refuses cells that are none of the schema's
 
     def __repr__(self) -> str:
+        doubtful = ", doubtful: see warnings" if self.warnings else ""
         return (f"<FittedMarginals: {len(self.tables)} tables, {len(self.weights):,} rows, misfit {self.misfit:.4f}, "
-                f"diversity {self.diversity:.2f}>")
+                f"diversity {self.diversity:.2f}{doubtful}>")
 
     @cached_property
     def population(self) -> Codes:
@@ -117,8 +120,17 @@ class FittedMarginals(Billboard):
         bars[known] = np.abs(self.answers(workload)[known] - measured[known]) + factor * deviation[known]
         return bars
 
-    def rows(self, count: int | None = None) -> Codes:
-        """The population as records of equal weight, for tools that know no weights.
+    def rows(self, count: int | None = None) -> pa.Table:
+        """The population as a table of equal rows, for tools that know no weights: levels and bins as texts, bits as
+        truth values.
+
+        Args:
+            count: how many rows, n if left out.
+        """
+        return cells_table(self.coded_rows(count).cells, self.schema)
+
+    def coded_rows(self, count: int | None = None) -> Codes:
+        """The rows of `rows` as records of the schema.
 
         Systematic sampling along the lexicographic order of the population; nobody's record, and never more precise
         than the weighted population.

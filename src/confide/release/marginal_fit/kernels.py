@@ -21,21 +21,20 @@ _Cells = NDArray[np.uint16]
 
 
 @kernel
-def cells_of(columns: _Cells, members: _Integers, strides: _Integers, out: _Cells) -> None:
-    """Which cell of each table each row lies in; out (t, N) is filled.
+def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int, out: _Cells) -> None:
+    """Which cell of one table each row lies in; out (N,) is filled.
 
     Args:
         columns: (m, N) the population, column by column.
         members: (t, 3) columns of each table; a missing one is repeated with stride 0.
         strides: (t, 3) how far one step in a column moves the cell.
-        out: (t, N).
+        table: which one.
+        out: (N,).
     """
-    tables, rows = out.shape
-    for t in range(tables):
-        first, second, third = columns[members[t, 0]], columns[members[t, 1]], columns[members[t, 2]]
-        a, b, c = strides[t, 0], strides[t, 1], strides[t, 2]
-        for i in range(rows):
-            out[t, i] = first[i] * a + second[i] * b + third[i] * c
+    first, second, third = columns[members[table, 0]], columns[members[table, 1]], columns[members[table, 2]]
+    a, b, c = np.uint16(strides[table, 0]), np.uint16(strides[table, 1]), np.uint16(strides[table, 2])
+    for i in range(len(out)):
+        out[i] = first[i] * a + second[i] * b + third[i] * c
 
 
 @kernel
@@ -50,13 +49,17 @@ def effective_size(weights: _Reals) -> float:
 
 @kernel
 def rake(
-    cells: _Cells, starts: _Integers, targets: _Reals, psi: _Reals, weights: _Reals, sweeps: int, floor: float,
-    cap: float, least_size: float,
+    columns: _Cells, members: _Integers, strides: _Integers, starts: _Integers, targets: _Reals, psi: _Reals,
+    weights: _Reals, sweeps: int, floor: float, cap: float, least_size: float,
 ) -> tuple[float, float]:
     """Damped raking: for each table in turn, weights and psi of its cells move half the way (in logs) to the target.
 
+    Cells are numbered again for each table: that takes less time than it would take to fetch them, and no room.
+
     Args:
-        cells: (t, N) each row's cell in each table.
+        columns: (m, N) the population, column by column.
+        members: (t, 3) as `cells_of` reads them.
+        strides: (t, 3) too.
         starts: (t + 1,) where each table's cells start in the flat arrays.
         targets: flat target distributions.
         psi: flat factors of the model; changed.
@@ -69,7 +72,8 @@ def rake(
     Returns:
         The mean L1 distance of tables and targets, as the last sweep met them; the effective number of rows.
     """
-    tables, rows = cells.shape
+    tables, rows = len(members), columns.shape[1]
+    cell, before = np.empty(rows, dtype=np.uint16), np.empty(rows, dtype=np.uint16)
     widest = 0
     for t in range(tables):
         widest = max(widest, starts[t + 1] - starts[t])
@@ -83,7 +87,8 @@ def rake(
             for v in range(width):
                 even[v] = 0.0
                 odd[v] = 0.0
-            cell = cells[t]
+            cell, before = before, cell
+            cells_of(columns, members, strides, t, cell)
             if t == 0:
                 for i in range(half):  # two histograms: one cell's sum need not wait for itself
                     even[cell[i]] += weights[i]
@@ -91,7 +96,6 @@ def rake(
                 if half + half < rows:
                     odd[cell[rows - 1]] += weights[rows - 1]
             else:
-                before = cells[t - 1]
                 for i in range(half):
                     w, u = weights[i] * ratio[before[i]], weights[half + i] * ratio[before[half + i]]
                     weights[i] = w
@@ -114,10 +118,9 @@ def rake(
                 psi[start + v] *= factor
                 ratio[v] = factor / total
             misfit += distance
-        last = cells[tables - 1]
         total = 0.0
         for i in range(rows):
-            weights[i] *= ratio[last[i]]
+            weights[i] *= ratio[cell[i]]
             total += weights[i]
         for i in range(rows):
             weights[i] /= total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,11 +99,13 @@ class MeasuredTables:
             raise InvalidInput("workload", f"is over {workload.attributes} attributes", f"has {schema.attributes}")
         estimate = np.full(len(workload), np.nan)
         deviation = np.full(len(workload), np.inf)
-        groups = list(_by_columns(schema, workload))
+        containing: dict[tuple[int, ...], list[RawTable]] = {}
         for table in self.raw(schema.sizes):
-            for columns, queries in groups:
-                if not set(columns) <= set(table.columns):
-                    continue
+            for width in range(len(table.columns) + 1):
+                for subset in combinations(table.columns, width):
+                    containing.setdefault(subset, []).append(table)
+        for columns, queries in _by_columns(schema, workload):
+            for table in containing.get(columns, []):
                 for some in np.array_split(queries, 1 + len(queries) * table.counts.size // _BLOCK):
                     value, cells = _read(table, schema, workload, some, n)
                     noise = table.sigma * np.sqrt(cells)

@@ -11,8 +11,7 @@ Source: spec query_release D6; the idea of measuring adaptively chosen marginals
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
@@ -34,6 +33,7 @@ from confide.privacy.selection import exponential_mechanism
 from confide.release._custodian import no_shares
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Candidates
+from confide.release.marginal_fit.choice import LARGEST_SHARE, Choice, choose, most_tables, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables
@@ -42,11 +42,12 @@ from confide.release.marginal_fit.plan import (
     MOST_TRIPLED,
     Split,
     check_columns,
-    default_tables,
+    chosen_split,
     default_widths,
+    open_events,
     split,
 )
-from confide.release.marginal_fit.population import merged
+from confide.release.marginal_fit.population import merged, merged_columns
 from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
 from confide.release.schema import Schema
 
@@ -56,6 +57,7 @@ _UNIT = Unit.RECORD_REPLACED
 _MOST_RECORDS = 2**31 - 1  # counts of candidate tables are kept in 32 bits
 _MOST_ROWS = 10**7  # of the population
 _MOST_CELLS = 2**16 - 1  # of a table: cells are numbered in 16 bits
+_MOST_CANDIDATES = 2**26  # cells of all candidate tables, which are held in 32 bits each
 _FAILURE = 0.05  # of the certificate
 
 
@@ -71,7 +73,8 @@ class MarginalFit(Mechanism):
         n: records, public.
         schema: the public columns.
         rho: the cost of a run in zCDP, > 0.
-        tables: T, how many tables are chosen and measured; 0 for one-way tables alone.
+        tables: T, how many tables are chosen and measured; 0 for one-way tables alone. None lets the run choose it,
+            and what the one-way tables get, from its own first one-way tables: see `events` for why that costs nothing.
         batches: into how many rounds the choices fall; after each one the population is fitted.
         population: N, rows of the population, >= 100.
         one_way: f1, share of rho for the one-way tables, in (0, 1); all of it where there are no others.
@@ -83,7 +86,8 @@ class MarginalFit(Mechanism):
 
     Raises:
         InvalidInput: a number out of range, or more tables than there are candidates.
-        Refused: more columns than all triples, or all pairs, can be scored of.
+        Refused: more columns than all triples, or all pairs, can be scored of; or candidates with more than 2^26 cells
+            together.
 
     Source: spec query_release D6.
 
@@ -91,7 +95,7 @@ class MarginalFit(Mechanism):
         >>> from confide.privacy.noise import Noise
         >>> from confide.release import Schema, Workload
         >>> records = np.repeat(np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint16), 5000, axis=0)
-        >>> fit = MarginalFit.for_budget(Schema.bits(3), 10_000, epsilon=1.0, delta=1e-6, tables=3, population=2000)
+        >>> fit = MarginalFit.for_budget(10_000, 1.0, 1e-6, schema=Schema.bits(3), tables=3, population=2000)
         >>> board = fit.run(Codes(schema=fit.schema, cells=records), Noise.simulated(1)).billboard
         >>> pairs = Workload.complete(fit.schema, width=2)
         >>> bool(np.abs(board.answers(pairs) - [0.5, 0.0, 0.0]).max() < 0.01)
@@ -101,7 +105,7 @@ class MarginalFit(Mechanism):
     n: int
     schema: Schema
     rho: float
-    tables: int
+    tables: int | None = None
     batches: int = 5
     population: int = 100_000
     one_way: float = 0.1
@@ -119,7 +123,8 @@ class MarginalFit(Mechanism):
         if not isinstance(self.schema, Schema):
             raise InvalidInput("schema", f"{type(self.schema).__name__} is no Schema", "declare the public columns")
         positive("rho", self.rho)
-        whole("tables", self.tables)
+        if self.tables is not None:
+            whole("tables", self.tables)
         whole("batches", self.batches, at_least=1)
         if whole("population", self.population, at_least=100) > _MOST_ROWS:
             raise InvalidInput("population", f"{self.population} is too large", f"must be at most {_MOST_ROWS}")
@@ -134,43 +139,42 @@ class MarginalFit(Mechanism):
             raise InvalidInput("largest_table", f"{self.largest_table} is too large", f"must be at most {_MOST_CELLS}")
         whole("seed", self.seed)
         fraction("delta", self.delta, zero=True)
-        check_columns(self.schema.sizes, self.widths if self.tables else (2,))
-        if self.tables > len(self.candidates):
+        check_columns(self.schema.sizes, (2,) if self.tables == 0 else self.widths)
+        if self.tables != 0 and (cells := int(self.candidates.starts[-1])) > _MOST_CANDIDATES:
+            raise Refused(f"the candidate tables have {cells:,} cells together",
+                          f"at most {_MOST_CANDIDATES:,}; lower largest_table, take wider bins, or widths=(2,)")
+        if (self.tables or 0) > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
                                "measure fewer, or allow larger ones")
-        if not max(self.split.one_way, self.split.sigma) <= LARGEST_SCALE / 2**10:
+        if not max(self.split.one_way, self.split.sigma, self._loudest) <= LARGEST_SCALE / 2**10:
             raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
 
     @classmethod
     def for_budget(
-        cls, schema: Schema, n: int, epsilon: float, delta: float, *, tables: int | None = None,
+        cls, n: int, epsilon: float, delta: float, *, schema: Schema, tables: int | None = None,
         widths: tuple[int, ...] | None = None, **rest: Any,
     ) -> Self:
         """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
 
         Args:
-            schema: the public columns.
             n: records.
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
-            tables: T; 2m, or 8m where no column has more than 4 cells, as far as there are candidates.
+            schema: the public columns.
+            tables: T; None lets the run choose it.
             widths: pairs and triples up to 60 columns, then pairs.
             rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
 
         Example:
             >>> from confide.release import Schema
-            >>> fit = MarginalFit.for_budget(Schema.bits(10), 1000, 1.0, 1e-6)
+            >>> fit = MarginalFit.for_budget(1000, 1.0, 1e-6, schema=Schema.bits(10))
             >>> fit.tables, round(fit.rho, 5)
-            (80, 0.02436)
+            (None, 0.02436)
         """
         sizes = schema.sizes
         columns = sum(size > 1 for size in sizes)
         chosen = default_widths(columns) if widths is None else tuple(widths)
         rho = ZCDP.within(positive("epsilon", epsilon), fraction("delta", delta)).rho
-        if tables is None:
-            check_columns(sizes, chosen)
-            most = rest.get("largest_table", cls.largest_table)
-            tables = min(default_tables(sizes), len(Candidates.of(sizes, chosen, most)))
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
         made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
@@ -185,20 +189,53 @@ class MarginalFit(Mechanism):
         """The tables that may be chosen, in lexicographic order of their columns."""
         return Candidates.of(self.schema.sizes, self.widths, self.largest_table)
 
+    @property
+    def _columns(self) -> int:
+        """m, those that tell anything."""
+        return sum(size > 1 for size in self.schema.sizes)
+
     @cached_property
     def split(self) -> Split:
-        """Noise and selections, and what they cost."""
-        columns = sum(size > 1 for size in self.schema.sizes)
-        return split(self.rho, columns, self.tables, self.one_way, self.selection)
+        """Noise and selections, and what they cost; with T = 2m, or 8m where no column has more than 4 cells, where the
+        run chooses T.
+        """
+        tables = self.tables
+        if tables is None:
+            tables = usual_tables(self.schema.sizes, len(self.candidates))
+        return split(self.rho, self._columns, tables, self.one_way, self.selection)
 
     @property
-    def batch(self) -> int:
-        """B, tables that are chosen between two fits."""
-        return -(-self.tables // self.batches)
+    def _loudest(self) -> float:
+        """The largest sigma that a run may choose."""
+        most = most_tables(self.schema.sizes, len(self.candidates))
+        if self.tables is not None or not most:
+            return 0.0
+        loud = Choice(most, max(self.one_way, LARGEST_SHARE))
+        return chosen_split(self.rho, self._columns, self.one_way, self.selection, loud).sigma
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        """How a run goes on after its first one-way tables, from these and public facts alone.
+
+        Args:
+            one_way: as they were released.
+        """
+        if self.tables is not None:
+            return self.split
+        choice = choose(
+            consistent(one_way, self.n), self.candidates, sizes=self.schema.sizes, n=self.n, rho=self.rho,
+            one_way=self.one_way, selection=self.selection, seed=self.seed)
+        return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
     def events(self) -> tuple[Event, ...]:
-        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can."""
-        return self.split.events()
+        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can.
+
+        Where the run chooses T: the first one-way tables, and all that follows them. T and the shares of the rest are a
+        function of these tables as released. For each outcome of theirs, what follows is a mechanism with the same
+        bound on its rho; so the run is an adaptive composition of two mechanisms whose costs are fixed beforehand, and
+        the sum holds without knowing T. No cost depends on an outcome, so that not even a filter's stopping rule is
+        needed; as a spend of a filter, the sum is what is charged.
+        """
+        return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
     def guarantees(self) -> Guarantees:
         account = Accountant(self.events())
@@ -215,15 +252,14 @@ class MarginalFit(Mechanism):
     # ---- the run
 
     def run(
-        self, data: Any, noise: NoiseSource, *, charge: Callable[[Sequence[Event]], object] | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
     ) -> Outcome | SimulatedOutcome:
         """All measurements and fits. Nothing is refused once the first draw was made.
 
         Args:
-            data: `Codes` of the schema, or a table, in which an unusable record becomes the null record.
+            data: `Codes` of the schema, or a table of n rows of it. A value that its column does not accept is refused;
+                encode the table beforehand where it shall count as the null record.
             noise: `Noise.secure()` for a release.
-            charge: called with `events()` before the data is touched, such as a ledger's; it may refuse.
             progress: told the tables measured and all of them.
 
         Returns:
@@ -231,31 +267,31 @@ class MarginalFit(Mechanism):
             tables as diagnostics.
 
         Raises:
-            InvalidInput: not n records of this schema.
+            InvalidInput: not n records of this schema, or a table that cannot be encoded.
         """
         source = as_noise(noise)
-        if charge is not None:
-            charge(self.events())
         codes = self._codes(data)
-        cells, counts = codes.distinct()
-        columns = np.ascontiguousarray(cells.T)
-        raw = self._measure_one_way(columns, counts, source)
-        fit = _Fit(self, raw)
-        private = true_tables(columns, counts, self.candidates, fit.sizes) if self.tables else []
+        columns, counts = _distinct(codes)
+        raw = self._measure_one_way(columns, counts, self.split.one_way, "one-way", source)
+        after = self.follow(raw)
+        if after.again:
+            raw += self._measure_one_way(columns, counts, after.again, "again", source)
+        fit = _Fit(self, after, raw)
+        private = true_tables(columns, counts, self.candidates, fit.sizes) if after.tables else []
         free = np.ones(len(self.candidates), dtype=np.bool_)
-        while len(fit.chosen) < self.tables:
+        while len(fit.chosen) < after.tables:
             told = self._scores(fit, private)
-            fit.learn([self._measure(at, columns, counts, source) for at in self._choose(told, free, fit, source)])
+            picked = self._choose(told, free, fit, source)
+            fit.learn([self._measure(at, columns, counts, after.sigma, source) for at in picked])
             if progress is not None:
-                progress(len(fit.chosen), self.tables)
+                progress(len(fit.chosen), after.tables)
         board = fit.billboard()
-        for doubt in board.warnings:
-            warnings.warn(doubt, UserWarning, stacklevel=2)
+        del fit, private  # hundreds of columns: what is not needed any more may go
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
-                             diagnostics=self._diagnostics(board, codes))
+                             diagnostics=self._diagnostics(board, columns, counts))
 
     def _codes(self, data: Any) -> Codes:
-        codes = data if isinstance(data, Codes) else self.schema.encode(data, records=self.n, unusable="null")
+        codes = data if isinstance(data, Codes) else self.schema.encode(data)
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
         if codes.records != self.n:
@@ -263,30 +299,30 @@ class MarginalFit(Mechanism):
         return codes
 
     def _measure_one_way(
-        self, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+        self, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, stream: str, source: Noise
     ) -> list[RawTable]:
-        sigma, raw = self.split.one_way, []
+        raw = []
         for j, size in enumerate(self.schema.sizes):
             if size > 1:
                 table = _table(columns, counts, (j,), (size,))
-                noisy = source.discrete_gaussian(sigma, size, stream=("one-way", j), center=table)
+                noisy = source.discrete_gaussian(sigma, size, stream=(stream, j), center=table)
                 raw.append(RawTable((j,), noisy, sigma))
         return raw
 
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]]) -> NDArray[np.int64]:
         """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
-        rows, weights = merged(fit.model.rows, fit.model.weights, self.schema.sizes)
-        return scores(np.ascontiguousarray(rows.T), whole_weights(weights, self.n), self.candidates, fit.sizes, private,
-                      self.n, self.split.sigma, self.seed, fit.batches)
+        rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
+        return scores(rows, whole_weights(weights, self.n), self.candidates, fit.sizes, private,
+                      self.n, fit.split.sigma, self.seed, fit.batches)
 
     def _choose(self, told: NDArray[np.int64], free: NDArray[np.bool_], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
         allowed, picked = free.copy(), list[int]()
-        for t in range(len(fit.chosen), min(self.tables, len(fit.chosen) + self.batch)):
+        for t in range(len(fit.chosen), min(fit.split.tables, len(fit.chosen) + fit.batch)):
             if not allowed.any():
                 allowed = free.copy()
             places = np.flatnonzero(allowed)
-            drawn = exponential_mechanism(told[places], self.split.epsilon, SENSITIVITY, source, stream=("choose", t))
+            drawn = exponential_mechanism(told[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t))
             at = int(places[drawn[0]])
             picked.append(at)
             free[at] = False
@@ -294,20 +330,22 @@ class MarginalFit(Mechanism):
         return picked
 
     def _measure(
-        self, at: int, columns: NDArray[np.uint16], counts: NDArray[np.int64], source: Noise
+        self, at: int, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, source: Noise
     ) -> RawTable:
-        members, sigma = self.candidates.columns(at), self.split.sigma
+        members = self.candidates.columns(at)
         shape = tuple(self.schema.sizes[j] for j in members)
         table = _table(columns, counts, members, shape)
         return RawTable(members, source.discrete_gaussian(sigma, shape, stream=("table", at), center=table), sigma)
 
-    def _diagnostics(self, board: FittedMarginals, codes: Codes) -> dict[str, float]:
+    def _diagnostics(
+        self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
+    ) -> dict[str, float]:
         """True L1 distance of the measured tables, on average; never for a release."""
-        true, model, ones = np.ascontiguousarray(codes.cells.T), np.ascontiguousarray(board.cells.T), np.ones(self.n)
+        model, shares = np.ascontiguousarray(board.cells.T), counts / self.n
         distances = []
         for table in board.tables.raw(self.schema.sizes):
             shape = table.counts.shape
-            exact = _weigh(true, ones / self.n, table.columns, shape)
+            exact = _weigh(columns, shares, table.columns, shape)
             distances.append(float(np.abs(_weigh(model, board.weights, table.columns, shape) - exact).sum()))
         return {"measured_tables_l1": float(np.mean(distances))}
 
@@ -337,21 +375,25 @@ class MarginalFit(Mechanism):
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
-        columns = sum(size > 1 for size in self.schema.sizes)
-        expected = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
-        if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + self.tables:
+        first = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
+        if [table.columns for table in raw[: len(first)]] != first:
+            raise InvalidInput("billboard.tables", "are not the plan's", f"must begin with {len(first)} of one column")
+        after = self.follow(raw[: len(first)])
+        expected = first * 2 if after.again else first
+        columns = len(expected)
+        if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + after.tables:
             raise InvalidInput("billboard.tables", "are not the plan's",
-                               f"must be {columns} of one column, then {self.tables}")
+                               f"must be {columns} of one column, then {after.tables}")
         possible = {self.candidates.columns(at) for at in range(len(self.candidates))}
         chosen = [table.columns for table in raw[columns:]]
         if len(set(chosen)) < len(chosen) or not possible.issuperset(chosen):
             raise InvalidInput("billboard.tables", "hold one twice, or one that is no candidate")
-        sigmas = [self.split.one_way] * columns + [self.split.sigma] * self.tables
+        sigmas = [after.one_way] * len(first) + [after.again] * (columns - len(first)) + [after.sigma] * after.tables
         if board.tables.sigmas.tolist() != sigmas:
             raise InvalidInput("billboard.tables", "have other noise than the plan's")
-        fit = _Fit(self, raw[:columns])
-        for first in range(columns, len(raw), max(1, self.batch)):
-            fit.learn(raw[first : first + self.batch])
+        fit = _Fit(self, after, raw[:columns])
+        for start in range(columns, len(raw), max(1, fit.batch)):
+            fit.learn(raw[start : start + fit.batch])
         again = fit.billboard()
         if not (np.array_equal(again.cells, board.cells) and np.array_equal(again.weights, board.weights)
                 and (again.misfit, again.diversity) == (board.misfit, board.diversity)):
@@ -368,8 +410,10 @@ class MarginalFit(Mechanism):
 class _Fit:
     """The public half of a run: what follows from measurements, the plan and its seed."""
 
-    def __init__(self, plan: MarginalFit, one_way: list[RawTable]) -> None:
+    def __init__(self, plan: MarginalFit, after: Split, one_way: list[RawTable]) -> None:
         self.plan = plan
+        self.split = after
+        self.batch = -(-after.tables // plan.batches)  # B, tables that are chosen between two fits
         self.sizes = np.array(plan.schema.sizes, dtype=np.int64)
         self.raw = list(one_way)
         self.chosen: list[tuple[int, ...]] = []
@@ -384,7 +428,7 @@ class _Fit:
         self.chosen += [table.columns for table in measured]
         self.batches += 1
         targets = consistent(self.raw, self.plan.n)
-        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.plan.tables)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
@@ -392,6 +436,12 @@ class _Fit:
         return FittedMarginals(
             schema=self.plan.schema, records=self.plan.n, tables=MeasuredTables.of(self.raw), cells=cells,
             weights=weights, misfit=model.misfit, diversity=min(1.0, model.size / self.plan.population))
+
+
+def _distinct(codes: Codes) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """The distinct records, column by column, and how many there are of each."""
+    cells, counts = codes.distinct()
+    return np.ascontiguousarray(cells.T), counts
 
 
 def _weigh(

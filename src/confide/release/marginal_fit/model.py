@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics import map_blocks
-from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
+from confide.release.marginal_fit.kernels import effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.public_coins import key_of, permutation, uniforms
 
 __all__ = ["Model"]
@@ -124,11 +124,9 @@ class _Fitted:
 
     def rake(self, model: Model, sweeps: int, diverse: float) -> tuple[float, float]:
         rows = len(model.rows)
-        cells = np.empty((len(self.order), rows), dtype=np.uint16)
-        cells_of(model.columns, self.members, self.strides, cells)
         psi = np.concatenate([model.psi[table].reshape(-1) for table in self.order])
-        misfit, size = rake(cells, self.starts, self.targets, psi, model.weights, sweeps, 1.0 / rows, _CAP,
-                            diverse * rows)
+        misfit, size = rake(model.columns, self.members, self.strides, self.starts, self.targets, psi, model.weights,
+                            sweeps, 1.0 / rows, _CAP, diverse * rows)
         for t, table in enumerate(self.order):
             part = psi[self.starts[t] : self.starts[t + 1]].reshape(model.psi[table].shape)
             model.psi[table] = part / part.max()
@@ -140,10 +138,12 @@ class _Layout:
 
     def __init__(self, psi: Mapping[_Columns, NDArray[np.float64]], sizes: NDArray[np.int64]) -> None:
         starts, places, partners, strides, flat, place = [0], [], [], [], [], 0
+        of: list[list[tuple[_Columns, NDArray[np.float64]]]] = [[] for _ in sizes]
+        for table, factor in psi.items():
+            for j in table:
+                of[j].append((table, factor))
         for j in range(len(sizes)):
-            for table, factor in psi.items():
-                if j not in table:
-                    continue
+            for table, factor in of[j]:
                 others = [k for k in table if k != j]
                 copy = np.moveaxis(factor, table.index(j), -1)
                 if sizes[j] == 2:

@@ -13,18 +13,26 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
+from confide.release.marginal_fit.choice import Choice
 
-__all__ = ["MOST_PAIRED", "MOST_TRIPLED", "Split", "check_columns", "default_tables", "default_widths", "split"]
+__all__ = [
+    "MOST_PAIRED",
+    "MOST_TRIPLED",
+    "Split",
+    "check_columns",
+    "chosen_split",
+    "default_widths",
+    "open_events",
+    "split",
+]
 
 _UNIT = Unit.RECORD_REPLACED
 
 MOST_TRIPLED = 60
 """Columns at most of which all triples are candidates."""
 
-MOST_PAIRED = 300
+MOST_PAIRED = 500
 """Columns at most of which all pairs are candidates."""
-
-_SMALL = 4  # cells of a column that tells little: many tables are needed to tell as much
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,7 @@ class Split:
         one_way: sigma of the one-way tables, in counts.
         sigma: sigma of the selected tables, in counts; 0 where there are none.
         epsilon: range of one selection, in nats; 0 where there are none.
+        again: sigma of a second round of one-way tables; 0 where there is none.
     """
 
     columns: int
@@ -44,16 +53,18 @@ class Split:
     one_way: float
     sigma: float
     epsilon: float
+    again: float = 0.0
 
     def events(self) -> tuple[Event, ...]:
         """All releases of a run. A replaced record moves two cells of a table by one count: L2 sensitivity sqrt 2."""
-        first = ZCDPEvent(rho=float_up(self.columns / Fraction(self.one_way) ** 2), neighbours=_UNIT,
-                          label="one-way tables")
+        first: tuple[Event, ...] = tuple(
+            ZCDPEvent(rho=float_up(self.columns / Fraction(sigma) ** 2), neighbours=_UNIT, label=label)
+            for sigma, label in ((self.one_way, "one-way tables"), (self.again, "one-way tables again")) if sigma)
         if not self.tables:
-            return (first,)
+            return first
         choice = BoundedRangeEvent(epsilon=self.epsilon, neighbours=_UNIT, label="choice of a table")
         return (
-            first,
+            *first,
             Repeated(event=choice, count=self.tables, neighbours=_UNIT, label="choices of tables"),
             ZCDPEvent(rho=float_up(self.tables / Fraction(self.sigma) ** 2), neighbours=_UNIT, label="chosen tables"),
         )
@@ -72,11 +83,53 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
     budget, first, choosing = Fraction(rho), written(one_way), written(selection)
     if not tables:
         return Split(columns, 0, _root_up(columns / budget), 0.0, 0.0)
-    epsilon = math.sqrt(float(8 * choosing * budget / tables))
-    while written(epsilon) ** 2 * tables > 8 * choosing * budget:
-        epsilon = math.nextafter(epsilon, 0.0)
     return Split(columns, tables, _root_up(columns / (first * budget)),
-                 _root_up(tables / ((1 - first - choosing) * budget)), epsilon)
+                 _root_up(tables / ((1 - first - choosing) * budget)), _range_down(8 * choosing * budget, tables))
+
+
+def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
+    """Of a run that chooses T from its one-way tables: these, and whatever comes after them.
+
+    What comes after is, for every outcome of the first part, a mechanism of at most this rho: `chosen_split` sees to
+    it. So the whole is an adaptive composition of two zCDP mechanisms with fixed costs, whatever was chosen.
+
+    Source: Bun and Steinke 2016, Lemma 2.3.
+    """
+    first = written(one_way) * Fraction(rho)
+    return (
+        ZCDPEvent(rho=float_up(first), neighbours=_UNIT, label="one-way tables"),
+        ZCDPEvent(rho=float_up(Fraction(rho) - first), neighbours=_UNIT, label="what follows from them"),
+    )
+
+
+def chosen_split(rho: float, columns: int, one_way: float, selection: float, choice: Choice) -> Split:
+    """How a run goes on after its one-way tables: what is left is shared by a second round of them and T tables.
+
+    Args:
+        rho: of the whole run, > 0.
+        columns: m.
+        one_way: f1, the share of the first one-way tables.
+        selection: fs, the share of the selections; it shrinks with that of the tables.
+        choice: what was chosen from them.
+    """
+    budget, first = Fraction(rho), written(one_way)
+    share = Fraction(choice.one_way) if choice.tables else Fraction(1)
+    more = max(Fraction(0), share - first)
+    left, start = (1 - first - more) * budget, _root_up(columns / (first * budget))
+    again = _root_up(columns / (more * budget)) if more else 0.0
+    if not choice.tables:
+        return Split(columns, 0, start, 0.0, 0.0, again)
+    choosing = written(selection) / (1 - first) * left
+    return Split(columns, choice.tables, start, _root_up(choice.tables / (left - choosing)),
+                 _range_down(8 * choosing, choice.tables), again)
+
+
+def _range_down(square: Fraction, tables: int) -> float:
+    """The largest double epsilon of `tables` selections with tables epsilon^2 <= square."""
+    epsilon = math.sqrt(float(square / tables))
+    while written(epsilon) ** 2 * tables > square:
+        epsilon = math.nextafter(epsilon, 0.0)
+    return epsilon
 
 
 def _root_up(square: Fraction) -> float:
@@ -90,12 +143,6 @@ def _root_up(square: Fraction) -> float:
 def default_widths(columns: int) -> tuple[int, ...]:
     """Pairs and triples as far as time allows, then pairs."""
     return (2, 3) if columns <= MOST_TRIPLED else (2,)
-
-
-def default_tables(sizes: tuple[int, ...]) -> int:
-    """T = 2m, or 8m where all columns have at most 4 cells: small tables tell little each."""
-    useful = [size for size in sizes if size > 1]
-    return (8 if useful and max(useful) <= _SMALL else 2) * len(useful)
 
 
 def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:

@@ -7,9 +7,42 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 
-__all__ = ["equal_rows", "merged"]
+__all__ = ["equal_rows", "merged", "merged_columns"]
 
 _ROOM = 2**62  # of a key
+
+
+def _distinct(
+    rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Where the first of each kind of rows is, in lexicographic order of the rows, and the sum of their weights > 0."""
+    keys, room = [np.zeros(len(rows), dtype=np.int64)], 1
+    for j, size in enumerate(sizes):
+        if room > _ROOM // size:
+            keys.append(np.zeros(len(rows), dtype=np.int64))
+            room = 1
+        keys[-1] = keys[-1] * size + rows[:, j]
+        room *= size
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(len(rows), dtype=np.bool_)
+    new[0] = True
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    place = np.cumsum(new) - 1
+    sums = np.bincount(place, weights=weights[order])  # adds up in order: the same bits everywhere
+    kept = sums > 0
+    return order[new][kept], sums[kept] / sums[kept].sum()
+
+
+def merged_columns(
+    rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
+) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
+    """As `merged`, column by column: (m, u)."""
+    places, sums = _distinct(rows, weights, sizes)
+    columns = np.empty((rows.shape[1], len(places)), dtype=np.uint16)
+    for j in range(len(columns)):
+        columns[j] = rows[places, j]
+    return columns, sums
 
 
 def merged(
@@ -27,22 +60,8 @@ def merged(
         >>> cells.tolist(), weights.tolist()
         ([[0, 1], [1, 0]], [0.5, 0.5])
     """
-    keys, room = [np.zeros(len(rows), dtype=np.int64)], 1
-    for j, size in enumerate(sizes):
-        if room > _ROOM // size:
-            keys.append(np.zeros(len(rows), dtype=np.int64))
-            room = 1
-        keys[-1] = keys[-1] * size + rows[:, j]
-        room *= size
-    order = np.lexsort(keys[::-1])
-    new = np.zeros(len(rows), dtype=np.bool_)
-    new[0] = True
-    for key in keys:
-        new[1:] |= key[order[1:]] != key[order[:-1]]
-    place = np.cumsum(new) - 1
-    sums = np.bincount(place, weights=weights[order])  # adds up in order: the same bits everywhere
-    cells, kept = rows[order[new]], sums > 0
-    return np.ascontiguousarray(cells[kept]), sums[kept] / sums[kept].sum()
+    places, sums = _distinct(rows, weights, sizes)
+    return rows[places], sums
 
 
 def equal_rows(

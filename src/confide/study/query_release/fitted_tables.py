@@ -6,7 +6,6 @@ Adult and KDD99: real records of a health insurance experiment, which were not l
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -42,16 +41,14 @@ def _all(codes: Codes, workload: Workload, epsilon: float, population: int) -> t
     truth = true_answers(codes, workload).fractions
     samples = 1000 if codes.attributes > 100 else 100
     plans: dict[str, Any] = {
-        "MarginalFit": MarginalFit.for_budget(codes.schema, n, epsilon, DELTA, population=population),
+        "MarginalFit": MarginalFit.for_budget(n, epsilon, DELTA, schema=codes.schema, population=population),
         "DualQuery, rounds by zCDP": DualQuery.for_budget(n, epsilon, DELTA, eta=2.0, samples=samples,
                                                           workload=workload),
         "independent marginals": IndependentMarginals(n=n, workload=workload, schema=codes.schema, epsilon=epsilon,
                                                       delta=DELTA),
         "naive Gaussian": NoisyAnswers(n=n, workload=workload, epsilon=epsilon, delta=DELTA),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a misfit that noise explains: the table shows it
-        boards: dict[str, Any] = {name: plan.run(codes, noise).billboard for name, plan in plans.items()}
+    boards: dict[str, Any] = {name: plan.run(codes, noise).billboard for name, plan in plans.items()}
     found = {name: _errors(board, workload, truth) for name, board in boards.items()}
     return found, float(boards["MarginalFit"].misfit)
 
