@@ -23,6 +23,7 @@ LEAST_LOGIT = -700.0
 
 _FINE = 40  # bits of the integer weights below the largest
 _BLOCK = 2**20  # inputs of a channel that are worked on together
+_ROOM = 2**14  # items of a selection that are worked on together: they stay in the processor's cache
 
 
 def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]:
@@ -72,7 +73,13 @@ def channel_outputs(
 
 def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """exp(logit - largest logit), from 1 down to exp(-700); a larger gap counts as 700."""
-    weights: NDArray[np.float64] = np.exp(np.maximum(logits - logits.max(), LEAST_LOGIT))
+    weights: NDArray[np.float64] = np.empty(logits.shape)
+    largest = logits.max()
+    for start in range(0, len(logits), _ROOM):
+        some = weights[start : start + _ROOM]
+        np.subtract(logits[start : start + _ROOM], largest, out=some)
+        np.maximum(some, LEAST_LOGIT, out=some)
+        np.exp(some, out=some)
     return weights
 
 
@@ -90,24 +97,52 @@ def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray
     """
     items = len(logits)
     height = min(_FINE, 62 - (items - 1).bit_length())
-    exact = np.ldexp(relative_weights(logits), height)
-    whole = np.floor(exact)
-    part = exact - whole  # exact: the tail of the double's own bits
-    ends = np.cumsum((whole + (part > 0)).astype(np.int64))
+    exact = relative_weights(logits)
+    ends = np.empty(-(-items // _ROOM), dtype=np.int64)  # of the blocks: a draw looks into one of them only
+    for block, start in enumerate(range(0, items, _ROOM)):
+        some = exact[start : start + _ROOM]
+        np.multiply(some, 2.0**height, out=some)  # exact: a normal double stays one
+        ends[block] = np.ceil(some).astype(np.int64).sum()
+    np.cumsum(ends, out=ends)
     kept: list[int] = []
     while len(kept) < count:
         # A few more than asked for: less than one in 2^13 is rejected, so that there is no second round, which would
         # tell how the weights round.
         missing = count - len(kept)
         places = np.array(_below(int(ends[-1]), missing + 8 + missing // 64, entropy), dtype=np.int64)
-        found = np.searchsorted(ends, places, side="right")
-        within = places - np.where(found > 0, ends[found - 1], 0)
-        decided = within < whole[found]
+        found, within = _located(exact, ends, places)
+        some = exact[found]
+        whole = np.floor(some)
+        part = some - whole  # exact: the tail of the double's own bits
         kept += [
-            int(j) for j, sure in zip(found.tolist(), decided.tolist(), strict=True)
-            if sure or _falls_below(float(part[j]), entropy)
+            j for j, sure, rest in zip(found.tolist(), (within < whole).tolist(), part.tolist(), strict=True)
+            if sure or _falls_below(rest, entropy)
         ]
     return np.array(kept[:count], dtype=np.int64)
+
+
+def _located(
+    exact: NDArray[np.float64], ends: NDArray[np.int64], places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which item each place belongs to, and how far into its integer weight it lies.
+
+    Args:
+        exact: (k,) weights; they count rounded up.
+        ends: sums of the rounded weights up to the end of each block.
+        places: in [0, ends[-1]).
+    """
+    blocks = np.searchsorted(ends, places, side="right")
+    order = np.argsort(blocks, kind="stable")
+    found, within = np.empty_like(places), np.empty_like(places)
+    cuts = np.flatnonzero(np.diff(blocks[order])) + 1
+    for some in np.split(order, cuts) if len(order) else ():
+        block = int(blocks[some[0]])
+        inner = np.cumsum(np.ceil(exact[block * _ROOM : (block + 1) * _ROOM]).astype(np.int64))
+        asked = places[some] - (ends[block - 1] if block else 0)
+        item = np.searchsorted(inner, asked, side="right")
+        found[some] = block * _ROOM + item
+        within[some] = asked - np.where(item > 0, inner[item - 1], 0)
+    return found, within
 
 
 def _below(total: int, count: int, entropy: Entropy) -> list[int]:

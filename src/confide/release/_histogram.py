@@ -1,0 +1,326 @@
+"""The data player of MWEM: a histogram over {0,1}^d that multiplicative weights fit to noisy counts.
+
+Attributes that no query joins stay independent for ever, because the weights start uniform and every update multiplies
+by a function of one query. So the histogram is kept as one factor for each connected block of attributes, without loss:
+what must fit into memory is the largest block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.release.walsh import (
+    _compiled,
+    conjunction_sums,
+    cube_scale,
+    cube_sum,
+    parity_sums,
+    transform,
+)
+from confide.release.workload import Workload
+
+__all__ = ["LARGEST_BLOCK", "Blocks", "Cubes", "Histogram", "blocks_of", "cubes_of"]
+
+LARGEST_BLOCK = 22
+"""Attributes: 2^22 cells."""
+
+_ARRAYS = 3  # of doubles: cells, their transform, and a sum of iterates or the memory of a copy
+_CLOSE = 1e-6  # of n: a replay in which no residual changes by more has converged
+_HUGE = 1e200
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Which attributes lie in one histogram.
+
+    Args:
+        attributes: d.
+        block: (d,) the block of each attribute; -1 where no query names it.
+        place: (d,) its bit within the block.
+        starts: (b + 1,) where each block's cells begin, and the end.
+    """
+
+    attributes: int
+    block: NDArray[np.int64]
+    place: NDArray[np.int32]
+    starts: _Integers
+
+    @property
+    def cells(self) -> int:
+        """Of all blocks."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def bits(self) -> int:
+        """Attributes that some query names: ln|X| is this times ln 2, for all that the queries can see."""
+        return int(np.count_nonzero(self.block >= 0))
+
+
+def blocks_of(workload: Workload) -> Blocks:
+    """The connected blocks of attributes of a workload.
+
+    Raises:
+        Refused: one has more than 2^22 cells; says how many, and the memory that they would need.
+    """
+    d = workload.attributes
+    if workload.kind == "predicates":
+        labels, named = np.zeros(d, np.int64), np.ones(d, np.bool_)
+    else:
+        labels, named = _components(workload.index, d)
+    used = np.unique(labels[named])
+    block = np.full(d, -1, np.int64)
+    block[named] = np.searchsorted(used, labels[named])
+    sizes = np.bincount(block[named], minlength=len(used))
+    largest = int(sizes.max(initial=0))
+    if not largest:
+        raise InvalidInput("workload", "names no attribute", "one query at least must")
+    if largest > LARGEST_BLOCK:
+        raise Refused(
+            f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest} = {2.0**largest:.3g} "
+            f"cells, {_memory(_ARRAYS * 8 * 2.0**largest)} of memory",
+            f"at most 2^{LARGEST_BLOCK} cells: ask for queries on fewer attributes together, or use DualQuery")
+    order = np.lexsort((np.arange(d), block))
+    order = order[block[order] >= 0]
+    starts_of = np.concatenate([[0], np.cumsum(sizes)])
+    place = np.zeros(d, np.int32)
+    place[order] = np.arange(len(order)) - starts_of[block[order]]
+    starts = np.concatenate([[0], np.cumsum(2 ** sizes.astype(np.int64))]).astype(np.int64)
+    return Blocks(d, block, place, starts)
+
+
+def _components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(d,) labels of the connected components, and which attributes are named at all."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first = np.repeat(index[:, :1], index.shape[1], axis=1)
+    there = index >= 0
+    edges = (np.ones(int(there.sum()), np.int8), (first[there], index[there]))
+    labels = connected_components(coo_array(edges, shape=(d, d)), directed=False)[1]
+    named = np.zeros(d, np.bool_)
+    named[index[there]] = True
+    return labels.astype(np.int64), named
+
+
+def _memory(count: float) -> str:
+    power = min(int(math.log2(max(count, 1.0)) // 10), len(_UNITS) - 1)
+    return f"{count / 2.0 ** (10 * power):.3g} {_UNITS[power]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Cubes:
+    """Queries as unions of disjoint subcubes, in the order of the queries.
+
+    Args:
+        block: (t,) of each query; 0 for one that names no attribute.
+        ends: (t + 1,) which cubes are whose.
+        base: (c,) required ones.
+        free: (c,) bits that are not fixed.
+    """
+
+    block: _Integers
+    ends: _Integers
+    base: _Integers
+    free: _Integers
+
+
+def cubes_of(workload: Workload, blocks: Blocks, chosen: _Integers) -> Cubes:
+    """The cells of some queries of a workload: one cube for a conjunction, 2^(r-1) for a parity of r, a cell each for
+    a predicate.
+    """
+    owner, bases, frees = [], [], []
+    counts = np.zeros(len(chosen), np.int64)
+    for row, query in enumerate(chosen.tolist()):
+        if workload.kind == "predicates":
+            block, base = 0, np.flatnonzero(workload.truth[query]).astype(np.int64)
+            free = np.zeros(len(base), np.int64)
+        else:
+            literals = workload.index[query][workload.index[query] >= 0]
+            block = int(blocks.block[literals[0]]) if len(literals) else 0
+            masks = np.int64(1) << blocks.place[literals].astype(np.int64)
+            whole = int(blocks.starts[block + 1] - blocks.starts[block]) - 1 if len(blocks.starts) > 1 else 0
+            if workload.kind == "conjunctions":
+                base = np.array([masks[workload.bits[query][: len(literals)]].sum()], np.int64)
+            else:
+                patterns = np.arange(1 << len(literals))[:, None] >> np.arange(len(literals)) & 1
+                base = (patterns[patterns.sum(axis=1) % 2 == 0] * masks).sum(axis=1).astype(np.int64)
+            free = np.full(len(base), whole - int(masks.sum()), np.int64)
+        owner.append(block)
+        bases.append(base)
+        frees.append(free)
+        counts[row] = len(base)
+    empty = np.zeros(0, np.int64)
+    return Cubes(np.array(owner, np.int64), np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+                 np.concatenate([empty, *bases]), np.concatenate([empty, *frees]))
+
+
+@_compiled
+def _replay(
+    cells: _Floats, starts: _Integers, block: _Integers, ends: _Integers, base: _Integers, free: _Integers,
+    targets: _Floats, passes: int, close: float, weights: _Floats,
+) -> None:
+    """At most `passes` rounds of multiplicative updates towards every target, and the exact histogram of the weights.
+
+    `cells` of each block sum to 1 before and after. Between, the sums are kept beside them, so that an update touches
+    the query's own cells alone. At the end cells are exp(sum of weights) afresh: nothing drifts or stays at 0.
+
+    Args:
+        cells: changed.
+        starts: of the blocks.
+        block: (t,) of each query.
+        ends: (t + 1,) its cubes.
+        base: of each cube.
+        free: of each cube.
+        targets: (t,) fractions.
+        passes: how many at most.
+        close: stop where no residual changed by more since the pass before.
+        weights: (t,) the exponents so far; changed.
+    """
+    blocks = len(starts) - 1
+    mass = np.empty(blocks)
+    before = np.full(len(targets), np.inf)
+    for _ in range(passes):
+        for b in range(blocks):
+            mass[b] = 0.0
+            for at in range(starts[b], starts[b + 1]):
+                mass[b] += cells[at]
+        change = 0.0
+        for j in range(len(targets)):
+            b = block[j]
+            origin, inside = starts[b], 0.0
+            for c in range(ends[j], ends[j + 1]):
+                inside += cube_sum(cells, origin, base[c], free[c])
+            residual = targets[j] - inside / mass[b]
+            change = max(change, abs(residual - before[j]))
+            before[j] = residual
+            weights[j] += residual / 2
+            factor = math.exp(residual / 2)
+            for c in range(ends[j], ends[j + 1]):
+                cube_scale(cells, origin, base[c], free[c], factor, 0.0)
+            mass[b] += (factor - 1.0) * inside
+            if not 1 / _HUGE < mass[b] < _HUGE:
+                mass[b] = 0.0
+                for at in range(starts[b], starts[b + 1]):
+                    mass[b] += cells[at]
+                for at in range(starts[b], starts[b + 1]):
+                    cells[at] /= mass[b]
+                mass[b] = 1.0
+        if change < close:
+            break
+    cells[:] = 0.0
+    for j in range(len(weights)):
+        for c in range(ends[j], ends[j + 1]):
+            cube_scale(cells, starts[block[j]], base[c], free[c], 1.0, weights[j])
+    for b in range(blocks):
+        top = cells[starts[b]]
+        for at in range(starts[b], starts[b + 1]):
+            top = max(top, cells[at])
+        total = 0.0
+        for at in range(starts[b], starts[b + 1]):
+            cells[at] = math.exp(cells[at] - top)
+            total += cells[at]
+        for at in range(starts[b], starts[b + 1]):
+            cells[at] /= total
+
+
+@dataclass(eq=False)
+class Histogram:
+    """A distribution over {0,1}^d, as one histogram for each block, uniform at first.
+
+    Args:
+        blocks: of the attributes.
+        cells: flat; each block sums to 1.
+    """
+
+    blocks: Blocks
+    cells: _Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if not self.cells.size:
+            lengths = np.diff(self.blocks.starts)
+            self.cells = np.repeat(1.0 / lengths, lengths)
+
+    def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = _CLOSE) -> None:
+        """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
+
+        Args:
+            cubes: the queries.
+            targets: (t,) fractions.
+            weights: (t,) of the queries, the sum of all their exponents so far; changed.
+            passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
+                the histogram becomes that of the weights.
+            close: in fractions.
+        """
+        _replay(self.cells, self.blocks.starts, cubes.block, cubes.ends, cubes.base, cubes.free, targets, passes, close,
+                weights)
+
+    def answers(self, workload: Workload) -> _Floats:
+        """(k,) fractions in [0, 1].
+
+        A query across blocks is a product over them; an attribute in no block is a fair coin.
+
+        Raises:
+            InvalidInput: a workload on another number of attributes.
+        """
+        if workload.attributes != self.blocks.attributes:
+            raise InvalidInput("workload", f"is on {workload.attributes} attributes",
+                               f"must be on {self.blocks.attributes}")
+        if workload.kind == "predicates":
+            return np.clip(self._predicates(workload.truth), 0.0, 1.0)
+        spectrum = self.cells.copy()
+        transform(spectrum, self.blocks.starts)
+        index = workload.index
+        there = index >= 0
+        block = np.where(there, self.blocks.block[index], -1)
+        outside = there & (block < 0)
+        place = np.where(block >= 0, self.blocks.place[index], -1).astype(np.int32)
+        signed = workload.kind == "parities"
+        out = np.where(outside.any(axis=1), 0.0, 1.0) if signed else 0.5 ** outside.sum(axis=1)
+        while (block >= 0).any():
+            current = block.max(axis=1)
+            mine = (block == current[:, None]) & (block >= 0)
+            origins = self.blocks.starts[np.maximum(current, 0)]
+            local = np.ascontiguousarray(np.where(mine, place, np.int32(-1)))
+            if signed:
+                out = out * (2 * parity_sums(spectrum, origins, local) - 1)
+            else:
+                bits = np.ascontiguousarray(workload.bits)
+                out = out * np.where(current >= 0, conjunction_sums(spectrum, origins, local, bits), 1.0)
+            block = np.where(mine, -1, block)
+        return np.clip((1 + out) / 2 if signed else out, 0.0, 1.0)
+
+    def _predicates(self, truth: NDArray[np.bool_]) -> _Floats:
+        """Sums of cells; needs one block of all attributes in their own order."""
+        dense = self.dense()
+        rows = max(1, (1 << 22) // max(1, truth.shape[1]))
+        parts = [truth[at : at + rows] @ dense for at in range(0, len(truth), rows)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def dense(self) -> _Floats:
+        """(2^d,) the whole histogram, attribute i as bit i.
+
+        Raises:
+            Refused: more than 2^22 cells.
+        """
+        d = self.blocks.attributes
+        if d > LARGEST_BLOCK:
+            raise Refused(f"all {d} attributes together have 2^{d} cells, {_memory(8 * 2.0**d)} of memory",
+                          f"at most 2^{LARGEST_BLOCK}; the answers to queries need none of it")
+        cell = np.arange(1 << d)
+        out = np.full(1 << d, 0.5 ** (d - self.blocks.bits))
+        for b in range(len(self.blocks.starts) - 1):
+            local = np.zeros(1 << d, np.int64)
+            for attribute in np.flatnonzero(self.blocks.block == b).tolist():
+                local |= (cell >> attribute & 1) << int(self.blocks.place[attribute])
+            out *= self.cells[self.blocks.starts[b] + local]
+        return out

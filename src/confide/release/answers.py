@@ -1,0 +1,167 @@
+"""True answers: how many records satisfy each query, exactly, from wherever the records are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.release.codes import Codes
+from confide.release.counting import count_tally
+from confide.release.engine import pushed
+from confide.release.packed import PackedBits
+from confide.release.reading import read_records, refuse, roster_of
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+from confide.tables.roster import Roster
+
+__all__ = ["TrueAnswers", "true_answers"]
+
+_HELD = 1 << 26
+"""Bytes of cells that are counted at once."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrueAnswers:
+    """The exact answers to a workload: private, the data of a mechanism. `repr` shows no count.
+
+    Args:
+        counts: int64 (k,): how many records satisfy each query, in [0, n].
+        records: n, public.
+
+    Raises:
+        InvalidInput: a count that is no whole number in [0, n].
+    """
+
+    counts: np.ndarray = field(repr=False)
+    records: int
+
+    def __post_init__(self) -> None:
+        whole("records", self.records, at_least=1)
+        counts = np.asarray(self.counts)
+        if counts.ndim != 1 or counts.dtype.kind not in "iu" or not len(counts):
+            raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}", "must be k whole numbers")
+        if counts.min() < 0 or counts.max() > self.records:
+            raise InvalidInput("counts", "one is out of range", f"must be in [0, {self.records}]")
+        object.__setattr__(self, "counts", counts.astype(np.int64))
+
+    def __repr__(self) -> str:
+        return f"TrueAnswers({len(self.counts)} queries, {self.records} records)"
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def fractions(self) -> np.ndarray:
+        """counts / n, float64 (k,)."""
+        shares: np.ndarray = self.counts / self.records
+        return shares
+
+
+def true_answers(
+    data: Any, workload: Workload, schema: Schema | None = None, *, records: int | Roster | None = None,
+    id: str = "row",  # noqa: A002
+    unusable: Literal["refuse", "null"] = "refuse", rejected: MutableMapping[str, str] | None = None,
+) -> TrueAnswers:
+    """The exact answers to a workload. They are private: no analyst may see them.
+
+    A file or a query is read in a stream, in memory that does not grow with it. A query engine (an ibis expression)
+    bins the columns itself, and where the workload asks about few choices of columns it also counts: no row leaves it.
+
+    Args:
+        data: packed bits; blocks of packed bits, one after the other, from an iterator; a bool array (n, d); codes; or,
+            with a schema, a table of any kind that `confide.tables.open_table` reads.
+        workload: k queries over d attributes.
+        schema: the public columns of a table.
+        records: of a table, see `Schema.encode`; as are the others.
+        id: the column of ids.
+        unusable: what becomes of rows with values that their columns do not accept.
+        rejected: receives id or row -> reason; the operator's alone. Without it, an engine can count by itself.
+
+    Raises:
+        InvalidInput: another number of attributes than the workload's, no record, a table without a schema, or what
+            `Schema.encode` raises.
+
+    Example:
+        >>> true_answers([[1, 0], [1, 1]], Workload.conjunctions([[0], [0, 1]], attributes=2)).fractions
+        array([1. , 0.5])
+    """
+    if isinstance(data, PackedBits | Codes):
+        return TrueAnswers(counts=workload.counts(data), records=data.records)
+    if schema is not None:
+        if schema.attributes != workload.attributes:
+            raise InvalidInput("workload", f"asks about {workload.attributes} attributes",
+                               f"the schema has {schema.attributes}")
+        roster = roster_of(records)
+        if roster is None and id == "row" and rejected is None:
+            found = _counted(data, workload, schema, unusable)
+            if found is not None:
+                return found
+        return _streamed(data, workload, schema, roster, id, unusable, rejected)
+    if isinstance(data, Iterator):
+        return _blocks(data, workload)
+    if isinstance(data, np.ndarray | Sequence) and not isinstance(data, str):
+        return true_answers(PackedBits.pack(data), workload)
+    raise InvalidInput("schema", "is not given", "a table needs one")
+
+
+def _blocks(data: Iterator[Any], workload: Workload) -> TrueAnswers:
+    total, records = np.zeros(len(workload), np.int64), 0
+    for block in data:
+        if not isinstance(block, PackedBits | Codes):
+            raise InvalidInput("data", f"{type(block).__name__} is no block of records", "must be PackedBits or Codes")
+        total += workload.counts(block)
+        records += block.records
+    return _complete(total, records)
+
+
+def _complete(total: np.ndarray, records: int) -> TrueAnswers:
+    if not records:
+        raise InvalidInput("data", "has no records", "must have at least one, or say how many there are")
+    return TrueAnswers(counts=total, records=records)
+
+
+def _streamed(
+    table: Any, workload: Workload, schema: Schema, roster: Roster | None, id: str,  # noqa: A002
+    unusable: str, rejected: MutableMapping[str, str] | None,
+) -> TrueAnswers:
+    total, seen, held = np.zeros(len(workload), np.int64), 0, 0
+    waiting: list[np.ndarray] = []
+
+    def count() -> None:
+        total[:] += workload.counts(Codes(schema=schema, cells=np.concatenate(waiting)))
+        waiting.clear()
+
+    for batch in read_records(schema, table, roster, id, unusable, rejected):
+        if len(batch.cells):
+            waiting.append(batch.cells)
+            seen, held = seen + len(batch.cells), held + batch.cells.nbytes
+        if held > _HELD:
+            count()
+            held = 0
+    if waiting:
+        count()
+    if roster is None:
+        return _complete(total, seen)
+    return TrueAnswers(counts=total + (roster.count - seen) * workload.values(schema.null_record),
+                       records=roster.count)
+
+
+def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
+    """The answers from counts by the engine; None where it is no engine, or the workload spreads over many columns."""
+    query = pushed(schema, table)
+    choices = None if query is None else query.choices(workload)
+    if query is None or choices is None:
+        return None
+    rows, bad = query.check()
+    if one_of("unusable", unusable, ("refuse", "null")) == "refuse":
+        refuse(schema, bad.index(True) if any(bad) else len(bad))
+    total = np.zeros(len(workload), np.int64)
+    if rows:
+        for columns, queries in choices:
+            total[queries] = count_tally(workload.some(queries), schema, *query.tally(columns))
+    return _complete(total, rows)

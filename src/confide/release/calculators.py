@@ -1,0 +1,451 @@
+"""What DualQuery costs, by four calculators, and which step size, rounds or samples a budget pays for.
+
+Round t draws s queries, each by an exponential mechanism of range eps_t = 2 eta (t - 1)/n: between two data sets that
+differ in one record the logits of q and of 1 - q move apart by at most that. Round 1 is uniform whatever the data, and
+free. Each draw is charged 2^-37 besides, for the rounding of its logits and of the exponential function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Unit
+from confide.privacy.accounting import Accountant, written, written_up
+from confide.privacy.accounting.per_round import epsilon as per_round
+from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
+from confide.privacy.losses import ZCDP, ApproxDP
+
+__all__ = [
+    "CALCULATORS",
+    "ROOM",
+    "Calculator",
+    "Setting",
+    "SourceSetting",
+    "all_epsilons",
+    "draws",
+    "epsilon",
+    "rho",
+    "rho_within",
+    "round_epsilon",
+    "solve",
+    "source_setting",
+]
+
+Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
+"""How draws are added up: concentrated (the default, and the sharpest but for a handful of draws), all at the level of
+the last round by advanced composition, each round at its own level, or plainly added up."""
+
+CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
+
+ROOM = 2.0**-37
+"""What each draw is charged besides, in nats: exponents and weights are doubles."""
+
+_NEIGHBOURS = Unit.RECORD_REPLACED
+_MOST_ROUNDS = 10**5
+_MOST_SAMPLES = 2**40
+_LEAST_ETA = 1e-100  # where only the room of the draws is left
+_CLOSE = 1e-12  # how far below the exact answer a solved step size may be, relatively
+
+
+def round_epsilon(n: int, eta: float, t: int) -> float:
+    """The range of one draw of round t: 2 eta (t - 1)/n + 2^-37 in nats, rounded up; 0 in round 1.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        t: the round, from 1.
+
+    Example:
+        >>> round_epsilon(1000, 0.5, 1), round(round_epsilon(1000, 0.5, 11), 9)
+        (0.0, 0.01)
+    """
+    if t == 1:
+        return 0.0
+    return written_up(2 * written(eta) * (t - 1) / n + Fraction(ROOM))
+
+
+def draws(n: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
+    """The events of a run: `samples` draws of each round from the second on, at the round's own level.
+
+    Args:
+        n: records, public; one of them is replaced between neighbours.
+        eta: step size, > 0.
+        rounds: T >= 1.
+        samples: s >= 1 draws a round.
+
+    Source: Wu 2017, Theorem 3.4.1; spec query_release D2.
+
+    Example:
+        >>> [(each.count, round(each.event.epsilon, 6)) for each in draws(1000, 0.5, 3, 20)]
+        [(20, 0.001), (20, 0.002)]
+    """
+    n, eta, rounds, samples = _checked(n, eta, rounds, samples)
+    return tuple(
+        Repeated(event=BoundedRangeEvent(epsilon=round_epsilon(n, eta, t), neighbours=_NEIGHBOURS, label=f"round {t}"),
+                 count=samples, neighbours=_NEIGHBOURS, label=f"round {t}")
+        for t in range(2, rounds + 1)
+    )
+
+
+def rho(n: int, eta: float, rounds: int, samples: int) -> float:
+    """The zCDP cost, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), and the room of each draw.
+
+    Example:
+        >>> round(rho(494_021, 1.2, 170, 1750), 9)
+        0.008380382
+    """
+    return Accountant(draws(n, eta, rounds, samples)).rho()
+
+
+def epsilon(
+    n: int, eta: float, rounds: int, samples: int, delta: float = 0.0, *, calculator: Calculator = "zcdp"
+) -> float:
+    """The epsilon that a calculator proves at a delta, in nats, rounded up.
+
+    Args:
+        n: records, public.
+        eta: step size, > 0.
+        rounds: T >= 1.
+        samples: s >= 1 draws a round.
+        delta: in [0, 1).
+        calculator: "pure" adds the draws up: eta T (T-1) s/n, also at delta = 0. "theorem-3.4.2" counts s (T-1) draws
+            at the level of the last round, by advanced composition. "per-round" adds up squares and drifts
+            eps tanh(eps/2) round by round. "zcdp" adds up eps^2/8. All but the first need delta > 0.
+
+    Returns:
+        Infinity where nothing is proved at this delta; 0 for a single round.
+
+    Raises:
+        InvalidInput: a parameter out of range, or an unknown calculator.
+
+    Source: Wu 2017, Theorems 3.4.1 and 3.4.2; spec query_release A2 and D2, erratum 2.
+
+    Example:
+        >>> round(epsilon(494_021, 1.2, 170, 1750, 1e-3), 6)
+        0.319555
+        >>> round(epsilon(494_021, 1.2, 170, 1750, 1e-3, calculator="theorem-3.4.2"), 6)
+        1.859019
+    """
+    one_of("calculator", calculator, CALCULATORS)
+    return _proved(draws(n, eta, rounds, samples), fraction("delta", delta, zero=True), calculator)
+
+
+def _proved(events: tuple[Event, ...], delta: float, calculator: Calculator) -> float:
+    """Of events that may hold others than draws with the calculator "zcdp" only."""
+    match calculator:
+        case "pure":
+            return Accountant(events).epsilon(0.0, calculator="basic")
+        case "theorem-3.4.2":
+            return Accountant(events).epsilon(delta, calculator="advanced") if delta else _nothing(events)
+        case "per-round":
+            return per_round(_pure(events).spend, delta) if delta else _nothing(events)
+        case _:
+            return Accountant(events).epsilon(delta, calculator="zcdp")
+
+
+def _nothing(events: tuple[Event, ...]) -> float:
+    return math.inf if events else 0.0
+
+
+def _pure(events: tuple[Event, ...]) -> Accountant:
+    """The same draws, of which only their epsilon is used: what the published accounting knows of them."""
+    return Accountant(tuple(
+        Repeated(event=PureEvent(epsilon=each.event.epsilon, neighbours=_NEIGHBOURS), count=each.count,
+                 neighbours=_NEIGHBOURS)
+        for each in events if isinstance(each, Repeated) and isinstance(each.event, BoundedRangeEvent)
+    ))
+
+
+def all_epsilons(n: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
+    """What each calculator proves, and the published program's own: round by round with the drift eps (e^eps - 1).
+
+    Example:
+        >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
+        >>> for name, value in found.items():
+        ...     print(f"{name}: {value:.6f}")
+        zcdp: 0.319555
+        theorem-3.4.2: 1.859019
+        per-round: 0.995932
+        pure: 122.126389
+        per-round, printed drift: 1.029474
+    """
+    delta, events = fraction("delta", delta), draws(n, eta, rounds, samples)
+    found: dict[str, float] = {name: _proved(events, delta, name) for name in CALCULATORS}
+    found["per-round, printed drift"] = per_round(_pure(events).spend, delta, drift="printed")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A step size, rounds and samples, and what they cost.
+
+    Args:
+        n: records.
+        eta: step size.
+        rounds: T.
+        samples: s, draws a round.
+        epsilon: in nats, proved at `delta` by the calculator; at most what was asked for.
+        delta: in [0, 1).
+        calculator: which one.
+        rho: the zCDP cost.
+    """
+
+    n: int
+    eta: float
+    rounds: int
+    samples: int
+    epsilon: float
+    delta: float
+    calculator: str
+    rho: float
+
+
+def _checked(n: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
+    out = (whole("n", n, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
+           whole("samples", samples, at_least=1))
+    if out[2] > _MOST_ROUNDS:
+        raise InvalidInput("rounds", f"{out[2]:,} is too large", f"must be at most {_MOST_ROUNDS:,}")
+    if out[3] > _MOST_SAMPLES:
+        raise InvalidInput("samples", f"{out[3]:,} is too large", "must be at most 2^40")
+    return out
+
+
+def solve(
+    n: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
+    samples: int | None = None, calculator: Calculator = "zcdp", besides: tuple[Event, ...] = (),
+) -> Setting:
+    """The largest step size, rounds or samples that stay within (epsilon, delta), given the other two.
+
+    Args:
+        n: records, public.
+        epsilon: the budget in nats, > 0.
+        delta: in [0, 1); 0 with the calculator "pure" only.
+        eta: step size, or None for the one to solve for.
+        rounds: T, or None.
+        samples: s, or None.
+        calculator: which proof adds the draws up.
+        besides: other events that the same budget pays for, such as a Gaussian measurement; with "zcdp" only.
+
+    Returns:
+        All numbers of the setting, `besides` included; its epsilon is at most the budget. Rounds are at most 100,000.
+
+    Raises:
+        InvalidInput: not exactly one of the three left out, or a parameter out of range.
+        Refused: the budget does not pay for one round that reads the data; it says what would do.
+
+    Source: spec query_release D2.
+
+    Example:
+        >>> found = solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000)
+        >>> found.rounds, round(found.epsilon, 4), round(found.rho, 5)
+        (43, 0.9688, 0.05625)
+        >>> solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000, calculator="theorem-3.4.2").rounds
+        16
+    """
+    n, budget, delta = whole("n", n, at_least=1), positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+    one_of("calculator", calculator, CALCULATORS)
+    missing = [name for name, value in (("eta", eta), ("rounds", rounds), ("samples", samples)) if value is None]
+    if len(missing) != 1:
+        what = f"{', '.join(missing)} are left out" if missing else "all three of eta, rounds and samples are given"
+        raise InvalidInput(missing[0] if missing else "rounds", what, "leave out exactly the one to solve for")
+    if delta == 0 and calculator != "pure":
+        raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
+                           'give delta > 0, or the calculator "pure"')
+    if besides and calculator != "zcdp":
+        raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
+    n, step, count, size = _checked(n, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
+                                    1 if samples is None else samples)
+
+    def cost(step: float, count: int, size: int) -> float:
+        return _proved((*draws(n, step, count, size), *besides), delta, calculator)
+
+    def about(step: float, count: int, size: int) -> float:
+        return _about(n, step, count, size, delta, calculator)
+
+    target = ZCDP.within(budget, delta).rho - Accountant(besides).rho() if calculator == "zcdp" else budget
+    if missing[0] == "rounds":
+        count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, _MOST_ROUNDS)
+        if count < 2:
+            _refuse_below_a_round(n, budget, delta, lambda e: cost(e, 2, size), step, size)
+    elif count == 1:
+        raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
+                      "ask for rounds >= 2")
+    elif missing[0] == "samples":
+        size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, _MOST_SAMPLES)
+        if size < 1:
+            raise Refused(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = "
+                          f"{cost(step, count, 1):.4g} with {n:,} records, above {budget:g}",
+                          "take fewer rounds or a smaller eta")
+    else:
+        near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
+        step = _largest_eta(lambda e: cost(e, count, size), budget, near)
+        if step == 0:
+            raise Refused(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
+                          "size, for the room of 2^-37 of each draw and what is spent besides",
+                          "take fewer rounds or samples")
+    events = (*draws(n, step, count, size), *besides)
+    return Setting(n=n, eta=step, rounds=count, samples=size, epsilon=_proved(events, delta, calculator),
+                   delta=delta, calculator=calculator, rho=Accountant(events).rho())
+
+
+def _refuse_below_a_round(
+    n: int, budget: float, delta: float, cost: Callable[[float], float], eta: float, samples: int
+) -> None:
+    """Refuse a budget below round 2, the first one that reads the data; `cost` is that of two rounds by step size."""
+    least = cost(eta)
+    remedy = f"epsilon >= {least * (1 + 1e-6):.6g}"
+    smaller = _largest_eta(cost, budget, 0.0)
+    if smaller:
+        remedy += f", or eta <= {smaller:.4g}"
+    raise Refused(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads the "
+                  f"data, costs {least:.4g} with eta = {eta:g} and {samples:,} samples of {n:,} records", remedy)
+
+
+def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
+    """The largest number up to which something holds, from 1 to `end`; 0 where it never does.
+
+    Args:
+        fits: exact, and slow.
+        nearly: the same by closed forms in doubles, without room and roundings: where the search starts.
+        end: the largest number that is tried.
+    """
+    low, high = 0, end + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if nearly(middle) else (low, middle)
+    low, step = max(0, low - 1), 1
+    while low and not fits(low):
+        low, step = max(0, low - step), 2 * step
+    high, step = low + 1, 1
+    while high <= end and fits(high):
+        low, high, step = high, min(high + step, end + 1), 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _about(n: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
+    last, log = 2.0 * eta * (rounds - 1) / n, -math.log(delta) if delta else math.inf
+    squares = 4.0 * eta * eta / n / n * samples * (rounds - 1) * rounds * (2 * rounds - 1) / 6.0
+    match calculator:
+        case "pure":
+            return eta * rounds * (rounds - 1) * samples / n
+        case "theorem-3.4.2":
+            return last * (math.sqrt(2 * samples * (rounds - 1) * log)
+                           + samples * (rounds - 1) * math.expm1(min(last, 700.0)))
+        case "per-round":
+            return math.sqrt(2 * log * squares) + squares / 2
+        case _:
+            return squares / 8
+
+
+def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> float:
+    """The largest step size within a budget, to a relative 1e-12 from below; 0 where there is none.
+
+    Args:
+        cost: of a step size, increasing.
+        budget: in the same unit.
+        near: where to look first; 0 for no idea.
+    """
+    low, high = near * (1 - 1e-8), near * (1 + 1e-8)
+    if not (near and cost(low) <= budget < cost(high)):
+        if cost(_LEAST_ETA) > budget:
+            return 0.0
+        low, high = 0.0, 1.0
+        while cost(high) <= budget:
+            low, high = high, 4 * high
+        while low == 0.0:
+            low, high = (high / 4, high) if cost(high / 4) <= budget else (0.0, high / 4)
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if cost(middle) <= budget else (low, middle)
+    return low
+
+
+def rho_within(epsilon: float, delta: float) -> float:
+    """The zCDP budget of an (epsilon, delta) budget, rounded down (`ZCDP.within`)."""
+    return ZCDP.within(epsilon, delta).rho
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSetting:
+    """The setting of Theorem 3.4.5 for a promised error, and what it would cost.
+
+    Args:
+        alpha: every answer's error is at most this ...
+        beta: ... but for this probability, if the oracle is within alpha/4 of the optimum.
+        rounds: T = 16 ln(2k)/alpha^2, rounded up.
+        eta: alpha/4.
+        samples: s = 48 ln(2 |X| T/beta)/alpha^2, rounded up.
+        epsilon: by Theorem 3.4.2 at `delta`, for n records.
+        zcdp_epsilon: by zCDP.
+        delta: in (0, 1).
+        n: records.
+        records_needed: about how many records would bring Theorem 3.4.2 down to epsilon = 1.
+    """
+
+    alpha: float
+    beta: float
+    rounds: int
+    eta: float
+    samples: int
+    epsilon: float
+    zcdp_epsilon: float
+    delta: float
+    n: int
+    records_needed: float
+
+    @property
+    def loss(self) -> ApproxDP:
+        """As a loss."""
+        return ApproxDP(self.epsilon, self.delta)
+
+    def sentence(self) -> str:
+        """How far this is from practice, in one sentence."""
+        return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
+                f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.n:,} records; "
+                f"epsilon = 1 takes about {self.records_needed:.2g} records")
+
+
+def source_setting(
+    n: int, alpha: float, beta: float, delta: float, *, queries: int, log_universe: float
+) -> SourceSetting:
+    """The rounds, step size and samples that the source proves an error for, with their cost.
+
+    Args:
+        n: records.
+        alpha: the error, in (0, 1).
+        beta: failure probability, in (0, 1).
+        delta: in (0, 1), for the cost.
+        queries: |Q|, with negations: 2 k, at least 2.
+        log_universe: ln |X|: d ln 2 for d binary attributes, less for valid records.
+
+    Source: Wu 2017, Lemma 3.4.4, Theorem 3.4.5, Remark 3.4.6; spec query_release D3.
+
+    Example:
+        >>> import math
+        >>> found = source_setting(30_162, 0.1, 0.05, 1e-3, queries=2_000_000, log_universe=235 * math.log(2))
+        >>> found.rounds, found.samples
+        (23214, 847829)
+    """
+    alpha, beta, delta = fraction("alpha", alpha), fraction("beta", beta), fraction("delta", delta)
+    log_queries = math.log(whole("queries", queries, at_least=2))
+    universe = positive("log_universe", log_universe)
+    rounds = math.ceil(16 * log_queries / alpha**2)
+    eta = alpha / 4
+    samples = math.ceil(48 * (math.log(2 * rounds / beta) + universe) / alpha**2)
+    n = whole("n", n, at_least=1)
+    needed = 2.0 * eta * (rounds - 1) * math.sqrt(2 * samples * (rounds - 1) * -math.log(delta))
+    return SourceSetting(
+        alpha=alpha, beta=beta, rounds=rounds, eta=eta, samples=samples, delta=delta, n=n, records_needed=2.0 * needed,
+        epsilon=_about(n, eta, rounds, samples, delta, "theorem-3.4.2"),
+        zcdp_epsilon=ZCDP(_about(n, eta, rounds, samples, delta, "zcdp")).epsilon_at(delta),
+    )
+

@@ -1,0 +1,497 @@
+"""`DualQuery`: synthetic records that answer a fixed list of counting queries, by a game against the queries.
+
+Each round draws queries on which the records so far are too low, exactly by an exponential mechanism, and asks a
+non-private optimiser for a record that satisfies most of the draws. Only the draws read the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees
+from confide.contract.kinds import Progress
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.progress import advance
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.noise.simulated import study_generator
+from confide.release import calculators
+from confide.release.answers import TrueAnswers, true_answers
+from confide.release.calculators import CALCULATORS, Calculator
+from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
+from confide.release.codes import Codes
+from confide.release.free_attributes import (
+    FREE_RULES,
+    FreeRule,
+    default_record,
+    free_attributes,
+    marginals_event,
+    marginals_sigma,
+    noisy_marginals,
+)
+from confide.release.oracle.answer import Answer, Oracle, best_response
+from confide.release.oracle.bounds import upper_bound
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.oracle.terms import Terms
+from confide.release.packed import PackedBits
+from confide.release.query_game import Netted, check_exact, net, query_logits
+from confide.release.schema import Schema
+from confide.release.synthetic import Rounds, SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["MOST_QUERIES", "DualQuery"]
+
+MOST_QUERIES = 2**23
+"""Queries at most: a draw is from them and their negations, of which there may be 2^24."""
+
+
+class _Data(NamedTuple):
+    """What a run reads of the data."""
+
+    counts: NDArray[np.int64]
+    ones: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualQuery(Mechanism):
+    """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
+
+    Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
+
+    Args:
+        n: records of the data, public.
+        eta: step size of the query player, > 0.
+        rounds: T >= 1; the release has T records.
+        samples: s >= 1 queries are drawn a round.
+        workload: the queries; may be left out while planning.
+        schema: the columns that the attributes come from; needed where `run` gets a table, for one_hot, and for
+            "marginals" of columns.
+        one_hot: each record has exactly one attribute of each column with bins or levels. It keeps the promises where
+            the data's records do; False lets attributes vary freely, as published.
+        free: what attributes have that are in no sampled query: "zeros", "coins" or "marginals".
+        marginal_rho: with "marginals", the zCDP cost of measuring all one-way marginals, > 0.
+        oracle: the best response; sees netted samples and public facts only.
+        seed: public, of the oracle and of coins.
+        delta: in [0, 1), at which epsilon is stated; 0 states no (epsilon, delta).
+        calculator: by which proof.
+        beta: probability with which the accuracy bound may fail.
+        literal: signs as Algorithm 3 is printed: both players mirrored, which gives the same law of the records. The
+            guarantees then say what is wrong with the printed claim.
+
+    Raises:
+        InvalidInput: a parameter out of range, more than 2^23 queries, or parts that do not fit.
+
+    Source: Wu 2017, Algorithm 3; spec query_release D1 to D4.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.release.dual_query import DualQuery
+        >>> bits = np.arange(4000).reshape(1000, 4) % 7 < 3
+        >>> queries = Workload.complete(4, width=2)
+        >>> planned = DualQuery.for_budget(1000, 2.0, 1e-3, eta=1.0, samples=60, workload=queries)
+        >>> planned.rounds, round(planned.epsilon(), 3)
+        (27, 1.955)
+        >>> outcome = planned.run(bits, Noise.simulated(1))
+        >>> outcome.billboard.answers(queries).shape, outcome.diagnostics["max_error"] < 0.2
+        ((6,), True)
+    """
+
+    n: int
+    eta: float
+    rounds: int
+    samples: int
+    workload: Workload | None = None
+    schema: Schema | None = None
+    one_hot: bool = False
+    free: FreeRule = "zeros"
+    marginal_rho: float = 0.0
+    oracle: Oracle = field(default_factory=LocalSearch)
+    seed: int = 0
+    delta: float = 0.0
+    calculator: Calculator = "zcdp"
+    beta: float = 0.05
+    literal: bool = False
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
+    share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
+
+    def __post_init__(self) -> None:
+        whole("n", self.n, at_least=1)
+        positive("eta", self.eta)
+        whole("rounds", self.rounds, at_least=1)
+        whole("samples", self.samples, at_least=1)
+        check_exact(self.rounds, self.n, self.eta)
+        fraction("delta", self.delta, zero=True)
+        one_of("calculator", self.calculator, CALCULATORS)
+        fraction("beta", self.beta)
+        whole("seed", self.seed)
+        one_of("free", self.free, FREE_RULES)
+        if self.free == "marginals":
+            positive("marginal_rho", self.marginal_rho)
+            if self.calculator != "zcdp":
+                raise InvalidInput("calculator", f"{self.calculator!r} does not add up Gaussian noise", 'use "zcdp"')
+        elif self.marginal_rho != 0:
+            raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} measures nothing", 'belongs to free="marginals"')
+        if not isinstance(self.oracle, Oracle):
+            raise InvalidInput("oracle", f"{type(self.oracle).__name__} has no solve", "such as LocalSearch()")
+        self._check_queries()
+
+    def _check_queries(self) -> None:
+        if self.one_hot and self.schema is None:
+            raise InvalidInput("schema", "is missing", "one_hot needs the columns")
+        if self.workload is None:
+            return
+        if not isinstance(self.workload, Workload):
+            raise InvalidInput("workload", f"{type(self.workload).__name__} is no workload", "use Workload")
+        if len(self.workload) > MOST_QUERIES:
+            raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
+                               f"must be at most {MOST_QUERIES:,}")
+        if self.schema is not None and self.schema.attributes != self.workload.attributes:
+            raise InvalidInput("schema", f"has {self.schema.attributes} attributes",
+                               f"the workload is over {self.workload.attributes}")
+        if self.one_hot and self.workload.kind == "predicates":
+            raise InvalidInput("one_hot", "does not go with predicates", "they list their universe")
+
+    # ---- planning
+
+    @classmethod
+    def for_budget(
+        cls, n: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
+        samples: int | None = None, calculator: Calculator = "zcdp", free: FreeRule = "zeros",
+        marginal_share: float = 0.05, **others: Any,
+    ) -> Self:
+        """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
+
+        Args:
+            n: records.
+            epsilon: the budget in nats, > 0.
+            delta: in [0, 1).
+            eta: step size, or None.
+            rounds: T, or None.
+            samples: s, or None.
+            calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure".
+            free: as for the class.
+            marginal_share: with "marginals", the part of rho that they cost; 5 to 10 % is usual.
+            others: further parameters of the class.
+
+        Raises:
+            InvalidInput: not exactly one of the three left out, or a parameter out of range.
+            Refused: the budget is below one round that reads the data; says what would do.
+
+        Example:
+            >>> DualQuery.for_budget(494_021, 1.0, 1e-3, eta=2.0, samples=1000).rounds
+            279
+        """
+        marginal_rho = 0.0
+        if one_of("free", free, FREE_RULES) == "marginals":
+            fraction("delta", delta)
+            marginal_rho = fraction("marginal_share", marginal_share) * calculators.rho_within(epsilon, delta)
+        besides = (marginals_event(marginal_rho),) if marginal_rho else ()
+        found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, calculator=calculator,
+                                  besides=besides)
+        return cls(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, delta=delta, calculator=calculator,
+                   free=free, marginal_rho=marginal_rho, **others)
+
+    def epsilon(self, delta: float | None = None, calculator: Calculator | None = None) -> float:
+        """The epsilon of the whole run in nats, at its own delta and by its own calculator unless others are named.
+
+        Infinity where nothing is proved, as at delta = 0 by any calculator but "pure".
+        """
+        at = self.delta if delta is None else fraction("delta", delta, zero=True)
+        by = self.calculator if calculator is None else calculator
+        if self.free == "marginals":
+            one_of("calculator", by, ("zcdp",))
+            return Accountant(self.events()).epsilon(at, calculator="zcdp")
+        return calculators.epsilon(self.n, self.eta, self.rounds, self.samples, at, calculator=by)
+
+    @property
+    def rho(self) -> float:
+        """The zCDP cost of the whole run."""
+        return Accountant(self.events()).rho()
+
+    def events(self) -> tuple[Event, ...]:
+        """The one-way marginals, where they are measured, and the draws of each round from the second on."""
+        measured = (marginals_event(self.marginal_rho),) if self.free == "marginals" else ()
+        return (*measured, *calculators.draws(self.n, self.eta, self.rounds, self.samples))
+
+    def guarantees(self) -> Guarantees:
+        from confide.release.guarantees import dual_query_guarantees
+
+        return dual_query_guarantees(self)
+
+    # ---- public facts
+
+    @property
+    def queries(self) -> Workload:
+        """The workload.
+
+        Raises:
+            InvalidInput: none was given.
+        """
+        if self.workload is None:
+            raise InvalidInput("workload", "is missing", "a plan needs none, all else does")
+        return self.workload
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.int32], ...]:
+        """The one-hot groups of the synthetic records; none without one_hot."""
+        return () if self.schema is None or not self.one_hot else tuple(self.schema.groups)
+
+    @cached_property
+    def _reachable(self) -> tuple[NDArray[np.int32], ...]:
+        """The groups without attributes that no value reaches."""
+        cells = np.zeros(0) if self.schema is None else self.schema.cell_of
+        return tuple(members[cells[members] >= 0] for members in self.groups)
+
+    @property
+    def log_universe(self) -> float:
+        """ln |X| of the records that may be played."""
+        return log_universe(self.queries.attributes, tuple(len(members) for members in self.groups))
+
+    @property
+    def planned_certificate(self) -> AnswersCertificate:
+        """The accuracy bound with optimal best responses."""
+        return self._certificate(0.0)
+
+    def _certificate(self, tau: float) -> AnswersCertificate:
+        return answers_certificate(self.eta, self.rounds, self.samples, queries=2 * len(self.queries),
+                                   universe=self.log_universe, beta=self.beta, tau=tau)
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> Outcome | SimulatedOutcome:
+        """All rounds. Nothing is refused once the first draw was made.
+
+        Args:
+            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table with the
+                schema. Bare true answers do not do for "marginals".
+            noise: where the draws come from.
+            progress: told the rounds done and all of them.
+
+        Returns:
+            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`; under simulated noise with
+            true errors as diagnostics.
+
+        Raises:
+            InvalidInput: data of another number of records, queries or attributes; no workload.
+        """
+        source, read = as_noise(noise), self._read(data)
+        board, satisfied = self._play(read, source, progress)
+        diagnostics = {}
+        if not noise.release_safe:
+            errors = np.abs(satisfied / self.rounds - read.counts / self.n)
+            diagnostics = {"max_error": float(errors.max()), "mean_error": float(errors.mean())}
+        return self._outcome(noise, billboard=board, shares=pa.table({}), certificate=self.certify(board),
+                             diagnostics=diagnostics)
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: the custodian's people get no shares."""
+        return {}
+
+    def _read(self, data: Any) -> _Data:
+        queries = self.queries
+        if isinstance(data, TrueAnswers):
+            answers, ones = data, None
+            if self.free == "marginals":
+                raise InvalidInput("data", "true answers hold no one-way counts", "give the records themselves")
+        else:
+            records = data
+            if not isinstance(data, PackedBits | Codes):
+                records = PackedBits.pack(data) if self.schema is None or _is_bits(data) else self.schema.encode(data)
+            if records.attributes != queries.attributes:
+                raise InvalidInput("data", f"records of {records.attributes} attributes",
+                                   f"the workload is over {queries.attributes}")
+            answers, ones = true_answers(records, queries), self._one_way(records)
+        if answers.records != self.n:
+            raise InvalidInput("data", f"{answers.records:,} records", f"must be n = {self.n:,}")
+        if len(answers) != len(queries):
+            raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(queries):,}")
+        return _Data(answers.counts, ones)
+
+    def _one_way(self, records: PackedBits | Codes) -> NDArray[np.int64] | None:
+        """(d,) records with each attribute on, where these are measured. One-hot columns must be what they say."""
+        groups = () if self.schema is None else self.schema.groups
+        if isinstance(records, PackedBits) and groups and (self.one_hot or self.free == "marginals"):
+            for members in groups:
+                words = records.words[members]
+                if np.bitwise_count(words).sum() != records.records or \
+                        np.bitwise_count(np.bitwise_or.reduce(words)).sum() != records.records:
+                    raise InvalidInput("data", "a record has not exactly one attribute of a column", "encode the table")
+        if self.free != "marginals":
+            return None
+        singles = Workload.conjunctions(np.arange(self.queries.attributes)[:, None], attributes=self.queries.attributes)
+        return np.asarray(singles.counts(records), dtype=np.int64)
+
+    def _play(
+        self, read: _Data, source: Noise, progress: Progress | None
+    ) -> tuple[SyntheticRecords, NDArray[np.int32]]:
+        queries = self.queries
+        marginals = np.zeros(0, dtype=np.int64) if read.ones is None else self._measure(read.ones, source)
+        satisfied = np.zeros(len(queries), dtype=np.int32)
+        records = np.zeros((self.rounds, queries.attributes), dtype=np.bool_)
+        played: list[tuple[Netted, int, float, bool, bool]] = []
+        for t in range(1, self.rounds + 1):
+            samples = self._draw(read.counts, satisfied, t, source)
+            answer = self._respond(samples, t, records[t - 2] if t > 1 else None, marginals)
+            records[t - 1] = answer.record
+            queries.add_values(answer.record, satisfied)
+            bound = min(_clauses(samples), np.inf if answer.upper_bound is None else answer.upper_bound)
+            played.append((samples, answer.value, bound, answer.fell_back, answer.timed_out))
+            advance(progress, t, self.rounds)
+        board = SyntheticRecords(records=PackedBits.pack(records), weights=np.full(self.rounds, 1.0 / self.rounds),
+                                 rounds=Rounds.of(played), marginals=marginals)
+        return board, satisfied
+
+    def _measure(self, ones: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
+        groups = () if self.schema is None else self.schema.groups
+        sigma = marginals_sigma(self.marginal_rho, len(ones), len(groups), sum(len(members) for members in groups))
+        return noisy_marginals(ones, sigma, source)
+
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        """The samples of round t: the only step of a round that reads the data."""
+        logits = self._logits(counts, satisfied, t)
+        positions = source.selection(logits, self.samples, stream=("round", t))
+        if self.literal:  # the print's player minimises: a query of hers is our negation
+            positions = (positions + len(counts)) % (2 * len(counts))
+        return net(positions, len(counts))
+
+    def _logits(self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int) -> NDArray[np.float64]:
+        return query_logits(counts, satisfied, t - 1, self.n, self.eta, mirrored=self.literal)
+
+    def _default(self, t: int, marginals: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return default_record(self.free, self.queries.attributes, seed=self.seed, t=t, groups=self._reachable,
+                              marginals=marginals if len(marginals) else None, n=self.n)
+
+    def _respond(
+        self, samples: Netted, t: int, previous: NDArray[np.bool_] | None, marginals: NDArray[np.int64]
+    ) -> Answer:
+        """The best response, from samples and public values alone."""
+        queries = self.queries
+        if queries.kind == "predicates":
+            return _enumerated(queries, samples)
+        terms = self._terms(samples)
+        default = self._default(t, marginals)
+        coins = study_generator(self.seed, "start", t).random(queries.attributes) < 0.5
+        start = (default, coins) if previous is None else (default, previous, coins)
+        answer = best_response(self.oracle, terms, start, (self.seed << 24) + t)
+        free = free_attributes(terms.active(), queries.attributes, self.groups)
+        record = np.where(free, default, answer.record)
+        return Answer(record=record, value=answer.value, upper_bound=answer.upper_bound, fell_back=answer.fell_back,
+                      timed_out=answer.timed_out)
+
+    def _terms(self, samples: Netted) -> Terms:
+        queries = self.queries
+        return Terms(kind="parities" if queries.kind == "parities" else "conjunctions", attributes=queries.attributes,
+                     index=queries.index[samples.queries], bits=queries.bits[samples.queries], weights=samples.weights,
+                     constant=samples.constant, groups=self.groups)
+
+    # ---- after the run
+
+    def certify(self, billboard: Billboard) -> AnswersCertificate | None:
+        """The accuracy bound with the gaps that the oracle's bounds certify, computed again from the billboard.
+
+        Upper bounds that an oracle proved are taken as they stand; `recertify` takes nobody's word.
+        """
+        board = self._board(billboard)
+        return self._certificate(mean_gap(board.rounds.values, board.rounds.bounds, self.samples))
+
+    def recertify(self, billboard: Billboard) -> AnswersCertificate:
+        """The accuracy bound with upper bounds that are computed anew, by a linear program for each round.
+
+        For whoever does not take the custodian's word, and where the oracle proved nothing. It reads no data.
+
+        Raises:
+            InvalidInput: as `check`.
+        """
+        self.check(billboard)
+        rounds = self._board(billboard).rounds
+        netted = [rounds.netted(t) for t in range(1, self.rounds + 1)]
+        bounds = rounds.values if self.queries.kind == "predicates" else [
+            min(_clauses(samples), upper_bound(self._terms(samples))) for samples in netted]
+        return self._certificate(mean_gap(rounds.values, bounds, self.samples))
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether a billboard can be one of this mechanism's: samples that are s draws, values that the records have,
+        free attributes that follow the rule, even weights.
+
+        Raises:
+            InvalidInput: it belongs to other parameters, or contradicts itself.
+        """
+        board = self._board(billboard)
+        if not board.even:
+            raise InvalidInput("billboard.weights", "are not even")
+        if (len(board.marginals) > 0) != (self.free == "marginals"):
+            raise InvalidInput("billboard.marginals", "do not go with the rule for free attributes")
+        records = board.records.unpack()
+        for t in range(1, self.rounds + 1):
+            self._check_round(board, t, records[t - 1])
+
+    def _check_round(self, board: SyntheticRecords, t: int, record: NDArray[np.bool_]) -> None:
+        samples, k = board.rounds.netted(t), len(self.queries)
+        where = f"billboard.rounds of round {t}"
+        if len(samples.queries) and not (samples.queries[0] >= 0 and samples.queries[-1] < k
+                                         and (np.diff(samples.queries) > 0).all() and (samples.weights != 0).all()):
+            raise InvalidInput(where, "no netted samples of the workload")
+        cancelled = self.samples - int(np.abs(samples.weights).sum())
+        drawn = -int(samples.weights[samples.weights < 0].sum()) + cancelled // 2
+        if cancelled < 0 or cancelled % 2 or samples.constant != drawn:
+            raise InvalidInput(where, f"these are not {self.samples} draws")
+        if self.queries.kind == "predicates":
+            best = _enumerated(self.queries, samples)
+            value = best.value
+            if (record != best.record).any():
+                raise InvalidInput(where, "the record is not the best one")
+        else:
+            terms = self._terms(samples)
+            value = terms.value(record)
+            free = free_attributes(terms.active(), len(record), self.groups)
+            if (record != self._default(t, board.marginals))[free].any():
+                raise InvalidInput(where, "free attributes do not follow their rule")
+            if any(int(record[members].sum()) != 1 for members in self.groups):
+                raise InvalidInput(where, "a record has not exactly one attribute of a column")
+        if value != int(board.rounds.values[t - 1]):
+            raise InvalidInput(where, "the record does not satisfy as many samples as it says")
+        if not value <= board.rounds.bounds[t - 1] <= _clauses(samples):
+            raise InvalidInput(where, "its upper bound is below the value, or above all samples")
+
+    def _board(self, billboard: Billboard) -> SyntheticRecords:
+        if not isinstance(billboard, SyntheticRecords):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism")
+        if (len(billboard), billboard.records.attributes) != (self.rounds, self.queries.attributes):
+            raise InvalidInput("billboard.records", f"{len(billboard)} of {billboard.records.attributes} attributes",
+                               f"must be {self.rounds} of {self.queries.attributes}")
+        return billboard
+
+
+def _clauses(samples: Netted) -> float:
+    """How many samples are left to satisfy once those that cancel are counted once."""
+    return float(samples.constant + samples.weights[samples.weights > 0].sum())
+
+
+def _enumerated(queries: Workload, samples: Netted) -> Answer:
+    """The best of all records of a universe that is written out; the first of equals."""
+    values = samples.weights @ queries.truth[samples.queries].astype(np.int64)
+    best = int(np.argmax(values))
+    value = samples.constant + int(values[best])
+    record = (best >> np.arange(queries.attributes)) & 1 == 1
+    return Answer(record=record, value=value, upper_bound=float(value))
+
+
+def _is_bits(data: Any) -> bool:
+    return isinstance(data, np.ndarray) and data.dtype.kind == "b" and data.ndim == 2

@@ -1,0 +1,217 @@
+"""A query engine bins the columns itself: what leaves it are small numbers, or counts, instead of values.
+
+The expressions follow the same rules as the roles of columns, in the same double precision, and hold for column types
+on which the engine and Arrow agree: whole and floating-point numbers, booleans and texts. A table with any other type,
+such as decimals or numbers that are spelled as texts, is streamed and read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
+from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED
+from confide.tables.sources import Source, open_table
+
+__all__ = ["Pushed", "pushed"]
+
+_MOST_SETS = 32  # choices of columns that are counted one by one
+_MOST_CELLS = 1 << 22  # of one choice of columns
+
+
+def pushed(schema: Schema, table: Any) -> Pushed | None:
+    """The table with its binning as a part of the query; None where it is no query, or has a type that is read here.
+
+    Raises:
+        InvalidInput: as a table that is read here: a column that is missing, or of a type that cannot hold its role.
+    """
+    if type(table).__module__.partition(".")[0] != "ibis":
+        return None
+    source = open_table(table)
+    source.batches([column.column for column in schema.columns])
+    types = table.schema()
+    for column in schema.columns:
+        kind = types[column.column]
+        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()) or kind.is_decimal():
+            return None
+        if kind.is_string() and not isinstance(column, Levels):
+            return None
+        if kind.is_floating() and isinstance(column, Levels):
+            return None
+        column.encode(pa.array([], kind.to_pyarrow()))
+    return Pushed(schema, table, source.ordered)
+
+
+class Pushed:
+    """A query whose columns are told as bins.
+
+    Args:
+        schema: the public columns.
+        table: an ibis table expression.
+        ordered: whether its rows have an order.
+    """
+
+    def __init__(self, schema: Schema, table: Any, ordered: bool) -> None:
+        self._schema, self._table, self._ordered = schema, table, ordered
+        types = table.schema()
+        self._bins = {_name(place): _bin(column, table[column.column], types[column.column])
+                      for place, column in enumerate(schema.columns)}
+
+    def source(self, more: tuple[str, ...]) -> Source:
+        """The rows as bins, for `decode`, with other columns as they are."""
+        clash = set(self._bins) & set(more)
+        if clash:
+            raise InvalidInput("id", f"{min(clash)!r} is a name of confide's own", "rename the column")
+        found = open_table(self._table.select(**self._bins, **{name: self._table[name] for name in more}))
+        found.ordered = self._ordered
+        return found
+
+    def decode(self, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
+        """The cells of some rows, uint16 (k, m), and what is wrong with each value, int8 (k, m)."""
+        cells = np.zeros((batch.num_rows, len(self._bins)), np.uint16)
+        problems = np.zeros(cells.shape, np.int8)
+        for place, column in enumerate(self._schema.columns):
+            found = batch.column(_name(place)).to_numpy(zero_copy_only=False).astype(np.int64)
+            problems[:, place] = np.maximum(-found, FINE)
+            cells[:, place] = np.where(found >= 0, np.searchsorted(column.reachable, found), 0)
+        return cells, problems
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the bins are called in the query."""
+        return tuple(self._bins)
+
+    def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:
+        """The columns that queries ask about together and those queries; None where they are too many to count apart.
+
+        It depends on the schema and the workload alone.
+        """
+        if workload.kind == "predicates":
+            sets = [(tuple(range(len(self._schema.columns))), np.arange(len(workload)))]
+        else:
+            there = workload.index >= 0
+            columns = np.where(there, self._schema.column_of[workload.index], -1)
+            columns[:, 1:][columns[:, 1:] == columns[:, :-1]] = -1
+            columns = np.sort(columns, axis=1)
+            rows, inverse = np.unique(columns, axis=0, return_inverse=True)
+            if len(rows) > _MOST_SETS:
+                return None
+            sets = [(tuple(row[row >= 0].tolist()), np.flatnonzero(inverse.reshape(-1) == place))
+                    for place, row in enumerate(rows)]
+        sizes = np.array(self._schema.sizes, dtype=object)
+        if any(np.prod(sizes[list(columns)]) > _MOST_CELLS for columns, _ in sets):
+            return None
+        return sets
+
+    def check(self) -> tuple[int, tuple[bool, ...]]:
+        """The number of rows, and whether each column has a value that it does not accept."""
+        bad = {name: (self._table_of_bins[name] < 0).cast("int64").sum() for name in self._bins}
+        row = self._run(self._table_of_bins.aggregate(rows=self._table_of_bins.count(), **bad)).to_pylist()[0]
+        return int(row["rows"]), tuple(bool(row[name]) for name in self._bins)
+
+    def tally(self, columns: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """How many records have each cell of some columns, counted in the engine.
+
+        Returns:
+            Cells, uint16 (u, m), 0 in all other columns; and counts, int64 (u,). Unusable rows are null records.
+        """
+        bins, names = self._table_of_bins, [_name(place) for place in columns]
+        usable = bins[_name(0)] >= 0
+        for name in self.names[1:]:
+            usable &= bins[name] >= 0
+        ibis = _ibis()
+        nulls = {_name(place): int(self._schema.columns[place].reachable[0]) for place in columns}
+        found = bins.select(**{name: ibis.ifelse(usable, bins[name], nulls[name]) for name in names})
+        result = self._run(found.group_by(names).aggregate(rows_=found.count()))
+        cells = np.zeros((result.num_rows, len(self._bins)), np.uint16)
+        for place in columns:
+            values = result[_name(place)].to_numpy()
+            cells[:, place] = np.searchsorted(self._schema.columns[place].reachable, values)
+        return cells, result["rows_"].to_numpy().astype(np.int64)
+
+    @property
+    def _table_of_bins(self) -> Any:
+        return self._table.select(**self._bins)
+
+    @staticmethod
+    def _run(expression: Any) -> pa.Table:
+        try:
+            return expression.to_pyarrow()
+        except Exception as error:  # noqa: BLE001
+            # Every backend has errors of its own, and their messages may quote values.
+            raise InvalidInput("source", f"the query failed ({type(error).__name__})") from None
+
+
+def _ibis() -> Any:
+    import ibis
+
+    return ibis
+
+
+def _name(place: int) -> str:
+    return f"confide_cell_{place}"
+
+
+def _number(value: float) -> Any:
+    """A double of the engine, by its shortest text: a numeral in the query could be read as a decimal and rounded."""
+    return _ibis().literal(repr(float(value))).cast("float64")
+
+
+def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: Any) -> Any:
+    """The value beside the first condition that holds."""
+    return _ibis().cases(*pairs, else_=otherwise).cast("int32")
+
+
+def _bin(column: Column, value: Any, kind: Any) -> Any:
+    """The bin of a column's value, or minus what is wrong with it; int32, never null."""
+    if isinstance(column, Levels):
+        return _level(column, value, kind)
+    number = value.cast("int8").cast("float64") if kind.is_boolean() else value.cast("float64")
+    missing = [(value.isnull(), -MISSING)]
+    if kind.is_floating():
+        missing.append((number.isnan(), -MISSING))
+    if isinstance(column, Bit):
+        return _first([*missing, (number == _number(1), 1), (number == _number(0), 0)], -UNLISTED)
+    return _first([*missing, *_limits(column, number, kind.is_floating())], _place(column, number))
+
+
+def _limits(column: Binned, number: Any, floating: bool) -> Iterator[tuple[Any, int]]:
+    if floating:
+        yield number.isinf(), -INFINITE
+    if column.out_of_bounds == "reject":
+        yield number < _number(column.lower), -OUTSIDE
+        yield number > _number(column.upper), -OUTSIDE
+    if column.whole and floating:
+        yield number.floor() != number, -UNEVEN
+
+
+def _place(column: Binned, number: Any) -> Any:
+    lower, upper = column.lower, column.upper
+    if column.whole:
+        lower, upper = float(np.ceil(lower)), float(np.floor(upper))
+    last = column.bins - 1
+    # An engine may compute a branch that it does not take: no number in it can overflow.
+    within = _ibis().ifelse((number > _number(lower)) & (number < _number(upper)), number, _number(lower))
+    inside = ((within - _number(column.lower)) / _number(column.step)).floor().cast("int32")
+    ends = [(number <= _number(lower), int(column.place(np.array([lower]))[0])),
+            (number >= _number(upper), int(column.place(np.array([upper]))[0])), (inside > last, last)]
+    return _first(ends, inside)
+
+
+def _level(column: Levels, value: Any, kind: Any) -> Any:
+    levels = list(column.levels)
+    if kind.is_boolean():
+        text = _ibis().ifelse(value, "true", "false")
+    else:
+        text = value.strip() if kind.is_string() else value.cast("string")
+    if column.category.boolean:
+        text, levels = text.lower(), [level.lower() for level in levels]
+    known = [(text == level, place) for level, place in zip(levels, column.bin_of.tolist(), strict=True)]
+    return _first([(value.isnull(), -MISSING), (text == "", -MISSING), *known], -UNLISTED)

@@ -1,0 +1,135 @@
+"""Attributes that are in no sampled query: the best response says nothing of them, a public rule does.
+
+"zeros" is for sparse data, "coins" for dense data, and which of them the data is must be public knowledge: to choose by
+looking at the data is a leak. "marginals" draws each bit from a noisy one-way marginal, which is measured once, before
+round 1, and charged. The coins behind the last two are public: they follow from a seed and the round.
+
+Source: Wu 2017, section 3.6; spec query_release D4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import positive, whole
+from confide.contract.guarantees import Unit
+from confide.privacy.events import ZCDPEvent
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["FREE_RULES", "FreeRule", "default_record", "free_attributes", "marginals_event", "marginals_sigma",
+           "noisy_marginals"]
+
+FreeRule = Literal["zeros", "coins", "marginals"]
+
+FREE_RULES: tuple[FreeRule, ...] = get_args(FreeRule)
+
+_Groups = Sequence[NDArray[np.int32]]
+
+
+def marginals_sigma(rho: float, attributes: int, groups: int = 0, grouped: int = 0) -> float:
+    """The standard deviation, in records, with which all one-way counts are measured for rho, rounded up.
+
+    One replaced record moves each count of an attribute of its own by at most 1, and two counts of each one-hot group:
+    squared L2 sensitivity d, or 2 for each group.
+
+    Args:
+        rho: zCDP cost, > 0.
+        attributes: d.
+        groups: how many one-hot groups the data has.
+        grouped: how many of the attributes are in one.
+
+    Example:
+        >>> round(marginals_sigma(0.01, 235, groups=15, grouped=235), 3)
+        38.73
+    """
+    square = Fraction(whole("attributes", attributes, at_least=1) - grouped + 2 * groups)
+    target = square / (2 * Fraction(positive("rho", rho)))
+    sigma = math.sqrt(float(target))
+    while Fraction(sigma) ** 2 < target:
+        sigma = math.nextafter(sigma, math.inf)
+    return sigma
+
+
+def marginals_event(rho: float) -> ZCDPEvent:
+    """What the measurement is charged."""
+    return ZCDPEvent(rho=rho, neighbours=Unit.RECORD_REPLACED, label="one-way marginals")
+
+
+def noisy_marginals(counts: NDArray[np.int64], sigma: float, noise: Noise) -> NDArray[np.int64]:
+    """(d,) one-way counts with discrete Gaussian noise.
+
+    Args:
+        counts: (d,) records with each attribute on, private.
+        sigma: from `marginals_sigma`.
+        noise: where randomness comes from.
+    """
+    return noise.discrete_gaussian(sigma, counts.shape, stream=("marginals",), center=counts)
+
+
+def default_record(
+    rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
+    marginals: NDArray[np.int64] | None = None, n: int = 1,
+) -> NDArray[np.bool_]:
+    """The record whose bits the free attributes of a round have; a function of public values alone.
+
+    Args:
+        rule: "zeros", "coins" or "marginals".
+        attributes: d.
+        seed: public.
+        t: the round, so that each round has its own coins.
+        groups: one-hot groups of the records (their reachable attributes): exactly one is on, the first one with
+            "zeros", any one alike with "coins", by its noisy count with "marginals".
+        marginals: (d,) noisy counts, with that rule.
+        n: records, with that rule.
+
+    Returns:
+        bool (d,).
+
+    Example:
+        >>> default_record("marginals", 3, seed=1, t=1, marginals=np.array([-4, 1000, 2]), n=1000).tolist()
+        [False, True, False]
+    """
+    record = np.zeros(attributes, dtype=np.bool_)
+    if rule == "zeros":
+        for members in groups:
+            record[members[0]] = True
+        return record
+    coins = study_generator(seed, "free attributes", t).random(attributes)
+    shares = np.full(attributes, 0.5) if marginals is None else np.clip(marginals / n, 0.0, 1.0)
+    record = coins < shares
+    for members in groups:
+        weights = shares[members]
+        if not weights.any():
+            weights = np.ones(len(members))
+        ends = np.cumsum(weights)
+        place = coins[members[0]] * ends[-1]
+        record[members] = False
+        record[members[min(int(np.searchsorted(ends, place, side="right")), len(members) - 1)]] = True
+    return record
+
+
+def free_attributes(active: NDArray[np.int64], attributes: int, groups: _Groups = ()) -> NDArray[np.bool_]:
+    """bool (d,): in no sampled query, and with no other of its one-hot group in one.
+
+    Args:
+        active: attributes in a sampled query.
+        attributes: d.
+        groups: one-hot groups of the records.
+
+    Example:
+        >>> free_attributes(np.array([1]), 4, (np.array([0, 1], np.int32),)).tolist()
+        [False, False, True, True]
+    """
+    free = np.ones(attributes, dtype=np.bool_)
+    free[active] = False
+    for members in groups:
+        if not free[members].all():
+            free[members] = False
+    return free

@@ -1,0 +1,443 @@
+"""`MWEM`: a histogram over all records, improved by multiplicative weights where noisy selection finds it wrong.
+
+Each round names a query on which the histogram is bad, by the exponential mechanism, measures it with Laplace noise and
+updates the histogram. The histogram follows from what was named and measured, so these are all that is published.
+
+Source: Hardt, Ligett and McSherry 2012; spec query_release C (Wu 2017 names it as the primal baseline).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.privacy.accounting import Accountant, float_up, written
+from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
+from confide.privacy.losses import ZCDP, PureDP
+from confide.privacy.noise.base import as_noise
+from confide.privacy.selection import exponential_mechanism, selection_error
+from confide.release._custodian import TRIVIAL, Charge, counts_of, no_shares, true_errors
+from confide.release._histogram import Histogram, blocks_of, cubes_of
+from confide.release.packed import PackedBits
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["MWEM", "MWEMBillboard", "MWEMCertificate"]
+
+_GRID = 20  # scores are whole multiples of 2^-20 counts
+_MOST = 2**42  # records: their counts on the grid stay within 64 bits
+_SPEC = "query_release C"
+_UNIT = Unit.RECORD_REPLACED
+
+Form = Literal["replay", "analysed"]
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MWEMBillboard(Billboard):
+    """What was named and measured. The histogram is computed from it, by whoever wants it.
+
+    Args:
+        records: n.
+        workload: the queries.
+        form: which histogram is meant.
+        passes: of a replay.
+        chosen: (T,) which query each round named.
+        measured: (T,) its noisy count.
+    """
+
+    records: int
+    workload: Workload
+    form: Form
+    passes: int
+    chosen: np.ndarray
+    measured: np.ndarray
+
+    def answers(self, workload: Workload | None = None) -> _Floats:
+        """(k,) fractions in [0, 1]: those of the histogram.
+
+        Args:
+            workload: any queries on the same attributes; the release's own if left out.
+
+        Raises:
+            InvalidInput: other attributes; or, in the analysed form, a query across blocks of attributes that no query
+                of the release joins: a mean of products is no product.
+        """
+        if workload is None or workload is self.workload:
+            return self._play.answers
+        histogram = self._play.histogram
+        if self.form == "analysed" and len(histogram.blocks.starts) > 2:
+            block = np.where(workload.index >= 0, histogram.blocks.block[workload.index], -1)
+            lone = np.where(block < 0, block.max(axis=1, initial=-1)[:, None], block)
+            if (lone != lone[:, :1]).any():
+                raise InvalidInput("workload", "has a query across blocks that are averaged one by one",
+                                   "the replay's histogram answers it")
+        return histogram.answers(workload)
+
+    def rows(self, count: int | None = None) -> PackedBits:
+        """The histogram as equally weighted records: every cell gets its share of them, rounded to a neighbour.
+
+        Systematic sampling without a random start, in the order of the cells: any interval of cells is off by at most
+        one record. So few rows as the histogram has cells change answers; `answers` is what the release means.
+
+        Args:
+            count: how many, n if left out.
+
+        Raises:
+            Refused: the attributes together have more than 2^22 cells.
+        """
+        size = self.records if count is None else whole("count", count, at_least=1)
+        dense = self._play.histogram.dense()
+        ends = np.cumsum(dense)
+        cells = np.searchsorted(ends, (np.arange(size) + 0.5) / size * ends[-1], side="right")
+        places = np.arange(self.workload.attributes)
+        return PackedBits.pack((np.minimum(cells, len(dense) - 1)[:, None] >> places & 1).astype(np.bool_))
+
+    @cached_property
+    def _play(self) -> _Play:
+        play = _Play(self.workload, self.records, len(self.chosen), self.form, self.passes)
+        for chosen, measured in zip(self.chosen.tolist(), self.measured.tolist(), strict=True):
+            play.ask()
+            play.learn(chosen, measured)
+        return play.finish()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MWEMCertificate(Certificate):
+    """Errors that the run itself shows, as fractions of n.
+
+    Args:
+        failure: probability that one of the two does not hold.
+        measured: largest possible error of the measured queries.
+        everywhere: largest possible error of any query; 1 says nothing.
+    """
+
+    failure: float
+    measured: float
+    everywhere: float
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing is claimed of the queries that were not measured."""
+        return not self.everywhere < TRIVIAL
+
+
+class _Play:
+    """One play of the game, from what is published alone: `ask`, then `learn`, T times, then `finish`."""
+
+    def __init__(self, workload: Workload, records: int, rounds: int, form: Form, passes: int) -> None:
+        self.workload, self.records, self.form, self.passes = workload, records, form, passes
+        self.blocks = blocks_of(workload)
+        self.histogram = Histogram(self.blocks)
+        self.rounds = rounds
+        self.chosen: list[int] = []
+        self.targets: list[float] = []
+        self.weights = np.zeros(0)
+        self.gaps: list[float] = []
+        """|q_t(A_{t-1}) - m_t| in fractions: how wrong the histogram was seen to be before each update."""
+        self.mean: _Floats | None = None
+        self.best: tuple[float, _Floats] | None = None
+        self.last: tuple[float, _Floats] | None = None
+        self.answers = np.zeros(0)
+
+    def ask(self) -> _Floats:
+        """(k,) fractions that the histogram answers, before it learns of the next query."""
+        self.answers = self.histogram.answers(self.workload)
+        if self.form == "analysed":
+            # The mean of the histograms that selection saw, A_0..A_{T-1}: of these the theorem speaks.
+            share = self.histogram.cells / self.rounds
+            self.mean = share if self.mean is None else self.mean + share
+        return self.answers
+
+    def learn(self, chosen: int, measured: int) -> None:
+        """Update the histogram by a noisy count."""
+        # A count lies in 0..n, so that to cut there brings a measurement nearer to it, whatever the noise was.
+        target = min(max(measured / self.records, 0.0), 1.0)
+        residual = target - float(self.answers[chosen])
+        self.last = (abs(residual), self.answers)
+        if self.best is None or abs(residual) <= self.best[0]:
+            self.best = self.last
+        self.gaps.append(abs(residual))
+        self.chosen.append(chosen)
+        self.targets.append(target)
+        one_step = self.form == "analysed"
+        self.weights = np.append(self.weights, residual / 2 if one_step else 0.0)
+        cubes = cubes_of(self.workload, self.blocks, np.array(self.chosen))
+        self.histogram.fit(cubes, np.array(self.targets), self.weights, 0 if one_step else self.passes)
+
+    def finish(self) -> _Play:
+        """Put the histogram that is meant in place, and its answers."""
+        if self.mean is not None:
+            self.histogram = Histogram(self.blocks, self.mean)
+        self.answers = self.histogram.answers(self.workload)
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class MWEM(Mechanism):
+    """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
+    attributes that the workload joins.
+
+    Args:
+        n: records, public.
+        workload: k queries, public.
+        rounds: T >= 1, each a query that is named and measured.
+        epsilon: of the whole run, in nats, > 0.
+        form: "replay" repeats every update of the past `passes` times in each round and answers from the last
+            histogram; "analysed" updates once and answers from the mean of the histograms that were seen by selection,
+            for which the theorem speaks. On correlated data the analysed form is many times worse.
+        passes: of a replay, at most. It stops where no residual changes by 10^-6 n any more; that is post-processing,
+            a function of the published measurements.
+        failure: probability with which the certificate may fail.
+        schema: public columns, where data is a table.
+
+    Raises:
+        InvalidInput: a number out of range, or no query.
+        Refused: more than 2^22 cells, with their number and the memory that they would need; nothing was charged.
+
+    Source: Hardt, Ligett and McSherry 2012; spec query_release C.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2]], attributes=3)
+        >>> mwem = MWEM(n=1000, workload=pairs, rounds=3, epsilon=1.0)
+        >>> records = np.repeat(np.array([[True, True, False], [False, False, True]]), 500, axis=0)
+        >>> board = mwem.run(records, Noise.simulated(1)).billboard
+        >>> bool(np.abs(board.answers() - [0.5, 0.0, 0.0]).max() < 0.05)
+        True
+    """
+
+    n: int
+    workload: Workload
+    rounds: int
+    epsilon: float
+    form: Form = "replay"
+    passes: int = 100
+    failure: float = 0.05
+    schema: Schema | None = None
+
+    phases = (Phase(name="custody", asks="a table of records, held by one custodian"),)
+
+    def __post_init__(self) -> None:
+        if whole("n", self.n, at_least=1) > _MOST:
+            raise InvalidInput("n", f"{self.n} is too large", "must be at most 2^42")
+        whole("rounds", self.rounds, at_least=1)
+        whole("passes", self.passes, at_least=1)
+        positive("epsilon", self.epsilon)
+        fraction("failure", self.failure)
+        one_of("form", self.form, ("replay", "analysed"))
+        if not isinstance(self.workload, Workload) or not len(self.workload):
+            raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
+        if not self.each > 0:
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
+        blocks_of(self.workload)
+
+    @classmethod
+    def for_budget(cls, n: int, epsilon: float, delta: float, *, rounds: int, workload: Workload, **rest: Any) -> Self:
+        """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
+
+        Args:
+            n: records.
+            epsilon: the budget, in nats.
+            delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
+                own e, unless pure composition is better.
+            rounds: T.
+            workload: the queries.
+            rest: form, passes, failure, schema.
+
+        Example:
+            >>> pair = Workload.conjunctions([[0, 1]], attributes=2)
+            >>> round(MWEM.for_budget(1000, 1.0, 1e-6, rounds=20, workload=pair).epsilon, 4)
+            1.7657
+        """
+        epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+        pure = cls(n=n, workload=workload, rounds=rounds, epsilon=epsilon, **rest)
+        if delta == 0:
+            return pure
+        allowed = ZCDP.within(epsilon, delta).rho
+        own = math.sqrt(32 * pure.rounds * allowed / 5)
+        if not own > epsilon:
+            return pure
+        found = replace(pure, epsilon=own)
+        while found.rho > allowed:
+            own = math.nextafter(own, 0.0)
+            found = replace(pure, epsilon=own)
+        return found
+
+    # ---- promises
+
+    @property
+    def each(self) -> float:
+        """Of one selection, and of one measurement: epsilon / (2T), rounded down."""
+        share = written(self.epsilon) / (2 * self.rounds)
+        nearest = float(share)
+        return nearest if written(nearest) <= share else math.nextafter(nearest, 0.0)
+
+    @property
+    def scale(self) -> float:
+        """Of the Laplace noise, in counts: 2T / epsilon, rounded up."""
+        return float_up(1 / written(self.each))
+
+    def events(self) -> tuple[Event, ...]:
+        """T selections of bounded range and T measurements: a replaced record moves a count, hence a score, by 1."""
+        each = self.each
+        return (
+            Repeated(event=BoundedRangeEvent(epsilon=each, neighbours=_UNIT, label="selection"), count=self.rounds,
+                     neighbours=_UNIT, label="selections"),
+            Repeated(event=PureEvent(epsilon=each, neighbours=_UNIT, label="measurement"), count=self.rounds,
+                     neighbours=_UNIT, label="measurements"),
+        )
+
+    @cached_property
+    def rho(self) -> float:
+        """5 epsilon^2 / (32 T), rounded up."""
+        return Accountant(self.events()).rho()
+
+    @property
+    def universe_bits(self) -> int:
+        """Attributes that the workload names; ln|X| is this times ln 2."""
+        return blocks_of(self.workload).bits
+
+    def noise_error(self, failure: float) -> float:
+        """What one measurement is off by, in counts, but for a probability of `failure`.
+
+        P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale): a little more than of the continuous law.
+        """
+        ratio = math.exp(-1 / self.scale)
+        return self.scale * max(0.0, math.log(2 / (1 + ratio) / failure))
+
+    def bound(self) -> tuple[float, float]:
+        """(largest error of any query in counts, failure probability) of the analysed form, before the run.
+
+        2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon, but for a probability of 2T / k, with the discrete law's tail and the
+        rounding of scores.
+        """
+        k, n = len(self.workload), self.n
+        game = 2 * n * math.sqrt(self.universe_bits * math.log(2) / self.rounds)
+        select = selection_error(k, self.each, 1.0, 1 / k) + 2.0**-_GRID
+        return game + select + self.noise_error(1 / k), 2 * self.rounds / k
+
+    def guarantees(self) -> Guarantees:
+        rule = "T selections and T Laplace measurements at epsilon/(2T)"
+        source = Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.1", spec=_SPEC)
+        items: list[Any] = [
+            Privacy(loss=PureDP(self.epsilon), unit=_UNIT, audience=Audience.PUBLIC, source=source, note=rule),
+            Privacy(loss=ZCDP(self.rho), unit=_UNIT, audience=Audience.PUBLIC, note=f"{rule}: 5 epsilon^2 / (32 T)",
+                    source=Source(document="confide", statement="selections have bounded range", spec=_SPEC)),
+        ]
+        if self.form == "analysed":
+            error, failure = self.bound()
+            items.append(Accuracy(
+                bound=error / self.n, trivial=TRIVIAL, failure_probability=min(1.0, failure),
+                measure="the largest error of any query, as a fraction of the records",
+                source=Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.2", spec=_SPEC,
+                              erratum="the mean is over the histograms that selection saw, A_0 to A_{T-1}; discrete "
+                                      "noise; measurements are cut to 0..n")))
+        return Guarantees(tuple(items))
+
+    # ---- the run
+
+    def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
+        """|q(A) - q(D)| in whole units of 2^-20 counts; private.
+
+        The histogram is public, so its answers are fixed numbers on the grid whatever their rounding errors are. A
+        replaced record moves a count by at most one, and with it the distance: the sensitivity is 2^20, exactly.
+
+        Args:
+            counts: (k,) true counts.
+            answers: (k,) fractions that the histogram answers.
+        """
+        model = np.rint(np.ldexp(answers * self.n, _GRID)).astype(np.int64)
+        return np.asarray(np.abs((counts << _GRID) - model))
+
+    def run(self, data: Any, noise: NoiseSource, *, charge: Charge | None = None) -> Outcome | SimulatedOutcome:
+        """T rounds on the true counts.
+
+        Args:
+            data: a table of n records, or `TrueAnswers` of the workload.
+            noise: `Noise.secure()` for a release.
+            charge: called with `events()` before the data is touched, such as a ledger's; it may refuse.
+
+        Raises:
+            InvalidInput: not n records, or true answers of other queries.
+        """
+        source = as_noise(noise)
+        if charge is not None:
+            charge(self.events())
+        counts = counts_of(data, self.workload, self.n, self.schema)
+        play = _Play(self.workload, self.n, self.rounds, self.form, self.passes)
+        chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
+        for t in range(self.rounds):
+            scores = self.scores(counts, play.ask())
+            query = int(exponential_mechanism(scores, self.each, float(1 << _GRID), source, stream=("select", t))[0])
+            count = int(source.discrete_laplace(self.scale, 1, stream=("measure", t), center=counts[[query]])[0])
+            chosen[t], measured[t] = query, count
+            play.learn(query, count)
+        board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,
+                              chosen=chosen, measured=measured)
+        vars(board)["_play"] = play.finish()  # what it would compute again
+        return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
+                             diagnostics=true_errors(board.answers(), counts, self.n))
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: the data is a custodian's, and no participant gets a share."""
+        self._own(billboard)
+        return {}
+
+    def certify(self, billboard: Billboard) -> MWEMCertificate:
+        """What the measurements say of the errors.
+
+        Of a measured query, the distance to its measurement and the noise's tail. Of any query: where selection named
+        one on which the histogram was wrong by little, no query was wrong by much more, and the released histogram
+        differs from that one by what anybody can compute.
+        """
+        board = self._own(billboard)
+        play, each = board._play, self.failure / (2 * self.rounds)
+        noise = self.noise_error(each) / self.n
+        targets = np.clip(board.measured / self.n, 0.0, 1.0)
+        measured = float(np.abs(play.answers[board.chosen] - targets).max()) + noise
+        slack = noise + (selection_error(len(self.workload), self.each, 1.0, each) + 2.0**-_GRID) / self.n
+        bounds = [1.0]
+        for seen in (play.best, play.last):
+            if seen is not None:
+                gap, answers = seen
+                bounds.append(gap + slack + float(np.abs(play.answers - answers).max()))
+        if self.form == "analysed":
+            bounds.append(math.fsum(play.gaps) / self.rounds + slack)
+        return MWEMCertificate(failure=self.failure, measured=min(1.0, measured), everywhere=min(bounds))
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether it is of this plan, and its histogram can be computed again.
+
+        Raises:
+            InvalidInput: another plan's, or arrays that no run makes.
+        """
+        self._own(billboard)
+
+    def _own(self, billboard: Billboard) -> MWEMBillboard:
+        if not isinstance(billboard, MWEMBillboard):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not an MWEMBillboard")
+        own = (self.n, self.form, self.passes, len(self.workload), self.workload.attributes)
+        theirs = (billboard.records, billboard.form, billboard.passes, len(billboard.workload),
+                  billboard.workload.attributes)
+        if own != theirs:
+            raise InvalidInput("billboard", "is of another plan", "n, form, passes and workload must be this one's")
+        for name in ("chosen", "measured"):
+            array = getattr(billboard, name)
+            if array.shape != (self.rounds,) or array.dtype != np.int64:
+                raise InvalidInput(f"billboard.{name}", f"has shape {array.shape} and type {array.dtype}",
+                                   f"must be ({self.rounds},) int64")
+        if billboard.chosen.min() < 0 or billboard.chosen.max() >= len(self.workload):
+            raise InvalidInput("billboard.chosen", "names no query", f"must be in 0..{len(self.workload) - 1}")
+        return billboard

@@ -1,0 +1,58 @@
+"""Best responses: a record that satisfies nearly as many sampled clauses as any.
+
+    >>> import numpy as np
+    >>> from confide.release.oracle import LocalSearch, Terms, best_response
+    >>> terms = Terms(kind="conjunctions", attributes=3, index=[[0, 1, 2], [0, 1, -1]], bits=[[1, 1, 0], [0, 1, 0]],
+    ...               weights=[4, -3], constant=3)
+    >>> best_response(LocalSearch(), terms, (np.zeros(3, dtype=bool),), seed=7).value
+    7
+
+Finding it is hard in the worst case and easy in practice, and costs no privacy however it is done: an oracle sees the
+netted samples and public facts alone (`Terms`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.release.oracle.answer import Answer, Oracle, best_response
+    from confide.release.oracle.bounds import LinearBound, certified_bound, linear_bound, upper_bound
+    from confide.release.oracle.enumeration import Enumeration
+    from confide.release.oracle.integer_program import IntegerProgram
+    from confide.release.oracle.local_search import LocalSearch
+    from confide.release.oracle.parities import all_on_from_parities, parity_row, row_defects
+    from confide.release.oracle.terms import Terms
+
+
+__all__ = [
+    "Answer",
+    "Enumeration",
+    "IntegerProgram",
+    "LinearBound",
+    "LocalSearch",
+    "Oracle",
+    "Terms",
+    "all_on_from_parities",
+    "best_response",
+    "certified_bound",
+    "linear_bound",
+    "parity_row",
+    "row_defects",
+    "upper_bound",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "answer": ("Answer", "Oracle", "best_response"),
+        "bounds": ("LinearBound", "certified_bound", "linear_bound", "upper_bound"),
+        "enumeration": ("Enumeration",),
+        "integer_program": ("IntegerProgram",),
+        "local_search": ("LocalSearch",),
+        "parities": ("all_on_from_parities", "parity_row", "row_defects"),
+        "terms": ("Terms",),
+    },
+)

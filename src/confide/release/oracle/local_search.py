@@ -1,0 +1,214 @@
+"""Local search: the workhorse of the best-response oracle, deterministic from a public seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import non_negative, whole
+from confide.release.oracle import climbing as kernel
+from confide.release.oracle.answer import Answer, answered, checked_start
+from confide.release.oracle.bounds import upper_bound
+from confide.release.oracle.one_hot import group_of, separated
+from confide.release.oracle.terms import Bits, Terms
+
+__all__ = ["LocalSearch"]
+
+_MASK = 2**64 - 1
+_Local = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSearch:
+    """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.
+
+    From each start: the best of 15 random flips that gain (ties: the oldest flip); at a local maximum a flip that mends
+    a random failing query. The best record found then returns to the default, bit by bit, where that costs no clause:
+    on sparse workloads this lowers the average error by some 10 %. Attributes in no sampled query keep their default.
+
+    The budget counts flips, not seconds, so an answer depends on the terms, the starts and the seed alone.
+
+    Args:
+        flips_per_variable: of the budget, for each attribute in some sampled query.
+        flips: of the budget, besides.
+        sample: moves that are looked at, of those that gain.
+        random_moves: part of the moves at local maxima that are random, in [0, 1].
+        coins: further starts whose bits are fair coins.
+        certify: bound the optimum by a linear program (`upper_bound`).
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: spec query_release E2.3 and D4, last sentence; parities: E3.
+
+    Example:
+        >>> terms = Terms(kind="conjunctions", attributes=4, index=[[0, 1, 2], [1, 2, 3], [0, 1, 3]],
+        ...               bits=[[1, 1, 0], [1, 0, 1], [0, 1, 1]], weights=[3, 2, -2], constant=2)
+        >>> answer = LocalSearch(certify=True).solve(terms, (np.zeros(4, dtype=bool),), seed=1)
+        >>> answer.record.tolist(), answer.value, answer.upper_bound
+        ([True, True, False, True], 7, 7.0)
+    """
+
+    flips_per_variable: int = 20
+    flips: int = 2000
+    sample: int = 15
+    random_moves: float = 0.02
+    coins: int = 1
+    certify: bool = False
+
+    def __post_init__(self) -> None:
+        whole("flips_per_variable", self.flips_per_variable)
+        whole("flips", self.flips)
+        whole("sample", self.sample, at_least=1)
+        non_negative("random_moves", self.random_moves, at_most=1.0)
+        whole("coins", self.coins)
+
+    def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
+        """The best record over all starts; of equals, the one that differs least from the default.
+
+        Args:
+            terms: the netted samples.
+            start: records of d bits; the first one is the default record.
+            seed: public, >= 0.
+
+        Raises:
+            InvalidInput: an argument that is not as described.
+        """
+        records = checked_start(terms, start)
+        seed = whole("seed", seed)
+        layout = _Layout(terms, records[0])
+        places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
+        places += [layout.coins(_mixed(seed, k)) for k in range(self.coins)]
+        budget = self.flips_per_variable * layout.variables.size + self.flips
+        best: _Found | None = None
+        for k, place in enumerate(places):
+            found = layout.climb(place, budget // len(places), self.sample, round(65536 * self.random_moves),
+                                 _mixed(seed, self.coins + k))
+            if best is None or (found.value, -found.away) > (best.value, -best.away):
+                best = found
+            if best.complete:
+                break
+        record = records[0] if best is None else layout.record(best.bits)
+        return answered(terms, record, upper_bound=upper_bound(terms) if self.certify else None)
+
+
+class _Found(NamedTuple):
+    """Where a search ended: the objective, bits that differ from the default, whether no clause fails, local bits."""
+
+    value: int
+    away: int
+    complete: bool
+    bits: Bits
+
+
+def _mixed(seed: int, stream: int) -> int:
+    """64 bits for one stream of a seed of any size (the finaliser of splitmix64, once for each 64 bits)."""
+    z = (stream + 1) * 0x9E3779B97F4A7C15 & _MASK
+    while True:
+        z = (z + seed) & _MASK
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+        z ^= z >> 31
+        seed >>= 64
+        if not seed:
+            return z
+
+
+class _Layout:
+    """The active part of the terms in local numbers; the rest of a record is the default's.
+
+    Of a group with an active attribute, one that stands for all others takes part too: the default's, where that is
+    not active, or else the first.
+    """
+
+    def __init__(self, terms: Terms, default: Bits) -> None:
+        clauses = separated(terms)
+        self._parity = terms.kind == "parities"
+        home = group_of(terms)
+        active = np.zeros(terms.attributes, dtype=np.bool_)
+        active[clauses.attributes[clauses.attributes >= 0]] = True
+        self._groups = [members for members in terms.groups if active[members].any()]
+        self._proxies = np.full(len(terms.groups), -1, dtype=np.int64)
+        for members in self._groups:
+            idle = members[~active[members]]
+            if idle.size:
+                proxy = idle[int(np.argmax(default[idle]))]
+                self._proxies[home[proxy]] = proxy
+                active[proxy] = True
+        self._default = default
+        self.variables = np.flatnonzero(active)
+        local = np.full(terms.attributes + 1, -1, dtype=np.int32)  # the last place serves the padding
+        local[self.variables] = np.arange(self.variables.size, dtype=np.int32)
+        self._local, self._home = local, home
+        index = local[clauses.attributes]
+        self.literals = np.ascontiguousarray(np.where(index < 0, -1, 2 * index + clauses.bits).astype(np.int32))
+        flat = np.flatnonzero(index.reshape(-1) >= 0)
+        attribute = index.reshape(-1)[flat]
+        order = flat[np.argsort(attribute, kind="stable")]
+        query = order // max(1, index.shape[1])
+        self.occurs = (2 * query + clauses.bits.reshape(-1)[order]).astype(np.int32)
+        inside = [local[members[active[members]]] for members in self._groups]
+        self.members = np.concatenate([np.zeros(0, dtype=np.int32), *inside])
+        self._attributes = np.zeros((self.variables.size, kernel.ATTRIBUTE), dtype=np.int64)
+        ends = np.cumsum(np.bincount(attribute, minlength=self.variables.size))
+        self._attributes[:, kernel.END] = ends
+        self._attributes[1:, kernel.FIRST] = ends[:-1]
+        self._attributes[:, kernel.GROUP] = -1
+        self._queries = np.zeros((len(clauses.weights), kernel.QUERY), dtype=np.int64)
+        self._queries[:, kernel.WEIGHT] = clauses.weights
+        self._one_hot = np.zeros((len(inside), kernel.ONE_HOT), dtype=np.int64)
+        end = 0
+        for g, group in enumerate(inside):
+            self._attributes[group, kernel.GROUP] = g
+            self._one_hot[g, kernel.GROUP_FIRST], self._one_hot[g, kernel.GROUP_END] = end, end + len(group)
+            end += len(group)
+        x, on = self.place(default)
+        self._attributes[:, kernel.HOME], self._one_hot[:, kernel.HOME_ON] = x, on
+
+    def place(self, record: Bits) -> tuple[_Local, _Local]:
+        """The local bits of a valid record, and the attribute of each group that is on."""
+        x = record[self.variables].astype(np.int64)
+        on = np.empty(len(self._groups), dtype=np.int64)
+        for g, members in enumerate(self._groups):
+            attribute = int(members[int(np.argmax(record[members]))])
+            on[g] = self._local[attribute]
+            if on[g] < 0:  # it is one of those that another one stands for
+                on[g] = self._local[self._proxies[self._home[attribute]]]
+                x[on[g]] = 1
+        return x, on
+
+    def coins(self, seed: int) -> tuple[_Local, _Local]:
+        """Fair coins, and for each group an attribute of it."""
+        words = [_mixed(seed, k) for k in range(len(self._groups) + -(-self.variables.size // 64))]
+        stream = np.array(words[len(self._groups):], dtype="<u8")
+        x = np.unpackbits(stream.view(np.uint8), bitorder="little")[: self.variables.size].astype(np.int64)
+        on = np.empty(len(self._groups), dtype=np.int64)
+        for g, word in enumerate(words[: len(self._groups)]):
+            members = self.members[self._one_hot[g, kernel.GROUP_FIRST] : self._one_hot[g, kernel.GROUP_END]]
+            x[members] = 0
+            on[g] = members[word % len(members)]
+            x[on[g]] = 1
+        return x, on
+
+    def climb(self, place: tuple[_Local, _Local], flips: int, sample: int, chance: int, seed: int) -> _Found:
+        """Search from one place."""
+        attributes, queries, groups = self._attributes.copy(), self._queries.copy(), self._one_hot.copy()
+        attributes[:, kernel.BIT], groups[:, kernel.ON] = place
+        value = kernel.climb(self._parity, self.literals, self.occurs, self.members, attributes, queries, groups, flips,
+                             sample, chance, np.uint64(seed))
+        failing = queries[:, kernel.WEIGHT] > 0
+        failing ^= queries[:, kernel.MISSING] == 0
+        bits = attributes[:, kernel.BIT]
+        away = int((bits != attributes[:, kernel.HOME]).sum())
+        return _Found(int(value), away, not failing.any(), bits.astype(np.bool_))
+
+    def record(self, bits: Bits) -> Bits:
+        """The whole record: default where free, the local bits where active."""
+        record = self._default.copy()
+        for members in self._groups:
+            record[members] = False
+        record[self.variables] = bits
+        return record

@@ -1,0 +1,253 @@
+"""Integer programs of the best response: the printed form, the disaggregated one, and HiGHS to solve them.
+
+Bits are binary, and for every query one more variable says whether its clause is satisfied:
+
+    printed         x_a + x_b + x_c >= 3 c for a query; sum of (1 - x) >= c for a negation; every c binary
+    disaggregated   c <= x for each literal; the same row for a negation; every c continuous
+
+A required bit 0 replaces x by 1 - x. A parity is one equation with a whole number (`parity_row`) in the printed form,
+and the facets c <= sum over F of (1 - x) + sum over S - F of x, for every F that fails, in the disaggregated one.
+
+Source: spec query_release E1, E2.2, E3.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.release.oracle.parities import parity_row
+from confide.release.oracle.terms import Bits, Terms
+
+__all__ = ["WIDEST_FACETS", "Form", "Program", "Solved", "build", "linear_duals", "solve"]
+
+Form = Literal["disaggregated", "printed"]
+_Integers = NDArray[np.int64]
+
+WIDEST_FACETS = 6
+"""A parity over more attributes would have too many facets; it keeps its equation."""
+
+
+class Program(NamedTuple):
+    """Maximise cost . z + shift over rows . z <= upper (or = upper), 0 <= z <= top.
+
+    Args:
+        terms: what it was built from.
+        variables: the attributes of the first columns.
+        cost: int64 (m,).
+        top: int64 (m,).
+        integral: bool (m,).
+        starts, columns, values: int64, the rows, one after the other.
+        upper: int64 (rows,).
+        equal: bool (rows,).
+        shift: added to the objective.
+    """
+
+    terms: Terms
+    variables: _Integers
+    cost: _Integers
+    top: _Integers
+    integral: Bits
+    starts: _Integers
+    columns: _Integers
+    values: _Integers
+    upper: _Integers
+    equal: Bits
+    shift: int
+
+
+class Solved(NamedTuple):
+    """What HiGHS found: a record (None: none), its own bound in doubles, whether it claims an optimum, time-out."""
+
+    record: Bits | None
+    bound: float
+    optimal: bool
+    timed_out: bool
+
+
+class _Rows:
+    """Rows gathered in blocks of equal length."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[_Integers, _Integers, _Integers, bool]] = []
+
+    def add(self, columns: _Integers, values: _Integers, upper: _Integers, *, equal: bool = False) -> None:
+        """A block: (rows, length) columns and values, (rows,) right-hand sides."""
+        if len(upper):
+            self._blocks.append((columns, values, upper, equal))
+
+    def finish(self) -> tuple[_Integers, _Integers, _Integers, _Integers, Bits]:
+        none: _Integers = np.zeros(0, dtype=np.int64)
+        lengths = [np.full(len(upper), columns.shape[1], dtype=np.int64) for columns, _, upper, _ in self._blocks]
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([none, *lengths]))])
+        return (
+            starts,
+            np.concatenate([none, *(columns.reshape(-1) for columns, _, _, _ in self._blocks)]),
+            np.concatenate([none, *(values.reshape(-1) for _, values, _, _ in self._blocks)]),
+            np.concatenate([none, *(upper for _, _, upper, _ in self._blocks)]),
+            np.concatenate([np.zeros(0, np.bool_), *(np.full(len(u), equal) for _, _, u, equal in self._blocks)]),
+        )
+
+
+def build(terms: Terms, form: Form = "disaggregated", *, literal: bool = False) -> Program:
+    """The integer program of some terms.
+
+    Args:
+        terms: the netted samples.
+        form: "disaggregated" or "printed".
+        literal: parities' rows with the misprint (erratum 4).
+    """
+    variables = terms.active()
+    local = np.full(terms.attributes + 1, -1, dtype=np.int64)
+    local[variables] = np.arange(variables.size)
+    index = local[terms.index]
+    queries, widths = len(terms), terms.widths
+    clause = variables.size + np.arange(queries, dtype=np.int64)
+    pairs = clause + queries  # of parities with an equation
+    top = np.ones(variables.size + queries, dtype=np.int64)
+    rows, whole_pairs = _Rows(), False
+    for width in np.unique(widths):
+        for positive in (True, False):
+            at = np.flatnonzero((widths == width) & ((terms.weights > 0) == positive))
+            some, bits = index[at, :width], terms.bits[at, :width]
+            if terms.kind == "conjunctions":
+                _conjunction_rows(rows, some, bits, clause[at], positive=positive, form=form)
+            elif form == "disaggregated" and width <= WIDEST_FACETS:
+                _facets(rows, some, clause[at], positive=positive)
+            else:
+                row = parity_row(int(width), positive=positive, literal=literal)
+                values = np.concatenate([np.ones(width, np.int64), [row.half, row.clause]])
+                rows.add(np.column_stack([some, pairs[at], clause[at]]), np.tile(values, (at.size, 1)),
+                         np.full(at.size, row.total), equal=True)
+                if not whole_pairs:
+                    top, whole_pairs = np.concatenate([top, np.zeros(queries, np.int64)]), True
+                top[pairs[at]] = row.most
+    _group_rows(rows, terms, local)
+    cost = np.zeros(top.size, dtype=np.int64)
+    cost[clause] = np.abs(terms.weights)
+    integral = np.ones(top.size, dtype=np.bool_)
+    integral[clause] = form == "printed"
+    return Program(terms, variables, cost, top, integral, *rows.finish(),
+                   terms.constant + int(terms.weights[terms.weights < 0].sum()))
+
+
+def _conjunction_rows(
+    rows: _Rows, index: _Integers, bits: Bits, clause: _Integers, *, positive: bool, form: Form
+) -> None:
+    width = index.shape[1]
+    sign = np.where(bits, 1, -1)
+    if not positive:  # c <= sum of (1 - literal)
+        rows.add(np.column_stack([index, clause]), np.column_stack([sign, np.ones(len(clause), np.int64)]),
+                 bits.sum(axis=1, dtype=np.int64))
+    elif form == "printed":  # r c <= sum of literals
+        rows.add(np.column_stack([index, clause]), np.column_stack([-sign, np.full(len(clause), width)]),
+                 width - bits.sum(axis=1, dtype=np.int64))
+    else:  # c <= literal
+        rows.add(np.column_stack([index.reshape(-1), np.repeat(clause, width)]),
+                 np.column_stack([-sign.reshape(-1), np.ones(index.size, np.int64)]),
+                 (~bits).reshape(-1).astype(np.int64))
+
+
+def _facets(rows: _Rows, index: _Integers, clause: _Integers, *, positive: bool) -> None:
+    width = index.shape[1]
+    columns = np.column_stack([index, clause])
+    for pattern in range(2**width):
+        ones = [pattern >> i & 1 for i in range(width)]
+        if (sum(ones) % 2 == 0) != positive:  # the clause fails there
+            values = np.array([*(1 if one else -1 for one in ones), 1], dtype=np.int64)
+            rows.add(columns, np.tile(values, (len(clause), 1)), np.full(len(clause), sum(ones), dtype=np.int64))
+
+
+def _group_rows(rows: _Rows, terms: Terms, local: _Integers) -> None:
+    """Of a group's active attributes exactly one is on, or at most one where others could be."""
+    for members in terms.groups:
+        places = local[members]
+        active = places[places >= 0]
+        if active.size:
+            rows.add(active[None, :], np.ones((1, active.size), np.int64), np.ones(1, np.int64),
+                     equal=bool(active.size == members.size))
+
+
+def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = program.cost.size, program.upper.size
+    model.sense_ = highspy.ObjSense.kMinimize  # HiGHS's signs of duals are those of a minimum
+    model.col_cost_ = -program.cost.astype(np.float64)
+    model.col_lower_ = np.zeros(program.cost.size)
+    model.col_upper_ = program.top.astype(np.float64)
+    model.row_upper_ = program.upper.astype(np.float64)
+    model.row_lower_ = np.where(program.equal, model.row_upper_, -highspy.kHighsInf)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = program.starts.astype(np.int32)
+    model.a_matrix_.index_ = program.columns.astype(np.int32)
+    model.a_matrix_.value_ = program.values.astype(np.float64)
+    if not relaxed:
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        model.integrality_ = [kinds[int(each)] for each in program.integral]
+    return model
+
+
+def _solver(time_limit: float) -> highspy.Highs:
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("time_limit", time_limit)
+    return solver
+
+
+def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArray[np.float64], bool]:
+    """Dual variables of the rows in the linear relaxation, and whether the time limit was met; zeros if none came.
+
+    Their sign is the one for `certified_bound`; nothing is promised about them.
+    """
+    solver = _solver(time_limit)
+    solver.passModel(_model(program, relaxed=True))
+    solver.run()
+    duals = -np.asarray(solver.getSolution().row_dual, dtype=np.float64)
+    stopped = solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit
+    if duals.shape != program.upper.shape:
+        duals = np.zeros(program.upper.size)
+    return duals, stopped
+
+
+def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
+    """HiGHS's branch and bound, from a known record on.
+
+    Args:
+        program: the program.
+        start: a record to begin with.
+        time_limit: in seconds, > 0.
+    """
+    solver = _solver(time_limit)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.setOptionValue("mip_abs_gap", 0.99)  # the objective is a whole number
+    solver.passModel(_model(program, relaxed=False))
+    if start is not None:
+        solution = highspy.HighsSolution()
+        solution.col_value = _columns(program, start).tolist()
+        solver.setSolution(solution)
+    solver.run()
+    status, info = solver.getModelStatus(), solver.getInfo()
+    record = None
+    if solver.getSolution().value_valid:
+        values = np.asarray(solver.getSolution().col_value)[: program.variables.size]
+        record = np.zeros(program.terms.attributes, dtype=np.bool_)
+        record[program.variables] = values > 0.5
+    return Solved(record, program.shift - info.mip_dual_bound, status == highspy.HighsModelStatus.kOptimal,
+                  status == highspy.HighsModelStatus.kTimeLimit)
+
+
+def _columns(program: Program, record: Bits) -> NDArray[np.float64]:
+    """The program's variables at a record."""
+    terms = program.terms
+    columns = np.zeros(program.cost.size)
+    columns[: program.variables.size] = record[program.variables]
+    clauses = slice(program.variables.size, program.variables.size + len(terms))
+    columns[clauses] = terms.holds(record) == (terms.weights > 0)
+    if columns.size > clauses.stop:
+        ones = (record[terms.index] & (terms.index >= 0)).sum(axis=1)
+        columns[clauses.stop :] = np.minimum(ones // 2, program.top[clauses.stop :])
+    return columns

@@ -1,0 +1,239 @@
+"""Literals of queries as arrays: from names, into canonical form, at random, and all of a width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise.simulated import study_generator
+from confide.release._literals import first_of, tidy
+from confide.release.packed import as_bits
+from confide.release.schema import Schema
+
+__all__ = ["MOST_QUERIES", "all_queries", "canonical", "firsts", "keys_of", "named", "random_queries"]
+
+MOST_QUERIES = 1 << 26
+"""Of a complete workload."""
+
+
+def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
+    """Attributes as an int64 array (k, r), padded with -1, and the required bits of the same shape."""
+    if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
+        found = index.astype(np.int64)
+    else:
+        found = _rows([_numbers(query, schema) for query in index], -1)
+    if found.ndim != 2:
+        raise InvalidInput("index", f"has {found.ndim} dimensions", "must be k rows of attributes")
+    if bits is None:
+        return found, np.ones(found.shape, np.bool_)
+    if not isinstance(bits, np.ndarray):
+        rows = [list(each) for each in bits]
+        if [len(row) for row in rows] != [len(query) for query in index]:
+            raise InvalidInput("bits", "do not match the attributes", "must be one bit for each")
+        bits = _rows(rows, 1)
+    required = as_bits("bits", bits, 2)
+    if required.shape != found.shape:
+        raise InvalidInput("bits", f"are of shape {required.shape}", f"must be of the index's, {found.shape}")
+    return found, required
+
+
+def _numbers(query: Any, schema: Schema | None) -> list[int]:
+    if isinstance(query, str) or not isinstance(query, Sequence | np.ndarray):
+        raise InvalidInput("index", f"{query!r} is no query", "must be a sequence of attributes")
+    found = []
+    for each in query:
+        if isinstance(each, str):
+            if schema is None:
+                raise InvalidInput("attribute", f"{each!r} is a name", "names need a schema: attributes=schema")
+            found.append(schema.find(each))
+        elif isinstance(each, int | np.integer) and not isinstance(each, bool):
+            found.append(int(each))
+        else:
+            raise InvalidInput("attribute", f"{each!r} is neither a number nor a name")
+    return found
+
+
+def _rows(rows: list[list[int]], fill: int) -> np.ndarray:
+    width = max((len(row) for row in rows), default=0)
+    found = np.full((len(rows), width), fill, np.int64)
+    for place, row in enumerate(rows):
+        found[place, : len(row)] = row
+    return found
+
+
+def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
+    """One key for each query, the same only for the same query, that sorts by the first literals first.
+
+    Returns:
+        uint64 (k,) where a literal's attribute and bit fit beside the others, else its bytes, big end first.
+    """
+    letters, width = 2 * attributes + 2, index.shape[1]
+    if letters**width < 1 << 64:
+        key = np.zeros(len(index), np.uint64)
+        for place in range(width):
+            key *= np.uint64(letters)
+            key += (2 * (index[:, place].astype(np.int64) + 1) + (bits[:, place] & (index[:, place] >= 0))).view(
+                np.uint64)
+        return key
+    literal = 2 * (index.astype(np.int64) + 1) + (bits & (index >= 0))
+    # A text loses the zeros at its end, which stand for no literal: texts that differ still differ.
+    texts: np.ndarray = np.ascontiguousarray(literal.astype(">u4")).view(np.dtype(("S", 4 * width)))[:, 0]
+    return texts
+
+
+def firsts(keys: np.ndarray) -> np.ndarray:
+    """Which keys no earlier one equals, bool (k,)."""
+    first = np.zeros(len(keys), np.bool_)
+    if keys.dtype == np.uint64:
+        first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)
+    else:
+        first[np.unique(keys, return_index=True)[1]] = True
+    return first
+
+
+def canonical(
+    index: np.ndarray, bits: np.ndarray, attributes: int, parity: bool
+) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """Sort each query's attributes, drop its repeated literals, then contradictory and repeated queries.
+
+    Args:
+        index: (k, r) whole numbers.
+        bits: bool (k, r).
+        attributes: d.
+        parity: whether the queries are parities.
+
+    Returns:
+        int32 (k, r) and bool (k, r); how many queries were contradictory; and how many stood twice.
+
+    Raises:
+        InvalidInput: an attribute out of range, or a query without one.
+    """
+    if index.size and (index.min() < -1 or index.max() >= attributes):
+        query, place = np.argwhere((index < -1) | (index >= attributes))[0]
+        raise InvalidInput("index", f"query {query} has the attribute {index[query, place]}",
+                           f"must be in [0, {attributes}), or -1 for none")
+    index, bits, state = index.astype(np.int32), bits.copy(), np.zeros(len(index), np.int8)
+    tidy(index, bits, parity, state)
+    if (state == 2).any():
+        raise InvalidInput("index", f"query {int(np.argmax(state == 2))} has no attribute",
+                           "each must have at least one")
+    contradictory = int((state == 1).sum())
+    if contradictory:
+        index, bits = index[state == 0], bits[state == 0]
+    first = firsts(keys_of(index, bits, attributes))
+    repeated = len(first) - int(first.sum())
+    if repeated:
+        index, bits = index[first], bits[first]
+    return (*_narrow(index, bits), contradictory, repeated)
+
+
+def _narrow(index: np.ndarray, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Without places that no query uses."""
+    used = max(1, int((index >= 0).any(axis=0).sum()))
+    return np.ascontiguousarray(index[:, :used]), np.ascontiguousarray(bits[:, :used])
+
+
+# ---- at random, and all
+
+
+def _column_of(domain: Schema | int) -> np.ndarray:
+    return domain.column_of if isinstance(domain, Schema) else np.arange(domain, dtype=np.int32)
+
+
+def _elementary(sizes: np.ndarray, width: int) -> int:
+    """How many sets of attributes there are from different columns of these sizes: exact, of any length."""
+    sums = [1] + [0] * width
+    values, counts = np.unique(sizes, return_counts=True)
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        # (1 + value t)^count, by the binomials up to t^width
+        factors = [math.comb(count, power) * value**power for power in range(width + 1)]
+        sums = [sum(sums[power - k] * factors[k] for k in range(power + 1)) for power in range(width + 1)]
+    return sums[width]
+
+
+def random_queries(
+    domain: Schema | int, count: int, width: int, seed: int, signed: bool, parity: bool, distinct_columns: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `Workload.random`."""
+    column_of = _column_of(domain)
+    d = len(column_of)
+    sizes = np.bincount(column_of) if distinct_columns else np.ones(d, np.int64)
+    patterns = 2 if signed else 1
+    widths = [width] if distinct_columns else range(1 + (parity and width % 2 == 0), width + 1, 1 + parity)
+    total = sum(_elementary(sizes, each) * patterns**each for each in widths)
+    if count > total:
+        raise InvalidInput("count", f"there are only {total} such queries", "ask for fewer, or for wider ones")
+    generator = study_generator(seed, "workload")
+    if distinct_columns and 2 * count > total:
+        index, bits = all_queries(domain, range(width, width + 1), not signed)
+        chosen = generator.permutation(len(index))[:count]
+        return index[chosen], bits[chosen]
+    # How often a draw is of different columns, and new among those that are there already.
+    share = total / patterns**width * math.factorial(width) / d**width if distinct_columns else 1.0
+    index, bits = np.zeros((0, width), np.int32), np.zeros((0, width), np.bool_)
+    while len(index) < count:
+        some = int(min((count - len(index)) / share * 1.03, 2.0 * count)) + 64
+        drawn = generator.integers(0, d, (some, width), dtype=np.int32)
+        required = generator.integers(0, 2, (some, width), dtype=np.uint8).view(np.bool_)
+        drawn, required = _admitted(drawn, required | (not signed), column_of if distinct_columns else None, parity)
+        index, bits = np.concatenate([index, drawn]), np.concatenate([bits, required])
+        first = np.flatnonzero(firsts(keys_of(index, bits, d)))[:count]
+        index, bits = index[first], bits[first]
+    return _narrow(index, bits)
+
+
+def _admitted(
+    index: np.ndarray, bits: np.ndarray, column_of: np.ndarray | None, parity: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The draws that are queries, in canonical form: neither contradictory nor constant, of different columns."""
+    state = np.zeros(len(index), np.int8)
+    tidy(index, bits, parity, state)
+    kept = state == 0
+    if column_of is not None:
+        column = column_of[index]
+        kept &= (index[:, -1] >= 0) & (column[:, 1:] != column[:, :-1]).all(axis=1)
+    return index[kept], bits[kept]
+
+
+def _widen(index: np.ndarray, bits: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    more = ((0, 0), (0, width - index.shape[1]))
+    return np.pad(index, more, constant_values=-1), np.pad(bits, more, constant_values=True)
+
+
+def all_queries(domain: Schema | int, widths: range, positive: bool) -> tuple[np.ndarray, np.ndarray]:
+    """See `Workload.complete`."""
+    column_of = _column_of(domain)
+    sizes = np.bincount(column_of)
+    width = widths[-1]
+    if width > len(sizes):
+        raise InvalidInput("width", f"{width} is more than the {len(sizes)} columns", "must be at most as many")
+    total = sum(_elementary(sizes, each) * (1 if positive else 2**each) for each in widths)
+    if total > MOST_QUERIES:
+        raise InvalidInput("width", f"there are {total} such queries", f"must be at most {MOST_QUERIES}")
+    ends = np.cumsum(sizes)[column_of].astype(np.int32)  # the attribute behind each one's column
+    indices, patterns = [], []
+    index = np.arange(len(column_of), dtype=np.int32)[:, None]
+    for each in range(1, width + 1):
+        if each > 1:
+            start = ends[index[:, -1]]
+            more = len(column_of) - start
+            first = np.repeat(np.cumsum(more) - more, more)
+            following = np.arange(len(first)) - first + np.repeat(start, more)
+            index = np.column_stack([np.repeat(index, more, axis=0), following.astype(np.int32)])
+        if each in widths:
+            bits = np.ones((1, each), np.bool_) if positive else _patterns(each)
+            there, required = np.repeat(index, len(bits), axis=0), np.tile(bits, (len(index), 1))
+            there, required = _widen(there, required, width)
+            indices.append(there)
+            patterns.append(required)
+    return np.concatenate(indices), np.concatenate(patterns)
+
+
+def _patterns(width: int) -> np.ndarray:
+    """All patterns of bits, (2^width, width), the true ones first."""
+    found: np.ndarray = (np.arange(1 << width)[:, None] >> np.arange(width)[::-1]) & 1 == 0
+    return found

@@ -1,0 +1,138 @@
+"""One pass over a table: its records as cells, and the operator's list of rows that gave none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import one_of
+from confide.contract.errors import InvalidInput
+from confide.release.codes import Codes
+from confide.release.engine import pushed
+from confide.release.schema import Schema
+from confide.tables.records import rejections
+from confide.tables.roles import FINE
+from confide.tables.roster import FirstRows, Roster
+from confide.tables.sources import open_table
+
+__all__ = ["Batch", "encode_batch", "read_codes", "read_records", "refuse", "roster_of"]
+
+_ROWS = 65536
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a table, each that of another record.
+
+    Args:
+        index: int64 (k,): which record each is.
+        cells: uint16 (k, m); 0 throughout where the row is unusable.
+    """
+
+    index: np.ndarray
+    cells: np.ndarray
+
+
+def encode_batch(schema: Schema, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of some rows, uint16 (k, m), and what is wrong with each value, int8 (k, m)."""
+    cells = np.zeros((batch.num_rows, len(schema.columns)), np.uint16)
+    problems = np.zeros(cells.shape, np.int8)
+    for place, column in enumerate(schema.columns):
+        found, wrong = column.encode(batch.column(column.column))
+        # Reachable bins ascend, so their number is their rank.
+        cells[:, place] = np.where(wrong == FINE, np.searchsorted(column.reachable, found), 0)
+        problems[:, place] = wrong
+    return cells, problems
+
+
+def read_records(
+    schema: Schema, table: Any, roster: Roster | None, id: str, unusable: str,  # noqa: A002
+    rejected: MutableMapping[str, str] | None,
+) -> Iterator[Batch]:
+    """Read a table once.
+
+    With "refuse" the whole table is read before an unusable row raises, so that `rejected` is complete; the error names
+    the first column of the schema that has one, whatever row that is.
+    """
+    one_of("unusable", unusable, ("refuse", "null"))
+    source = open_table(table)
+    names = [column.column for column in schema.columns]
+    if id != "row" and id in names:
+        raise InvalidInput("id", f"{id!r} is also a column of the schema")
+    if roster is None and id != "row":
+        raise InvalidInput("records", "are not given", "a column of ids needs the public list of ids, or their number")
+    if id == "row" and roster is not None and not source.ordered:
+        raise InvalidInput("id", "the rows of a query have no order", "name a column of ids, or end it with order_by")
+    first = FirstRows(roster if roster is not None else Roster(2**62), id)
+    more = () if id == "row" else (id,)
+    query = pushed(schema, table)
+    if query is not None:
+        batches = query.source(more).batches([*query.names, *more], _ROWS)
+        return _read(schema, batches, query.decode, first, unusable, rejected)
+    batches = source.batches([*names, *more], _ROWS)
+    return _read(schema, batches, lambda batch: encode_batch(schema, batch), first, unusable, rejected)
+
+
+def _read(
+    schema: Schema, batches: Iterator[pa.RecordBatch],
+    encode: Callable[[pa.RecordBatch], tuple[np.ndarray, np.ndarray]], first: FirstRows, unusable: str,
+    rejected: MutableMapping[str, str] | None,
+) -> Iterator[Batch]:
+    refused = len(schema.columns)  # the first column that has an unusable value
+    strangers = False
+    for batch in batches:
+        index = first.claim(batch)
+        cells, problems = encode(batch)
+        wrong, claimed = problems != FINE, index >= 0
+        lost = wrong.any(axis=1)
+        if rejected is not None and (lost | ~claimed).any():
+            reasons = {row: _reason(schema, problems[row]) for row in np.flatnonzero(lost & claimed).tolist()}
+            rejected.update(rejections(first, batch, index, lost | ~claimed, reasons))
+        hit = wrong[claimed].any(axis=0)
+        refused = min(refused, int(np.argmax(hit)) if hit.any() else refused)
+        strangers |= not bool(claimed.all())
+        cells[lost] = 0
+        yield Batch(index[claimed], cells[claimed])
+    if unusable == "refuse":
+        refuse(schema, refused)
+        if strangers:
+            raise InvalidInput("records", "the table has rows beyond the records, or two of one record",
+                               'correct the table, or say unusable="null"')
+
+
+def refuse(schema: Schema, column: int) -> None:
+    """Say which column has values that it does not accept; the number of columns when none has."""
+    if column < len(schema.columns):
+        role = schema.columns[column]
+        raise InvalidInput(role.column, "the column has a value that it does not accept", role.limit())
+
+
+def _reason(schema: Schema, problems: np.ndarray) -> str:
+    place = int(np.flatnonzero(problems)[0])
+    return schema.columns[place].reason(int(problems[place]))
+
+
+def read_codes(
+    schema: Schema, table: Any, records: int | Roster | None, id: str, unusable: str,  # noqa: A002
+    rejected: MutableMapping[str, str] | None,
+) -> Codes:
+    """See `Schema.encode`."""
+    roster = roster_of(records)
+    if roster is None:
+        found = [batch.cells for batch in read_records(schema, table, None, id, unusable, rejected)]
+        if not sum(map(len, found)):
+            raise InvalidInput("table", "has no rows", "must have at least one, or say how many records there are")
+        return Codes(schema=schema, cells=np.concatenate(found))
+    cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
+    for batch in read_records(schema, table, roster, id, unusable, rejected):
+        cells[batch.index] = batch.cells
+    return Codes(schema=schema, cells=cells)
+
+
+def roster_of(records: int | Roster | None) -> Roster | None:
+    """The public list of ids, where there is one."""
+    return records if records is None or isinstance(records, Roster) else Roster(records)

@@ -1,0 +1,561 @@
+"""`Reweighted`: DualQuery's records with weights that fit a few noisy counts.
+
+DualQuery pays for its samples, so its records are public. Some queries are then named, by public rules or a paid
+selection, and measured with Gaussian noise; the records' weights are fitted to the measurements. Only the two named
+mechanisms read the data, and the fit reads none.
+
+Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.kinds import Progress
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
+from confide.privacy.losses import ZCDP, ApproxDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.noise.simulated import study_generator
+from confide.privacy.selection import exponential_mechanism
+from confide.release import calculators
+from confide.release._custodian import Charge, counts_of, no_shares, true_errors
+from confide.release._dual_fit import fit_weights, total_variation
+from confide.release.answers import TrueAnswers
+from confide.release.certificate import TRIVIAL
+from confide.release.codes import Codes
+from confide.release.dual_query import DualQuery
+from confide.release.free_attributes import marginals_event
+from confide.release.guarantees import answers_accuracy, concentrated_privacy
+from confide.release.packed import PackedBits
+from confide.release.synthetic import Rounds, SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["MostDrawn", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "SelectionRule", "Transcript"]
+
+TARGET = 0.005
+"""The standard deviation, as a fraction of n, that the default number of measured queries aims at."""
+
+SHIFT = 0.15
+"""Of total variation: beyond, a few records were bent to fit a few measurements."""
+
+_SELECTIONS = ("public", "transcript", "private")
+_SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
+_SLACK = 1e-6  # what another processor's arithmetic may change in a weight
+_UNIT = Unit.RECORD_REPLACED
+_SPEC = "query_release D5"
+
+Selection = Literal["public", "transcript", "private"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transcript:
+    """All that a selection rule may see: what is public once DualQuery has run.
+
+    Args:
+        records: the T records.
+        rounds: the samples that were drawn.
+        workload: the queries.
+        answers: (k,) those of the records with even weights.
+        seed: public, for ties.
+    """
+
+    records: PackedBits
+    rounds: Rounds
+    workload: Workload
+    answers: NDArray[np.float64] = field(repr=False)
+    seed: int
+
+    @property
+    def true_errors(self) -> NoReturn:
+        """There are none to be had: naming queries by their true errors reads the data, and must be charged.
+
+        Raises:
+            NotGuaranteed: always.
+        """
+        raise NotGuaranteed("a selection by true errors", "these are private, and no selection event pays for them",
+                            "selection='private' draws by the exponential mechanism and charges rho_sel")
+
+
+@runtime_checkable
+class SelectionRule(Protocol):
+    """Names measured queries from the transcript: a frozen dataclass of public parameters."""
+
+    def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
+        """`count` different positions in the workload."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class MostDrawn:
+    """The queries that were drawn most often in the last rounds, then in all, then any: where the records were seen to
+    be wrong last. Queries that cancelled against their negations count as what is left.
+
+    Args:
+        last: how many rounds.
+    """
+
+    last: int = 10
+
+    def __post_init__(self) -> None:
+        whole("last", self.last, at_least=1)
+
+    def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
+        k, rounds = len(transcript.workload), transcript.rounds
+        drawn = np.abs(rounds.weights)
+        begin = int(rounds.ends[-self.last - 1]) if self.last < len(rounds) else 0
+        total = np.bincount(rounds.queries, weights=drawn, minlength=k)
+        recent = np.bincount(rounds.queries[begin:], weights=drawn[begin:], minlength=k)
+        ties = study_generator(transcript.seed, "ties").permutation(k)
+        return np.asarray(np.lexsort((ties, -total, -recent))[:count])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReweightedRecords(SyntheticRecords):
+    """DualQuery's records with fitted weights, and the measurements that they were fitted to.
+
+    Args:
+        chosen: int64 (m,), which queries were measured.
+        measured: int64 (m,), their noisy counts.
+    """
+
+    chosen: NDArray[np.int64] = field(repr=False)
+    measured: NDArray[np.int64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("chosen", "measured"):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.shape != self.chosen.shape:
+                raise InvalidInput(name, "is no array of its shape", "must be int64 (m,)")
+
+    @property
+    def unweighted(self) -> SyntheticRecords:
+        """The same records with even weights: DualQuery's own release."""
+        size = len(self)
+        return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
+                                marginals=self.marginals)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReweightedCertificate(Certificate):
+    """What the run shows of its errors, as fractions of n.
+
+    Args:
+        bound: of every query's error: DualQuery's own bound plus `shift`.
+        shift: total variation between the weights and even ones: what reweighting can change in any answer.
+        beta: probability with which `bound` may fail.
+        measured: of every measured query's error, at `measured_beta`.
+        measured_beta: probability with which `measured` may fail.
+        vacuous: whether answering 1/2 to everything is as good as `bound`.
+    """
+
+    bound: float
+    shift: float
+    beta: float
+    measured: float
+    measured_beta: float
+    vacuous: bool
+
+    @property
+    def overfitted(self) -> bool:
+        """Whether so few records were bent so far that unmeasured queries may have got worse."""
+        return self.shift > SHIFT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reweighted(Mechanism):
+    """DualQuery, then m Gaussian measurements, then weights that fit them.
+
+    Args:
+        dual_query: with its workload; its cost is rho_dq.
+        rho_mea: zCDP cost of the measurements, > 0.
+        measured: m, how many queries; None for as many as have noise of 0.005 n at most. Few measurements do harm: T
+            records follow them.
+        selection: how they are named. "public": by `listed`, or different ones by the public seed; free. "transcript":
+            by `rule`, from what DualQuery published; free. "private": one by one by the exponential mechanism where
+            the records are most wrong; costs `rho_sel`.
+        rho_sel: zCDP cost of the selection, > 0 with "private" and 0 otherwise.
+        listed: with "public", the measured positions in the workload; fixed beforehand.
+        rule: with "transcript".
+        seed: public.
+        prior: lam, the weight of even weights, > 0; None for 100 T.
+        delta: in [0, 1), at which epsilon is stated; 0 states none.
+        beta: probability with which the bound of the measured queries may fail.
+
+    Raises:
+        InvalidInput: a parameter out of range, or parts that do not fit.
+        Refused: the budget of the measurements does not pay for one.
+        NotGuaranteed: "private" without a budget for it.
+
+    Source: spec query_release D5.
+
+    Example:
+        >>> from confide.release import Workload
+        >>> bits = np.arange(8000).reshape(2000, 4) % 7 < 3
+        >>> pairs = Workload.complete(4, width=2)
+        >>> planned = Reweighted.for_budget(2000, 2.0, 1e-3, eta=1.0, samples=60, workload=pairs)
+        >>> planned.dual_query.rounds, planned.count, planned.epsilon() <= 2.0
+        (41, 5, True)
+        >>> planned.run(bits, Noise.simulated(1)).billboard.answers(planned.workload).shape
+        (6,)
+    """
+
+    dual_query: DualQuery
+    rho_mea: float
+    measured: int | None = None
+    selection: Selection = "public"
+    rho_sel: float = 0.0
+    listed: tuple[int, ...] | None = None
+    rule: SelectionRule = field(default_factory=MostDrawn)
+    seed: int = 0
+    prior: float | None = None
+    delta: float = 0.0
+    beta: float = 0.05
+
+    phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
+    share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dual_query, DualQuery):
+            raise InvalidInput("dual_query", f"{type(self.dual_query).__name__} is none", "use DualQuery")
+        k = len(self.dual_query.queries)
+        positive("rho_mea", self.rho_mea)
+        non_negative("rho_sel", self.rho_sel)
+        fraction("delta", self.delta, zero=True)
+        fraction("beta", self.beta)
+        whole("seed", self.seed)
+        one_of("selection", self.selection, _SELECTIONS)
+        if self.prior is not None:
+            positive("prior", self.prior)
+        if self.selection == "private" and not self.rho_sel:
+            raise NotGuaranteed("a selection by true errors", "no budget pays for it", "give rho_sel > 0")
+        if self.selection != "private" and self.rho_sel:
+            raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "belongs to selection='private'")
+        if not isinstance(self.rule, SelectionRule):
+            raise InvalidInput("rule", f"{type(self.rule).__name__} has no choose", "such as MostDrawn()")
+        if self.listed is not None:
+            self._check_list(k)
+        if self.measured is not None and whole("measured", self.measured, at_least=1) > k:
+            raise InvalidInput("measured", f"{self.measured:,} are too many", f"the workload has {k:,} queries")
+        if self.count < 1:
+            raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.n:,} records to a "
+                          f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
+
+    def _check_list(self, k: int) -> None:
+        listed = tuple(self.listed or ())
+        object.__setattr__(self, "listed", listed)
+        if self.selection != "public":
+            raise InvalidInput("listed", "is of no use", "belongs to selection='public'")
+        if not listed or len(set(listed)) < len(listed):
+            raise InvalidInput("listed", "is empty, or names a query twice", "must be different positions")
+        if min(whole("listed", each) for each in listed) < 0 or max(listed) >= k:
+            raise InvalidInput("listed", "names no query", f"must be in 0..{k - 1}")
+        if self.measured not in (None, len(listed)):
+            raise InvalidInput("measured", f"{self.measured} with {len(listed)} listed", "leave it out")
+
+    @classmethod
+    def for_budget(
+        cls, n: int, epsilon: float, delta: float, *, workload: Workload, eta: float | None = None,
+        rounds: int | None = None, samples: int | None = None, shares: tuple[float, float, float] | None = None,
+        selection: Selection = "public", measured: int | None = None, listed: tuple[int, ...] | None = None,
+        rule: SelectionRule | None = None, seed: int = 0, prior: float | None = None, beta: float = 0.05,
+        marginal_share: float = 0.05, **others: Any,
+    ) -> Self:
+        """The mechanism within (epsilon, delta), its zCDP budget split in fixed parts.
+
+        What DualQuery's whole rounds leave over goes to the measurements.
+
+        Args:
+            n: records.
+            epsilon: the budget in nats, > 0.
+            delta: in (0, 1); there is no pure version, the measurements are Gaussian.
+            workload: the queries.
+            eta: step size; of eta, rounds and samples exactly one is left out, and is the largest that is paid for.
+            rounds: T.
+            samples: s.
+            shares: of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
+            selection: as for the class; as are measured, listed, rule, seed, prior and beta.
+            measured: m.
+            listed: positions.
+            rule: of "transcript".
+            seed: public, of both parts.
+            prior: lam.
+            beta: failure probability of both certificates.
+            marginal_share: with free="marginals", the part of DualQuery's rho that they cost.
+            others: further parameters of `DualQuery`.
+
+        Raises:
+            InvalidInput: shares that are none, or a parameter out of range.
+            Refused: a part of the budget is below one round, or one measurement.
+        """
+        total = calculators.rho_within(epsilon, fraction("delta", delta))
+        parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else tuple(shares)
+        if len(parts) != 3 or min(non_negative("shares", part) for part in parts) < 0 or \
+                not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:
+            raise InvalidInput("shares", f"{parts!r}", "must be three parts that sum to 1, the first and last above 0")
+        if bool(parts[1]) != (selection == "private"):
+            raise InvalidInput("shares", f"{parts[1]:g} for a {selection} selection", "only a private one costs")
+        rho_sel = parts[1] * total
+        marginal_rho = 0.0
+        if others.get("free") == "marginals":
+            marginal_rho = others["marginal_rho"] = fraction("marginal_share", marginal_share) * parts[0] * total
+        besides: tuple[Event, ...] = (ZCDPEvent(rho=rho_sel + parts[2] * total, neighbours=_UNIT),)
+        if marginal_rho:
+            besides += (marginals_event(marginal_rho),)
+        found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, besides=besides)
+        game = DualQuery(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, workload=workload, seed=seed,
+                         beta=beta, **others)
+        rho_mea = float(Fraction(total) - Fraction(rho_sel) - Fraction(game.rho))
+        rest: dict[str, Any] = {} if rule is None else {"rule": rule}
+        while True:
+            made = cls(dual_query=game, rho_mea=rho_mea, measured=measured, selection=selection, rho_sel=rho_sel,
+                       listed=listed, seed=seed, prior=prior, delta=delta, beta=beta, **rest)
+            if made.rho <= total:
+                return made
+            rho_mea = math.nextafter(rho_mea, 0.0)
+
+    # ---- public facts
+
+    @property
+    def n(self) -> int:
+        """Records of the data."""
+        return self.dual_query.n
+
+    @property
+    def workload(self) -> Workload:
+        """The queries."""
+        return self.dual_query.queries
+
+    @cached_property
+    def count(self) -> int:
+        """m, how many queries are measured."""
+        if self.listed is not None:
+            return len(self.listed)
+        if self.measured is not None:
+            return self.measured
+        most = 2 * self.rho_mea * (TARGET * self.n) ** 2
+        return min(len(self.workload), math.floor(most))
+
+    @cached_property
+    def sigma(self) -> float:
+        """Of a measurement, in counts: sqrt(m / (2 rho_mea)), rounded up; each of m counts moves by 1 at most."""
+        target = Fraction(self.count) / (2 * Fraction(self.rho_mea))
+        sigma = math.sqrt(float(target))
+        while Fraction(sigma) ** 2 < target:
+            sigma = math.nextafter(sigma, math.inf)
+        return sigma
+
+    @cached_property
+    def epsilon_sel(self) -> float:
+        """Of one private selection: sqrt(8 rho_sel / m), rounded down; 0 where there is none."""
+        if not self.rho_sel:
+            return 0.0
+        each = math.sqrt(8 * self.rho_sel / self.count)
+        while Fraction(each) ** 2 * self.count > 8 * Fraction(self.rho_sel):
+            each = math.nextafter(each, 0.0)
+        return each
+
+    @property
+    def kappa(self) -> float:
+        """(sigma/n)^2 lam."""
+        prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
+        return (self.sigma / self.n) ** 2 * prior
+
+    # ---- promises
+
+    def events(self) -> tuple[Event, ...]:
+        """DualQuery's, the selections', and the measurements'; a list that is fixed before the first draw."""
+        selections: tuple[Event, ...] = ()
+        if self.selection == "private":
+            one = BoundedRangeEvent(epsilon=self.epsilon_sel, neighbours=_UNIT, label="selection")
+            selections = (Repeated(event=one, count=self.count, neighbours=_UNIT, label="selections"),)
+        return (*self.dual_query.events(), *selections,
+                ZCDPEvent(rho=self.rho_mea, neighbours=_UNIT, label="measurements"))
+
+    @cached_property
+    def rho(self) -> float:
+        """The zCDP cost of the whole run: rho_dq + rho_sel + rho_mea."""
+        return Accountant(self.events()).rho()
+
+    def epsilon(self, delta: float | None = None) -> float:
+        """The epsilon of the whole run in nats, at its own delta unless another is given."""
+        return ZCDP(self.rho).epsilon_at(self.delta if delta is None else fraction("delta", delta, zero=True))
+
+    def guarantees(self) -> Guarantees:
+        source = Source(document="confide", statement="records from draws, weights from Gaussian measurements",
+                        spec=_SPEC)
+        privacy = [concentrated_privacy(self.events(), source)]
+        if self.delta:
+            privacy.append(Privacy(loss=ApproxDP(self.epsilon(), self.delta), unit=_UNIT, audience=Audience.PUBLIC,
+                                   source=source, note="by zCDP"))
+        game = self.dual_query.planned_certificate
+        return Guarantees((*privacy, answers_accuracy(game, source, "of the records with even weights and optimal best "
+                           "responses; the certificate adds what the weights change")))
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, progress: Progress | None = None
+    ) -> Outcome | SimulatedOutcome:
+        """DualQuery, the selection, the measurements and the fit.
+
+        Args:
+            data: as `DualQuery.run` takes it.
+            noise: `Noise.secure()` for a release.
+            charge: called with all of `events()` before the data is touched, such as a ledger's; it may refuse.
+            progress: told DualQuery's rounds.
+
+        Raises:
+            InvalidInput: as `DualQuery.run`; or a rule that does not name `count` different queries.
+            NotGuaranteed: a rule that asks for true errors.
+
+        Warns:
+            Weights beyond a total variation of 0.15 from even ones: a function of what is published.
+        """
+        source = as_noise(noise)
+        if charge is not None:
+            charge(self.events())
+        game, workload = self.dual_query, self.workload
+        if not isinstance(data, TrueAnswers | PackedBits | Codes):
+            is_bits = isinstance(data, np.ndarray) and data.dtype.kind == "b"
+            data = PackedBits.pack(data) if game.schema is None or is_bits else game.schema.encode(data)
+        counts = counts_of(data, workload, self.n)
+        whole_records = game.free == "marginals" or (game.one_hot and isinstance(data, PackedBits))
+        given = data if whole_records else TrueAnswers(counts=counts, records=self.n)
+        played: Any = game.run(given, noise, progress=progress).billboard
+        chosen = self._select(played, counts, source)
+        measured = source.discrete_gaussian(self.sigma, self.count, stream=("measurements",), center=counts[chosen])
+        weights = self._fit(played, chosen, measured)
+        board = ReweightedRecords(records=played.records, weights=weights, rounds=played.rounds,
+                                  marginals=played.marginals, chosen=chosen, measured=measured)
+        certificate = self.certify(board)
+        if certificate.overfitted:
+            warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
+                          f"{len(board)} records; measure more queries, or take a larger prior", UserWarning,
+                          stacklevel=2)
+        diagnostics: dict[str, float] = {}
+        if not noise.release_safe:
+            plain = true_errors(played.answers(workload), counts, self.n)
+            diagnostics = {**true_errors(board.answers(workload), counts, self.n),
+                           **{f"unweighted_{name}": value for name, value in plain.items()}}
+        return self._outcome(noise, billboard=board, shares=no_shares(), certificate=certificate,
+                             diagnostics=diagnostics)
+
+    def _select(self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
+        if self.selection == "private":
+            return self._select_privately(played, counts, source)
+        return self._select_publicly(played)
+
+    def _select_publicly(self, played: SyntheticRecords) -> NDArray[np.int64]:
+        """From public facts and the transcript: no data comes near it."""
+        k = len(self.workload)
+        if self.selection == "public":
+            if self.listed is not None:
+                return np.array(self.listed, np.int64)
+            return np.sort(study_generator(self.seed, "measured").permutation(k)[: self.count]).astype(np.int64)
+        transcript = Transcript(records=played.records, rounds=played.rounds, workload=self.workload,
+                                answers=played.answers(self.workload), seed=self.seed)
+        chosen = np.asarray(self.rule.choose(transcript, self.count))
+        if chosen.shape != (self.count,) or chosen.dtype.kind not in "iu" or len(np.unique(chosen)) < self.count or \
+                chosen.min() < 0 or chosen.max() >= k:
+            raise InvalidInput("rule", "does not name as many different queries", f"must be {self.count} of {k}")
+        return chosen.astype(np.int64)
+
+    def _select_privately(
+        self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise
+    ) -> NDArray[np.int64]:
+        """m draws without replacement, by |n q(D) - n q_hat|. In units of 1/T counts scores are whole, and a replaced
+        record moves each by T at most.
+        """
+        rounds = len(played)
+        satisfied = np.asarray(self.workload.counts(played.records), np.int64)
+        scores = np.abs(rounds * counts - self.n * satisfied)
+        left = np.arange(len(scores))
+        chosen = np.zeros(self.count, np.int64)
+        for j in range(self.count):
+            place = int(exponential_mechanism(scores, self.epsilon_sel, float(rounds), source, stream=("select", j))[0])
+            chosen[j] = left[place]
+            scores, left = np.delete(scores, place), np.delete(left, place)
+        return chosen
+
+    def _fit(
+        self, played: SyntheticRecords, chosen: NDArray[np.int64], measured: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return fit_weights(self._values(played, chosen), measured / self.n, self.kappa)
+
+    def _values(self, played: SyntheticRecords, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(T, m) which records satisfy which of the measured queries."""
+        some = _part(self.workload, chosen)
+        return np.array([some.values(record) for record in played.records.unpack()])
+
+    # ---- after the run
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: the custodian's people get no shares."""
+        return {}
+
+    def certify(self, billboard: Billboard) -> ReweightedCertificate:
+        """DualQuery's bound plus what the weights change, and a bound of the measured queries."""
+        board = self._board(billboard)
+        game = self.dual_query.certify(board.unweighted)
+        shift = total_variation(board.weights)
+        bound = shift + (math.inf if game is None else game.bound)
+        return ReweightedCertificate(bound=bound, shift=shift, beta=self.dual_query.beta, vacuous=bound >= TRIVIAL,
+                                     measured=float(self.measured_bounds(board).max()), measured_beta=self.beta)
+
+    def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
+        """(m,) errors that the measured queries have at most, all together but for a probability of beta.
+
+        |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)): discrete Gaussian noise has no heavier tail than that.
+        """
+        tail = self.sigma / self.n * math.sqrt(2 * math.log(2 * self.count / self.beta))
+        answers = board.weights @ self._values(board, board.chosen)
+        return np.asarray(np.abs(answers - board.measured / self.n) + tail)
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether the records are DualQuery's, the named queries follow where they must, and the weights are the fit.
+
+        Raises:
+            InvalidInput: names what does not follow.
+        """
+        board = self._board(billboard)
+        played = board.unweighted
+        self.dual_query.check(played)
+        if self.selection != "private" and not np.array_equal(board.chosen, self._select_publicly(played)):
+            raise InvalidInput("billboard.chosen", "are not the queries that the plan names")
+        if np.abs(board.weights - self._fit(played, board.chosen, board.measured)).max() > _SLACK:
+            raise InvalidInput("billboard.weights", "do not fit the measurements")
+
+    def _board(self, billboard: Billboard) -> ReweightedRecords:
+        if not isinstance(billboard, ReweightedRecords):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism")
+        chosen = billboard.chosen
+        if chosen.shape != (self.count,) or len(np.unique(chosen)) < self.count or chosen.min() < 0 or \
+                chosen.max() >= len(self.workload):
+            raise InvalidInput("billboard.chosen", "are not as many different queries", f"must be {self.count}")
+        return billboard
+
+
+def _part(workload: Workload, chosen: NDArray[np.int64]) -> Workload:
+    """Some queries of a workload, in the order given."""
+    if workload.kind == "predicates":
+        return Workload(kind="predicates", attributes=workload.attributes, index=workload.index[chosen],
+                        bits=workload.bits[chosen], truth=workload.truth[chosen])
+    return Workload(kind=workload.kind, attributes=workload.attributes, index=workload.index[chosen],
+                    bits=workload.bits[chosen])

@@ -1,0 +1,210 @@
+"""A schema: which public columns a table has, and which binary attributes they make."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
+from confide.release.columns import Binned, Bit, Levels
+
+if TYPE_CHECKING:
+    from confide.release.codes import Codes
+    from confide.tables.roster import Roster
+
+__all__ = ["Binned", "Bit", "Levels", "Schema"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, each with its public bins, levels or bit, in order.
+
+    A column of bins or levels makes one attribute for each of them; a record has exactly one of these set. A bit makes
+    one attribute. A record is held as cells: one small number for each column, which counts its reachable bins.
+
+    Args:
+        columns: at least one; each column once.
+
+    Raises:
+        InvalidInput: no columns, one that stands twice, one that is no role, or two attributes of one name.
+
+    Example:
+        >>> schema = Schema((Levels(column="sex", levels=("female", "male")),
+        ...                  Binned(column="age", lower=0, upper=100, bins=4), Bit(column="smoker")))
+        >>> schema.attributes, schema.sizes, schema.names[3]
+        (7, (2, 4, 2), 'age in [25, 50)')
+        >>> schema.attribute("age", 30), schema.attribute("smoker", True)
+        (3, 6)
+    """
+
+    columns: tuple[Binned | Levels | Bit, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, Sequence) or not self.columns:
+            raise InvalidInput("columns", "none is given", "a schema has at least one column")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        seen: set[str] = set()
+        for column in self.columns:
+            if not isinstance(column, Binned | Levels | Bit):
+                raise InvalidInput("columns", f"{type(column).__name__} is no role", "must be Binned, Levels or Bit")
+            if column.column in seen:
+                raise InvalidInput("columns", f"{column.column!r} stands twice")
+            seen.add(column.column)
+        if len(set(self.names)) < len(self.names):
+            twice = min(name for name in self.names if self.names.count(name) > 1)
+            raise InvalidInput("columns", f"two attributes are called {twice!r}", "give a column another name")
+
+    @classmethod
+    def bits(cls, count: int) -> Schema:
+        """So many bits, called x0, x1 and so on.
+
+        Example:
+            >>> Schema.bits(3).names
+            ('x0', 'x1', 'x2')
+        """
+        return cls(tuple(Bit(column=f"x{number}") for number in range(whole("count", count, at_least=1))))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each attribute says, d texts."""
+        return tuple(name for column in self.columns for name in column.names)
+
+    @property
+    def attributes(self) -> int:
+        """d, the number of binary attributes, unreachable ones included."""
+        return len(self.names)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """The first attribute of each column and, at the end, d; int64 of shape (m + 1,)."""
+        return np.cumsum([0, *(len(column.names) for column in self.columns)])
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many cells each column has: its reachable bins; 2 for a bit."""
+        return tuple(len(column.reachable) for column in self.columns)
+
+    @cached_property
+    def cell_attributes(self) -> tuple[np.ndarray, ...]:
+        """For each column, the attribute that each of its cells sets, int32; -1 for the false of a bit."""
+        found = []
+        for column, start in zip(self.columns, self.starts.tolist(), strict=False):
+            if isinstance(column, Bit):
+                found.append(np.array([-1, start], np.int32))
+            else:
+                found.append((start + column.reachable).astype(np.int32))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, ...]:
+        """For each column that is no bit, its attributes, int32: exactly one of them is set in a valid record."""
+        return tuple(np.arange(start, end, dtype=np.int32) for column, start, end
+                     in zip(self.columns, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
+                     if not isinstance(column, Bit))
+
+    @cached_property
+    def column_of(self) -> np.ndarray:
+        """The column of each attribute, int32 of shape (d,)."""
+        return np.repeat(np.arange(len(self.columns), dtype=np.int32), np.diff(self.starts))
+
+    @cached_property
+    def cell_of(self) -> np.ndarray:
+        """The cell of its column that sets each attribute, int32 of shape (d,); -1 where no value reaches it."""
+        found = np.full(self.attributes, -1, np.int32)
+        for cells in self.cell_attributes:
+            sets = cells >= 0
+            found[cells[sets]] = np.flatnonzero(sets)
+        return found
+
+    @cached_property
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first cell of each column among all cells, int64 (m + 1,), and what each cell sets, int32, as above."""
+        return np.cumsum([0, *self.sizes]), np.concatenate(self.cell_attributes)
+
+    @cached_property
+    def null_record(self) -> np.ndarray:
+        """The record that stands for one that is missing or unusable: cell 0 in every column, as d bits."""
+        bits = np.zeros(self.attributes, np.bool_)
+        bits[[cells[0] for cells in self.cell_attributes if cells[0] >= 0]] = True
+        return bits
+
+    def attribute(self, column: str, value: object) -> int:
+        """The attribute that a value of a column sets.
+
+        Args:
+            column: its name.
+            value: as it stands in the table.
+
+        Raises:
+            InvalidInput: an unknown column (names the nearest), or a value that none of its attributes stands for.
+        """
+        names = [each.column for each in self.columns]
+        if column not in names:
+            shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+            near = did_you_mean(str(column), names, f"columns: {shown}")
+            raise InvalidInput("column", f"{column!r} is unknown", near)
+        number = names.index(column)
+        role, start = self.columns[number], int(self.starts[number])
+        values, problems = role.encode([value])
+        if problems[0]:
+            raise InvalidInput(column, f"{value!r} is none of its values", role.limit())
+        if isinstance(role, Bit):
+            if not values[0]:
+                raise InvalidInput(column, "false sets no attribute", "ask for the true one with the bit False")
+            return start
+        return start + int(values[0])
+
+    def find(self, name: str) -> int:
+        """The attribute of a name.
+
+        Raises:
+            InvalidInput: no attribute has it; names the nearest.
+        """
+        found = self._places.get(name)
+        if found is None:
+            shown = ", ".join(self.names[:6]) + (", ..." if len(self.names) > 6 else "")
+            raise InvalidInput("attribute", f"{name!r} is unknown",
+                               did_you_mean(str(name), self.names, f"attributes: {shown}"))
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def encode(
+        self, table: Any, *, records: int | Roster | None = None, id: str = "row",  # noqa: A002
+        unusable: Literal["refuse", "null"] = "refuse", rejected: MutableMapping[str, str] | None = None,
+    ) -> Codes:
+        """The records of a table as cells, in one pass.
+
+        Args:
+            table: whatever `confide.tables.open_table` reads, or a source that it gave.
+            records: n, or the public list of ids, whose length is n. None takes the number of rows, which is public
+                from then on. A record that no row gives is the null record; n stays what it is.
+            id: the column that holds the id, or "row": the i-th row is the i-th record.
+            unusable: what becomes of a row with a value that its column does not accept. "refuse" raises, as when a
+                data set is registered, before anything is released. "null" makes it the null record, one by one, and
+                ignores rows beyond the n.
+            rejected: receives id or row -> reason for rows that give no record of their own. It is a function of
+                private records: the operator's alone.
+
+        Raises:
+            InvalidInput: a column is missing (names the nearest) or of a type that cannot hold its role; no rows; or,
+                with "refuse", a value that is not accepted (names the column and what it accepts).
+
+        Example:
+            >>> schema, rejected = Schema((Binned(column="age", lower=0, upper=100, bins=10),)), {}
+            >>> schema.encode({"age": [31, 131]}, records=3, unusable="null", rejected=rejected).cells.tolist()
+            [[3], [0], [0]]
+            >>> rejected
+            {'2': 'age: is out of bounds; must be in [0, 100]'}
+        """
+        from confide.release.reading import read_codes
+
+        return read_codes(self, table, records, id, unusable, rejected)

@@ -1,0 +1,185 @@
+"""`SyntheticRecords`: what everybody sees of a run: a few synthetic records, and what is needed to check them.
+
+The records are the release. With T of them an answer is a multiple of 1/T: they are no data set of n rows, and should
+not be blown up to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.outcome import Billboard
+from confide.release.packed import PackedBits
+from confide.release.query_game import Netted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from confide.release.schema import Schema
+    from confide.release.workload import Workload
+
+__all__ = ["Rounds", "SyntheticRecords"]
+
+_UNIT = 1e-9  # how far the weights may be from summing to 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rounds:
+    """What was drawn and answered, round by round: all that the records followed from.
+
+    Args:
+        queries: int64, positions in the workload of the netted samples of all rounds, one round after the other,
+            ascending within each.
+        weights: int64, how often each was drawn less how often its negation was.
+        ends: int64 (T,), where each round ends in the two above.
+        negations: int64 (T,), how many negations were drawn.
+        values: int64 (T,), how many samples the round's record satisfies.
+        bounds: float64 (T,), how many any record satisfies at most: proved by the oracle, or else those left by
+            netting.
+        fell_back: bool (T,), the oracle was of no use and the record is the start record.
+        timed_out: bool (T,), a time limit ended the oracle's work.
+    """
+
+    queries: NDArray[np.int64] = field(repr=False)
+    weights: NDArray[np.int64] = field(repr=False)
+    ends: NDArray[np.int64] = field(repr=False)
+    negations: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.int64] = field(repr=False)
+    bounds: NDArray[np.float64] = field(repr=False)
+    fell_back: NDArray[np.bool_] = field(repr=False)
+    timed_out: NDArray[np.bool_] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        rounds, drawn = len(self.ends), len(self.queries)
+        for name, kind, size in (
+            ("queries", np.int64, drawn), ("weights", np.int64, drawn), ("ends", np.int64, rounds),
+            ("negations", np.int64, rounds), ("values", np.int64, rounds), ("bounds", np.float64, rounds),
+            ("fell_back", np.bool_, rounds), ("timed_out", np.bool_, rounds),
+        ):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != (size,):
+                raise InvalidInput(f"rounds.{name}", "is no array of its shape", f"must be {np.dtype(kind)} ({size},)")
+        if rounds and not (self.ends[-1] == drawn and self.ends[0] >= 0 and (np.diff(self.ends) >= 0).all()):
+            raise InvalidInput("rounds.ends", "do not cut the samples into rounds")
+
+    def __len__(self) -> int:
+        """T, the number of rounds."""
+        return len(self.ends)
+
+    def netted(self, t: int) -> Netted:
+        """The netted samples of round t, from 1."""
+        some = slice(int(self.ends[t - 2]) if t > 1 else 0, int(self.ends[t - 1]))
+        return Netted(self.queries[some], self.weights[some], int(self.negations[t - 1]))
+
+    @classmethod
+    def of(cls, played: list[tuple[Netted, int, float, bool, bool]]) -> Rounds:
+        """From each round's samples, value, bound, and whether its oracle fell back or timed out."""
+        columns = list(zip(*played, strict=True))
+        netted: list[Netted] = list(columns[0])
+        return cls(
+            queries=np.concatenate([each.queries for each in netted]),
+            weights=np.concatenate([each.weights for each in netted]),
+            ends=np.cumsum([len(each.queries) for each in netted], dtype=np.int64),
+            negations=np.array([each.constant for each in netted], dtype=np.int64),
+            values=np.array(columns[1], dtype=np.int64), bounds=np.array(columns[2], dtype=np.float64),
+            fell_back=np.array(columns[3], dtype=np.bool_), timed_out=np.array(columns[4], dtype=np.bool_),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SyntheticRecords(Billboard):
+    """The public record of a run of `DualQuery`, or of a mechanism that reweights one.
+
+    Args:
+        records: the T records, packed, in the order of the rounds.
+        weights: float64 (T,), each >= 0, of sum 1; 1/T each for DualQuery itself.
+        rounds: samples and oracle, round by round.
+        marginals: int64 (d,) noisy one-way counts where they were measured, else empty.
+
+    Raises:
+        InvalidInput: parts that do not fit together.
+    """
+
+    records: PackedBits
+    weights: NDArray[np.float64] = field(repr=False)
+    rounds: Rounds
+    marginals: NDArray[np.int64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        size = self.records.records
+        weights = self.weights
+        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (size,):
+            raise InvalidInput("weights", "are not one double for each record", f"must have shape ({size},)")
+        if not ((weights >= 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
+            raise InvalidInput("weights", "are no law", "must be >= 0 with sum 1")
+        if len(self.rounds) != size:
+            raise InvalidInput("rounds", f"{len(self.rounds)} for {size} records", "must be one for each record")
+        marginals = self.marginals
+        if not isinstance(marginals, np.ndarray) or marginals.dtype != np.int64 or \
+                marginals.shape not in ((0,), (self.records.attributes,)):
+            raise InvalidInput("marginals", "are not one whole number for each attribute",
+                               f"must be int64 ({self.records.attributes},), or empty")
+
+    def __len__(self) -> int:
+        """T, the number of records."""
+        return self.records.records
+
+    def __repr__(self) -> str:
+        return f"<SyntheticRecords: {len(self)} records of {self.records.attributes} attributes>"
+
+    @property
+    def even(self) -> bool:
+        """Whether all records weigh the same."""
+        return bool((self.weights == self.weights[0]).all())
+
+    def answers(self, workload: Workload) -> NDArray[np.float64]:
+        """(k,) answers to any workload over the same attributes: the weight of the records that satisfy each query.
+
+        Args:
+            workload: the one that was planned for, or another: then nothing is promised of the error.
+
+        Raises:
+            InvalidInput: another number of attributes.
+        """
+        if self.even:
+            return np.asarray(workload.counts(self.records) / len(self))
+        return np.asarray(workload.answers(self.records, self.weights))
+
+    def rows(self, schema: Schema) -> pa.Table:
+        """The records as a table of the schema's columns: levels and bins as texts, bits as truth values.
+
+        A record of a run without one-hot groups may have no attribute of a column on, or several: then that cell is
+        null. The rows weigh alike where `even` is true; otherwise each has its own of `weights`.
+
+        Args:
+            schema: the public columns that the attributes came from.
+
+        Raises:
+            InvalidInput: a schema of another number of attributes.
+        """
+        import pyarrow as pa
+
+        from confide.release.schema import Bit
+
+        if schema.attributes != self.records.attributes:
+            raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.records.attributes}")
+        bits = self.records.unpack()
+        columns: dict[str, Any] = {}
+        for column, start, end in zip(schema.columns, schema.starts[:-1].tolist(), schema.starts[1:].tolist(),
+                                      strict=True):
+            some = bits[:, start:end]
+            if isinstance(column, Bit):
+                columns[column.column] = pa.array(some[:, 0])
+                continue
+            texts = [name.removeprefix(f"{column.column} ").removeprefix("= ").removeprefix("in ")
+                     for name in column.names]
+            one = some.sum(axis=1) == 1
+            columns[column.column] = pa.array([texts[k] if sure else None for k, sure in
+                                               zip(np.argmax(some, axis=1).tolist(), one.tolist(), strict=True)],
+                                              type=pa.string())
+        return pa.table(columns)

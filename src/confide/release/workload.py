@@ -1,0 +1,390 @@
+"""A workload: the counting queries that are to be answered, in one canonical form."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.release._bits import add_record
+from confide.release.codes import Codes
+from confide.release.counting import count_records, weigh_records
+from confide.release.packed import PackedBits, as_bits
+from confide.release.queries import all_queries, canonical, firsts, keys_of, named, random_queries
+from confide.release.schema import Schema
+
+__all__ = ["MOST_UNIVERSE", "Workload"]
+
+Kind = Literal["conjunctions", "parities", "predicates"]
+
+MOST_UNIVERSE = 22
+"""Attributes at most of a universe that is written out."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Workload:
+    """k counting queries over d binary attributes; a query's answer is the share of the records that satisfy it.
+
+    The class of queries also holds the negation 1 - q of each, implicitly. Conjunctions ask that each of some
+    attributes has a given bit. A parity is satisfied when the number of ones among its attributes is even: its value
+    is (1 + p)/2 for the parity p = +1 or -1, so that errors on the scale of p are twice as large. Predicates list
+    their truth over the whole universe.
+
+    Build one with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into the
+    canonical form; here it is checked only.
+
+    Args:
+        kind: what the queries are.
+        attributes: d, at least 1.
+        index: int32 (k, r): the attributes of a query, ascending, padded with -1 at the end; (k, 0) for predicates.
+        bits: bool (k, r): the bit that each literal requires; True where there is none, and for parities.
+        truth: bool (k, 2^d) for predicates, else (0, 0). Column u is the record whose attribute i is bit i of u.
+        seed: public seed of a random workload, for the record; None otherwise.
+
+    Raises:
+        InvalidInput: no query, shapes that do not fit, or a form that is not canonical.
+
+    Source: spec query_release B1.
+
+    Example:
+        >>> workload = Workload.conjunctions([[0, 1], [2, -1]], [[True, False], [True, True]], attributes=3)
+        >>> workload.values([True, False, False]), workload.counts(PackedBits.pack([[1, 0, 0], [1, 0, 1]]))
+        (array([ True, False]), array([2, 1]))
+    """
+
+    kind: Kind
+    attributes: int
+    index: np.ndarray = field(repr=False)
+    bits: np.ndarray = field(repr=False)
+    truth: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, 0), np.bool_))
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("kind", self.kind, ("conjunctions", "parities", "predicates"))
+        whole("attributes", self.attributes, at_least=1)
+        if self.seed is not None:
+            whole("seed", self.seed)
+        for name, kind in (("index", np.int32), ("bits", np.bool_), ("truth", np.bool_)):
+            array = np.asarray(getattr(self, name))
+            if array.dtype != kind or array.ndim != 2:
+                raise InvalidInput(name, f"is {array.dtype} with {array.ndim} dimensions", "see the class")
+            array = np.ascontiguousarray(array).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        if self.kind == "predicates":
+            self._check_truth()
+        else:
+            self._check_literals()
+
+    def _check_truth(self) -> None:
+        if self.attributes > MOST_UNIVERSE:
+            raise InvalidInput("attributes", f"a universe of 2^{self.attributes} records is too large to write out",
+                               f"must be at most {MOST_UNIVERSE}")
+        if not len(self.truth):
+            raise InvalidInput("workload", "has no queries", "must hold at least one")
+        shapes = self.truth.shape[1], self.index.shape, self.bits.shape
+        if shapes != (1 << self.attributes, (len(self.truth), 0), (len(self.truth), 0)):
+            raise InvalidInput("truth", f"is of shape {self.truth.shape}", f"must be (k, {1 << self.attributes})")
+        if not firsts(_rows(self.truth)).all():
+            raise InvalidInput("truth", "a predicate stands twice", "build it with Workload.predicates")
+
+    def _check_literals(self) -> None:
+        index = self.index
+        if not len(index):
+            raise InvalidInput("workload", "has no queries", "must hold at least one")
+        if self.bits.shape != index.shape or index.shape[1] < 1 or self.truth.shape != (0, 0):
+            raise InvalidInput("bits", f"index {index.shape}, bits {self.bits.shape}, truth {self.truth.shape}",
+                               "must be of shapes (k, r), (k, r) and (0, 0)")
+        if index.max() >= self.attributes or index.min() < -1:
+            raise InvalidInput("index", "an attribute is out of range", f"must be in [0, {self.attributes})")
+        before, after = index[:, :-1], index[:, 1:]
+        fits = bool(np.all((after > before) | (after == -1))) and bool(np.all((before >= 0) | (after == -1)))
+        if not fits or (index[:, 0] < 0).any() or not np.all(self.bits | (index >= 0)):
+            raise InvalidInput("index", "is not in canonical form", "build it with Workload.conjunctions or parities")
+        if self.kind == "parities" and not self.bits.all():
+            raise InvalidInput("bits", "a parity has no bits to require", "must all be True")
+        if not firsts(keys_of(index, self.bits, self.attributes)).all():
+            raise InvalidInput("index", "a query stands twice", "build it with Workload.conjunctions or parities")
+
+    def __len__(self) -> int:
+        """k, the number of queries."""
+        return len(self.truth) if self.kind == "predicates" else len(self.index)
+
+    @property
+    def width(self) -> int:
+        """r, the most attributes of a query; d for predicates."""
+        return self.attributes if self.kind == "predicates" else int(self.index.shape[1])
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The queries such that those with the same first literals stand together, int64 (k,)."""
+        key = keys_of(self.index, self.bits, self.attributes)
+        return np.argsort(key, kind="stable")
+
+    # ---- how to build one
+
+    @classmethod
+    def conjunctions(cls, index: Any, bits: Any = None, *, attributes: int | Schema) -> Workload:
+        """Conjunctions of literals "attribute a has bit b".
+
+        Args:
+            index: (k, r) attributes by number, -1 for none; or, where a schema is given, k sequences of their names.
+                A sequence may be shorter than others.
+            bits: (k, r) required bits; all True when None.
+            attributes: d, or the schema whose attributes these are.
+
+        Raises:
+            InvalidInput: no query, an attribute out of range or unknown (names the nearest), shapes that do not fit, a
+                query without literals, or nothing left.
+
+        Warns:
+            Queries that stand twice, or require an attribute to be both, are dropped.
+
+        Example:
+            >>> workload = Workload.conjunctions([[2, 0], [1, 1]], attributes=3)
+            >>> workload.index.tolist()
+            [[0, 2], [1, -1]]
+        """
+        return cls._canonical("conjunctions", index, bits, attributes)
+
+    @classmethod
+    def parities(cls, index: Any, *, attributes: int | Schema) -> Workload:
+        """Parities of sets of attributes: satisfied where the number of ones is even.
+
+        Args:
+            index: (k, r) attributes by number, -1 for none, or sequences of names as in `conjunctions`. One that a
+                query names twice cancels out of it.
+            attributes: d, or the schema.
+
+        Raises:
+            InvalidInput: as `conjunctions`; a parity of no attribute is constant and is refused.
+
+        Example:
+            >>> Workload.parities([[0, 1], [2, 2]], attributes=3)
+            Traceback (most recent call last):
+            ...
+            confide.contract.errors.InvalidInput: index: query 1 has no attribute; each must have at least one
+        """
+        return cls._canonical("parities", index, None, attributes)
+
+    @classmethod
+    def predicates(cls, truth: Any, *, negations: Literal["implied", "given"] = "implied") -> Workload:
+        """Any predicates over a universe that is small enough to be written out.
+
+        Args:
+            truth: (k, 2^d): whether record u satisfies query j, where attribute i of record u is bit i of u.
+            negations: "implied" adds the negation of each query to the class. "given" says that the rows hold every
+                query together with its negation; of each pair the first stays, the other is implied again.
+
+        Raises:
+            InvalidInput: no query, another number of columns than a power of two up to 2^22, or with "given" a query
+                without its negation.
+
+        Warns:
+            Rows that stand twice are dropped.
+
+        Example:
+            >>> Workload.predicates([[0, 1, 0, 1], [1, 0, 1, 0]], negations="given").truth.astype(int).tolist()
+            [[0, 1, 0, 1]]
+        """
+        one_of("negations", negations, ("implied", "given"))
+        table = as_bits("truth", truth, 2)
+        universe = table.shape[1]
+        attributes = universe.bit_length() - 1
+        if not len(table):
+            raise InvalidInput("workload", "has no queries", "must hold at least one")
+        if universe < 2 or universe != 1 << attributes or attributes > MOST_UNIVERSE:
+            raise InvalidInput("truth", f"has {universe} columns", f"must be 2^d of them, d from 1 to {MOST_UNIVERSE}")
+        first = np.flatnonzero(firsts(_rows(table)))
+        if len(first) < len(table):
+            _warn(len(table) - len(first), "stand twice")
+        table = table[first]
+        if negations == "given":
+            places = {row.tobytes(): place for place, row in enumerate(_rows(table))}
+            pairs = np.array([places.get(row.tobytes(), -1) for row in _rows(~table)])
+            if (pairs < 0).any():
+                raise InvalidInput("truth", f"query {int(first[np.argmax(pairs < 0)])} has no negation",
+                                   'list it, or say negations="implied"')
+            table = table[pairs > np.arange(len(pairs))]
+        empty = np.zeros((len(table), 0))
+        return cls(kind="predicates", attributes=attributes, index=empty.astype(np.int32),
+                   bits=empty.astype(np.bool_), truth=table)
+
+    @classmethod
+    def random(
+        cls, domain: Schema | int, count: int, *, width: int = 3, seed: int, signed: bool = True,
+        kind: Literal["conjunctions", "parities"] = "conjunctions", distinct_columns: bool = True,
+    ) -> Workload:
+        """So many different queries at random, each equally likely, in the order in which they were drawn.
+
+        Args:
+            domain: the schema, or d.
+            count: k.
+            width: attributes of each query.
+            seed: public; it stands in the workload, and the same one gives the same queries.
+            signed: whether a literal requires its bit to be true or false, at random; else all true.
+            kind: conjunctions or parities.
+            distinct_columns: whether a query's attributes come from different columns. False draws each attribute by
+                itself, as the authors' prototype does: one may come twice, and the query is then shorter.
+
+        Raises:
+            InvalidInput: there are not so many different queries, or a number is out of range.
+
+        Source: spec query_release F and erratum 12.
+
+        Example:
+            >>> workload = Workload.random(100, 5000, seed=1)
+            >>> len(workload), workload.width, workload.seed
+            (5000, 3, 1)
+        """
+        one_of("kind", kind, ("conjunctions", "parities"))
+        index, bits = random_queries(domain, whole("count", count, at_least=1), whole("width", width, at_least=1),
+                                     whole("seed", seed), signed and kind == "conjunctions", kind == "parities",
+                                     distinct_columns)
+        return cls(kind=kind, attributes=_attributes(domain), index=index, bits=bits, seed=seed)
+
+    @classmethod
+    def complete(
+        cls, domain: Schema | int, *, width: int = 3, positive: bool = True,
+        kind: Literal["conjunctions", "parities"] = "conjunctions", smaller: bool | None = None,
+    ) -> Workload:
+        """All queries of a width, in lexicographic order; attributes of one query come from different columns.
+
+        Args:
+            domain: the schema, or d.
+            width: attributes of each query.
+            positive: True asks for the bits to be true only, False for every pattern of bits.
+            kind: conjunctions or parities.
+            smaller: whether to add all queries of smaller widths, which come first. None does so for parities, which
+                together answer the marginals of the width (see `marginals_from_parities`), and not for conjunctions.
+
+        Raises:
+            InvalidInput: more than 2^26 queries (says how many), or a width beyond the number of columns.
+
+        Example:
+            >>> len(Workload.complete(16, width=3)), len(Workload.complete(16, width=3, kind="parities"))
+            (560, 696)
+        """
+        one_of("kind", kind, ("conjunctions", "parities"))
+        whole("width", width, at_least=1)
+        with_smaller = kind == "parities" if smaller is None else smaller
+        widths = range(1, width + 1) if with_smaller else range(width, width + 1)
+        index, bits = all_queries(domain, widths, positive or kind == "parities")
+        return cls(kind=kind, attributes=_attributes(domain), index=index, bits=bits)
+
+    @classmethod
+    def _canonical(cls, kind: Kind, index: Any, bits: Any, attributes: int | Schema) -> Workload:
+        count = _attributes(attributes)
+        schema = attributes if isinstance(attributes, Schema) else None
+        found, required = named(index, bits, schema)
+        if not len(found):
+            raise InvalidInput("workload", "has no queries", "must hold at least one")
+        kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
+        if not len(kept):
+            raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
+        if contradictory:
+            _warn(contradictory, "require an attribute to be true and false")
+        if repeated:
+            _warn(repeated, "stand twice")
+        return cls(kind=kind, attributes=count, index=kept, bits=required)
+
+    def some(self, queries: np.ndarray) -> Workload:
+        """A part of the queries, by their numbers, each at most once."""
+        if self.kind == "predicates":
+            return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries],
+                            bits=self.bits[queries], truth=self.truth[queries])
+        return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries], bits=self.bits[queries])
+
+    # ---- what it says of records
+
+    def counts(self, records: PackedBits | Codes) -> np.ndarray:
+        """How many records satisfy each query, int64 (k,).
+
+        Args:
+            records: of d attributes.
+
+        Raises:
+            InvalidInput: another number of attributes.
+        """
+        return count_records(self, records)
+
+    def answers(self, records: PackedBits | Codes, weights: Any = None) -> np.ndarray:
+        """The share, or the weight, of the records that satisfy each query, float64 (k,).
+
+        Args:
+            records: T records of d attributes.
+            weights: (T,) finite; 1/T each when None. They need not sum to 1.
+
+        Raises:
+            InvalidInput: another number of attributes or weights.
+
+        Source: spec query_release D6 (tables with inclusion and exclusion; on packed bits, the bits one by one).
+
+        Example:
+            >>> workload = Workload.conjunctions([[0], [1]], attributes=2)
+            >>> workload.answers(PackedBits.pack([[1, 0], [1, 1]]), [0.25, 0.75])
+            array([1.  , 0.75])
+        """
+        return weigh_records(self, records, None if weights is None else np.asarray(weights))
+
+    def values(self, record: Any) -> np.ndarray:
+        """Whether one record, of d bits, satisfies each query: bool (k,)."""
+        total = np.zeros(len(self), np.int32)
+        self.add_values(record, total)
+        return total.astype(np.bool_)
+
+    def add_values(self, record: Any, total: np.ndarray) -> None:
+        """Add 1 to the total of each query that a record satisfies, in place and in one pass.
+
+        Args:
+            record: d bits.
+            total: int32 (k,), contiguous.
+        """
+        bits = np.ascontiguousarray(as_bits("record", record, 1))
+        if len(bits) != self.attributes:
+            raise InvalidInput("record", f"has {len(bits)} bits", f"must have {self.attributes}")
+        if total.dtype != np.int32 or total.shape != (len(self),):
+            raise InvalidInput("total", f"is {total.dtype} of shape {total.shape}", f"must be int32 of ({len(self)},)")
+        if self.kind == "predicates":
+            total += self.truth[:, int(bits @ (1 << np.arange(len(bits), dtype=np.int64)))]
+        else:
+            add_record(self.index, self.bits, self.kind == "parities", bits, total)
+
+    def parity_errors(self, errors: Any) -> np.ndarray:
+        """Errors of the answers on the scale of the parities, from -1 to +1: twice as large.
+
+        Raises:
+            InvalidInput: the queries are no parities.
+
+        Source: spec query_release E3.
+        """
+        if self.kind != "parities":
+            raise InvalidInput("workload", f"holds {self.kind}", "must hold parities")
+        doubled: np.ndarray = 2.0 * np.asarray(errors, dtype=np.float64)
+        return doubled
+
+    @property
+    def log_queries(self) -> float:
+        """ln 2k, of the queries and their negations."""
+        return math.log(2 * len(self))
+
+
+def _attributes(domain: int | Schema) -> int:
+    return domain.attributes if isinstance(domain, Schema) else whole("attributes", domain, at_least=1)
+
+
+def _rows(table: np.ndarray) -> np.ndarray:
+    """Each predicate as one text of bytes."""
+    packed = np.packbits(table, axis=1)
+    whole_rows: np.ndarray = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    return whole_rows
+
+
+def _warn(count: int, what: str) -> None:
+    warnings.warn(f"{count} dropped of the queries: they {what}", UserWarning, stacklevel=4)

@@ -1,0 +1,292 @@
+"""Workloads: one canonical form, random ones without repeats, complete ones, and identities between them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables_of_people import SMALL, codes
+
+from confide.contract import InvalidInput
+from confide.contract.encoding import decode, encode
+from confide.privacy.noise.simulated import study_generator
+from confide.release import Bit, Levels, PackedBits, Schema, Workload, marginals_from_parities
+
+MANY = Schema(tuple(Levels(column=f"c{j}", levels=tuple("abcdefg"[: 2 + j % 5])) for j in range(12)))
+
+
+def holds(workload: Workload, query: int, record) -> bool:
+    """One query of one record, by its definition."""
+    literals = [(a, b) for a, b in zip(workload.index[query], workload.bits[query], strict=True) if a >= 0]
+    if workload.kind == "parities":
+        return sum(bool(record[a]) for a, _ in literals) % 2 == 0
+    return all(bool(record[a]) == b for a, b in literals)
+
+
+# ---- canonical form
+
+
+@settings(max_examples=60)
+@given(data=st.data(), attributes=st.integers(1, 6), kind=st.sampled_from(["conjunctions", "parities"]))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_canonical_form_asks_the_same(data, attributes, kind):
+    """Every query that is given is there, once, and says the same of every record; nothing else is there."""
+    literal = st.tuples(st.integers(0, attributes - 1), st.booleans())
+    given_ = data.draw(st.lists(st.lists(literal, min_size=1, max_size=4), min_size=1, max_size=8))
+    index, bits = [[a for a, _ in q] for q in given_], [[b for _, b in q] for q in given_]
+    universe = np.array(list(itertools.product([False, True], repeat=attributes)))
+    if kind == "parities":
+        tables = [tuple((universe[:, q].sum(axis=1) % 2 == 0).tolist()) for q in index]
+        trivial, make = (True,) * len(universe), lambda: Workload.parities(index, attributes=attributes)
+    else:
+        tables = [tuple((universe[:, q] == b).all(axis=1).tolist()) for q, b in zip(index, bits, strict=True)]
+        trivial, make = (False,) * len(universe), lambda: Workload.conjunctions(index, bits, attributes=attributes)
+    if (kind == "parities" and trivial in tables) or set(tables) == {trivial}:
+        with pytest.raises(InvalidInput):
+            make()
+        return
+    workload = make()
+    said = [tuple(holds(workload, q, record) for record in universe) for q in range(len(workload))]
+    assert said == [each for each in dict.fromkeys(tables) if each != trivial]
+    assert np.array_equal(np.array(said), np.array([workload.values(record) for record in universe]).T)
+
+
+def test_what_is_dropped_is_told():
+    with pytest.warns(UserWarning, match="1 dropped of the queries: they require an attribute to be true and false"):
+        found = Workload.conjunctions([[1, 1], [0, 2]], [[True, False], [True, True]], attributes=3)
+    assert found.index.tolist() == [[0, 2]]
+    with pytest.warns(UserWarning, match="2 dropped of the queries: they stand twice"):
+        assert len(Workload.conjunctions([[2, 0], [0, 2], [0, 2]], attributes=3)) == 1
+    with pytest.warns(UserWarning, match="stand twice"):
+        assert len(Workload.predicates([[0, 1], [0, 1]])) == 1
+
+
+def test_attributes_by_name():
+    found = Workload.conjunctions([["rich", "sex = male"], ["smoker"]], [[True, False], [True]], attributes=SMALL)
+    assert found.index.tolist() == [[1, 12], [6, -1]]
+    assert found.bits.tolist() == [[False, True], [True, True]]
+    assert Workload.parities([["rich", "smoker"]], attributes=SMALL).index.tolist() == [[6, 12]]
+    with pytest.raises(InvalidInput, match="'sex = mail' is unknown; did you mean 'sex = male'"):
+        Workload.conjunctions([["sex = mail"]], attributes=SMALL)
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: Workload.conjunctions([], attributes=3), "no queries"),
+    (lambda: Workload.conjunctions(np.zeros((0, 3), int), attributes=3), "no queries"),
+    (lambda: Workload.conjunctions([[]], attributes=3), "no attribute"),
+    (lambda: Workload.conjunctions([[0, 3]], attributes=3), r"query 0 has the attribute 3; must be in \[0, 3\)"),
+    (lambda: Workload.conjunctions([[0], [-2]], attributes=3), "query 1 has the attribute -2"),
+    (lambda: Workload.conjunctions([[0.5]], attributes=3), "neither a number nor a name"),
+    (lambda: Workload.conjunctions([["x0"]], attributes=3), "names need a schema"),
+    (lambda: Workload.conjunctions([0, 1], attributes=3), "is no query"),
+    (lambda: Workload.conjunctions(["x0"], attributes=3), "is no query"),
+    (lambda: Workload.conjunctions(np.zeros(3, int), attributes=3), "dimensions"),
+    (lambda: Workload.conjunctions([[0, 1]], [[True]], attributes=3), "one bit for each"),
+    (lambda: Workload.conjunctions([[0, 1]], np.ones((1, 3), bool), attributes=3), "must be of the index's"),
+    (lambda: Workload.conjunctions([[0]], [[2]], attributes=3), "not all bits"),
+    (lambda: Workload.conjunctions([[0, 0]], [[1, 0]], attributes=3), "can be satisfied"),
+    (lambda: Workload.conjunctions([[0]], attributes=0), "attributes"),
+    (lambda: Workload.parities([[1, 1]], attributes=3), "no attribute"),
+    (lambda: Workload.predicates(np.zeros((0, 4))), "no queries"),
+    (lambda: Workload.predicates([[0, 1, 1]]), "must be 2"),
+    (lambda: Workload.predicates([[0, 2]]), "not all bits"),
+    (lambda: Workload.predicates([[0, 1]], negations="none"), "negations"),
+    (lambda: Workload.predicates([[0, 1], [1, 1]], negations="given"), "query 0 has no negation"),
+    (lambda: Workload.random(3, 0, seed=1), "count"),
+    (lambda: Workload.random(3, 5, width=0, seed=1), "width"),
+    (lambda: Workload.random(3, 5, seed=-1), "seed"),
+    (lambda: Workload.random(3, 9, seed=1), "only 8 such queries"),
+    (lambda: Workload.random(3, 2, width=4, seed=1), "only 0 such queries"),
+    (lambda: Workload.random(3, 2, seed=1, kind="predicates"), "kind"),
+    (lambda: Workload.complete(3, width=4), "more than the 3 columns"),
+    (lambda: Workload.complete(2000, width=3), "there are 1331334000 such queries"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).values([1, 0]), "must have 1"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).add_values([1], np.zeros(1)), "must be int32"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).parity_errors([1.0]), "must hold parities"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).counts(PackedBits.pack([[0, 1]])), "the records have 2"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).answers(PackedBits.pack([[1]]), [1, 2]), "must be 1 finite"),
+    (lambda: Workload.conjunctions([[0]], attributes=1).answers(PackedBits.pack([[1]]), [math.nan]), "finite"),
+])
+def test_queries_that_are_refused(make, words):
+    with pytest.raises(InvalidInput, match=words):
+        make()
+
+
+def raw(kind="conjunctions", attributes=3, index=((0, 1),), bits=((True, True),), truth=None):
+    index = np.array(index, np.int32)
+    return Workload(kind=kind, attributes=attributes, index=index, bits=np.array(bits, np.bool_),
+                    truth=np.zeros((0, 0), np.bool_) if truth is None else np.array(truth, np.bool_))
+
+
+@pytest.mark.parametrize("bad", [
+    {"index": ((1, 0),)}, {"index": ((0, 0),)}, {"index": ((-1, 0),)}, {"index": ((0, 3),)}, {"index": ((-1, -1),)},
+    {"index": ((0, 1), (0, 1)), "bits": ((True, True), (True, True))}, {"index": ((0, -1),), "bits": ((True, False),)},
+    {"kind": "parities", "bits": ((True, False),)}, {"kind": "sums"}, {"attributes": 0},
+    {"index": np.zeros((0, 2)), "bits": np.zeros((0, 2))}, {"bits": ((True,),)}, {"truth": [[True]]},
+    {"kind": "predicates", "index": np.zeros((1, 0)), "bits": np.zeros((1, 0)), "truth": [[True] * 4]},
+    {"kind": "predicates", "attributes": 2, "index": np.zeros((2, 0)), "bits": np.zeros((2, 0)),
+     "truth": [[True] * 4] * 2},
+    {"kind": "predicates", "attributes": 2, "index": np.zeros((0, 0)), "bits": np.zeros((0, 0))},
+    {"kind": "predicates", "attributes": 40, "index": np.zeros((1, 0)), "bits": np.zeros((1, 0)), "truth": [[True]]},
+])
+def test_a_strangers_workload_is_checked(bad):
+    """What comes out of a manifest is in canonical form or refused."""
+    assert len(raw()) == 1
+    with pytest.raises(InvalidInput):
+        raw(**bad)
+
+
+@pytest.mark.parametrize("workload", [
+    Workload.random(SMALL, 40, seed=3), Workload.complete(5, width=2, kind="parities"),
+    Workload.predicates([[0, 1, 1, 0], [1, 1, 1, 0]]), Workload.random(10**6, 5, width=5, seed=3),
+], ids=["conjunctions", "parities", "predicates", "wide"])
+def test_a_workload_stands_in_a_manifest(workload):
+    columns = {}
+    written = encode({"workload": workload, "answers": np.arange(len(workload)) / 7}, columns)
+    back = decode(written, {"Workload": Workload}, columns)
+    assert np.array_equal(back["answers"], np.arange(len(workload)) / 7)
+    found = back["workload"]
+    assert (found.kind, found.attributes, found.seed) == (workload.kind, workload.attributes, workload.seed)
+    for name in ("index", "bits", "truth"):
+        assert np.array_equal(getattr(found, name), getattr(workload, name))
+    with pytest.raises(ValueError, match="read-only"):
+        found.index[:] = 0
+
+
+# ---- random and complete
+
+
+@pytest.mark.parametrize("domain", [40, MANY], ids=["bits", "schema"])
+@pytest.mark.parametrize("kind", ["conjunctions", "parities"])
+def test_random_queries(domain, kind):
+    workload = Workload.random(domain, 900, seed=4, kind=kind)
+    again = Workload.random(domain, 900, seed=4, kind=kind)
+    assert np.array_equal(workload.index, again.index)
+    assert np.array_equal(workload.bits, again.bits)
+    assert (len(workload), workload.width, workload.seed) == (900, 3, 4)
+    assert len({(*map(tuple, (i, b)),) for i, b in zip(workload.index.tolist(), workload.bits.tolist(), strict=True)}) \
+        == 900
+    if isinstance(domain, Schema):
+        assert (np.diff(domain.column_of[workload.index], axis=1) > 0).all()
+    assert (workload.bits.all() if kind == "parities" else abs(workload.bits.mean() - 0.5) < 0.05)
+    assert Workload.random(domain, 50, seed=4, signed=False).bits.all()
+
+
+def test_every_query_is_equally_likely():
+    """A column with more levels is asked about more often, as it has more of the queries."""
+    schema = Schema((Levels(column="a", levels=tuple("abcdefgh")), Bit(column="b"), Bit(column="c"), Bit(column="d")))
+    total = 8 * 3 + 3  # pairs
+    few = [Workload.random(schema, 3, width=2, signed=False, seed=seed) for seed in range(900)]
+    counts = np.zeros((11, 11), int)
+    for each in few:
+        np.add.at(counts, tuple(each.index.T), 1)
+    seen = counts[counts > 0]
+    assert len(seen) == total
+    expected = 2700 / total
+    # Chi-square with 26 degrees of freedom: above 70 with probability 7e-6; the seeds are fixed.
+    assert ((seen - expected) ** 2 / expected).sum() < 70
+    nearly_all = Workload.random(schema, total - 1, width=2, signed=False, seed=2)
+    assert len({tuple(row) for row in nearly_all.index.tolist()}) == total - 1
+
+
+def test_independent_columns_as_in_the_prototype():
+    """A literal may come twice, and the query is shorter; what is required twice is never contradictory."""
+    workload = Workload.random(5, 125, seed=1, distinct_columns=False)
+    lengths = (workload.index >= 0).sum(axis=1)
+    assert set(lengths.tolist()) == {1, 2, 3}
+    assert Workload.random(5, 10 * 8 + 10 * 4 + 5 * 2, seed=1, distinct_columns=False).width == 3  # all there are
+    parity = Workload.random(5, 15, seed=1, distinct_columns=False, kind="parities")
+    assert set((parity.index >= 0).sum(axis=1).tolist()) == {1, 3}
+    schema = Schema((Levels(column="a", levels=tuple("abcdef")), Levels(column="b", levels=tuple("xyz"))))
+    assert Workload.random(schema, 60, width=3, seed=1, distinct_columns=False).width == 3
+
+
+@pytest.mark.parametrize("domain", [6, SMALL], ids=["bits", "schema"])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_all_queries(domain, width):
+    column = list(range(6)) if domain == 6 else SMALL.column_of.tolist()
+    sets = [c for c in itertools.combinations(range(len(column)), width) if len({column[a] for a in c}) == width]
+    assert Workload.complete(domain, width=width).index.tolist() == [list(c) for c in sets]
+    signed = Workload.complete(domain, width=width, positive=False)
+    assert list(zip(map(tuple, signed.index.tolist()), map(tuple, signed.bits.tolist()), strict=True)) == [
+        (c, b) for c in sets for b in itertools.product([True, False], repeat=width)]
+    smaller = Workload.complete(domain, width=width, kind="parities")
+    assert len(smaller) == sum(len(Workload.complete(domain, width=each)) for each in range(1, width + 1))
+
+
+def test_two_million_queries_are_no_loop():
+    """And their keys fit nowhere near 64 bits at five attributes of a million: those sort as texts."""
+    assert len(Workload.random(MANY, 20000, seed=9)) == 20000
+    wide = Workload.random(10**6, 2000, width=5, seed=9)
+    ordered = wide.index[wide.order]
+    assert (np.diff(ordered[:, 0]) >= 0).all()
+
+
+# ---- predicates, parities
+
+
+def test_negations_are_given_or_implied():
+    table = np.array([[0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 1]], bool)
+    assert Workload.predicates(table, negations="given").truth.tolist() == table[:2].tolist()
+    assert len(Workload.predicates(table)) == 4
+    records = PackedBits.pack([[1, 0], [1, 0], [0, 1], [1, 1]])  # records 1, 1, 2, 3 of the universe
+    workload = Workload.predicates(table)
+    assert workload.counts(records).tolist() == [3, 2, 1, 2]
+    assert workload.answers(records, [0.5, 0.25, 2, 1]).tolist() == [2.75, 0.75, 1, 3]
+    assert workload.values([True, False]).tolist() == [True, True, False, False]
+    assert workload.some(np.array([2])).counts(records).tolist() == [1]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_marginals_are_signed_means_of_parities(width):
+    """Erratum 5: with the signs and the factor; without the signs the mean is the cell in which all are off."""
+    bits = study_generator(5, "records").random((90, 6)) < 0.4
+    records = PackedBits.pack(bits)
+    marginals = Workload.complete(6, width=width, positive=False, smaller=True)
+    parities = Workload.complete(6, width=width, kind="parities")
+    answers = parities.answers(records)
+    found = marginals_from_parities(marginals, parities, answers)
+    assert np.abs(found - marginals.answers(records)).max() < 1e-14
+    # One more time from the definition, on one set.
+    chosen = list(range(width))
+    subsets = [s for size in range(width + 1) for s in itertools.combinations(chosen, size)]
+    p = {s: np.prod(1 - 2 * bits[:, s].astype(int), axis=1).mean() for s in subsets}
+    assert sum((-1) ** len(s) * p[s] for s in subsets) / 2**width == pytest.approx(bits[:, chosen].all(axis=1).mean())
+    assert sum(p[s] for s in subsets) / 2**width == pytest.approx((~bits[:, chosen].any(axis=1)).mean())
+    # The error bound is attained where the sign of each error is that of its term.
+    error = 0.01
+    moved = marginals_from_parities(marginals, parities, answers + error / 2)
+    assert np.abs(moved - found).max() <= (1 - 2.0**-width) * error + 1e-12
+    off = ~marginals.bits.any(axis=1)
+    lengths = (marginals.index >= 0).sum(axis=1)
+    if off.any():
+        assert (moved - found)[off] == pytest.approx((1 - 2.0 ** -lengths[off]) * error)
+    assert parities.parity_errors([0.5, -1.0]).tolist() == [1.0, -2.0]
+
+
+def test_parities_that_do_not_carry_the_marginals():
+    marginals = Workload.conjunctions([[0, 1]], attributes=3)
+    for parities, answers, words in [
+        (Workload.parities([[0], [1]], attributes=3), [1, 1], "parity of the attributes 0, 1 is missing"),
+        (Workload.parities([[0], [0, 1]], attributes=3), [1, 1], "parity of the attributes 1 is missing"),
+        (Workload.complete(4, width=2, kind="parities"), [1], "over 4 attributes"),
+        (Workload.complete(3, width=2, kind="parities"), [1], "must be"),
+        (marginals, [1], "must be conjunctions from parities"),
+    ]:
+        with pytest.raises(InvalidInput, match=words):
+            marginals_from_parities(marginals, parities, answers)
+
+
+def test_values_add_up_to_counts():
+    found = codes(70)
+    bits = found.packed().unpack()
+    for workload in (Workload.complete(SMALL, width=2, positive=False), Workload.complete(SMALL, kind="parities")):
+        total = np.zeros(len(workload), np.int32)
+        for record in bits:
+            workload.add_values(record, total)
+        assert np.array_equal(total, workload.counts(found))
+        assert workload.log_queries == math.log(2 * len(workload))
