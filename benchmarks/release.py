@@ -84,8 +84,8 @@ def run(*, quick: bool) -> Report:
             "process, Python and compiler included. delta = 0.001, one record replaced. Adult (30,162 records, 235 "
             "attributes) and KDD99 (494,021, 396) with the published bins; queries are random signed triples of "
             "different columns.",
-            f"Peer: {peer_mbi.NAME} in an environment of its own, with two published drivers written for it: MWEM+PGM and "
-            f"AIM, junction trees of at most {PEER_MB:g} MB, as many synthetic rows as records, one seed.",
+            f"Peer: {peer_mbi.NAME} in an environment of its own, with two published drivers written for it: MWEM+PGM "
+            f"and AIM, junction trees of at most {PEER_MB:g} MB, as many synthetic rows as records, one seed.",
             f"The machine has other guests: its load average was {load:.2f} when this began.",
         ],
         findings=_findings(others, tables, programs),
