@@ -6,15 +6,19 @@ them is clipped or makes its record unusable; nothing is ever taken from the dat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from confide.contract.checks import finite, one_of, whole
+from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
 from confide.tables._cells import numbers
+from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category, Cells
 
@@ -27,12 +31,6 @@ UNEVEN = UNLISTED + 1
 """The problem of a number that must be whole and is not."""
 
 
-def _name(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
-    return value
-
-
 def _bins(value: object) -> int:
     bins = whole("bins", value, at_least=1)
     if bins > MOST_CELLS:
@@ -40,27 +38,54 @@ def _bins(value: object) -> int:
     return bins
 
 
+def _edges(value: object) -> tuple[float, ...]:
+    """Edges of bins: finite, ascending, without a zero of its own sign."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InvalidInput("edges", f"{type(value).__name__} is no sequence", "must be at least two ascending numbers")
+    if not 2 <= len(value) <= MOST_CELLS + 1:
+        raise InvalidInput("edges", f"{len(value)} given", f"must be 2 to {MOST_CELLS + 1} ascending numbers")
+    found = tuple(finite("edges", each) + 0.0 for each in value)
+    for low, high in pairwise(found):
+        if not low < high:
+            raise InvalidInput("edges", f"{high:.12g} stands behind {low:.12g}", "must ascend strictly")
+    return found
+
+
+def _text(edge: float) -> str:
+    """A number in 12 digits, or in as many as it takes to tell it exactly."""
+    short = f"{edge:.12g}"
+    return short if float(short) == edge else repr(edge)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Binned:
     """A number, told by the bin that it lies in; each bin is an attribute.
 
-    The bin of a value v is floor((v - lower) / ((upper - lower) / bins)) in double precision, and `upper` belongs to
-    the last bin. The rule never decreases in v, so that every bin is an interval; at an edge that is no double it can
-    round down: with ten bins of [0, 1], 0.3 / 0.1 is 2.9999999999999996 and 0.3 lies in the third bin.
+    With `edges`, the bins are [edges[0], edges[1]), [edges[1], edges[2]) and so on, exactly; `upper`, the last of them,
+    belongs to the last bin.
+
+    Of equal width, the bin of a value v is floor((v - lower) / ((upper - lower) / bins)) in double precision, and
+    `upper` belongs to the last bin. The rule never decreases in v, so that every bin is an interval; at an edge that is
+    no double it can round down: with ten bins of [0, 1], 0.3 / 0.1 is 2.9999999999999996 and 0.3 lies in the third bin.
 
     Args:
         column: the column's name.
         lower: smallest value that is accepted, in units of the column.
         upper: largest value that is accepted.
-        bins: how many of equal width, in [1, 65,536].
+        bins: how many of equal width, in [1, 65,536]. Where `edges` were given it holds them, which is the form that
+            stands in manifests.
         whole: whether the values are whole numbers. Bins without a whole number are then never reached, and that is
             public.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the
             bound. NaN, infinite and missing values are unusable under both, and fractions where values must be whole.
         unit: unit of the column, for people.
+        edges: 2 to 65,537 ascending numbers, instead of `lower`, `upper` and `bins`; None for equal widths. The edges
+            are public: take them from the question or the field, never from the data.
 
     Raises:
-        InvalidInput: a field is out of range.
+        InvalidInput: a field is out of range, or both ways to name the bins, or neither.
 
     Source: spec query_release F (the published binning).
 
@@ -68,58 +93,107 @@ class Binned:
         >>> age = Binned(column="age", lower=0, upper=100, bins=20, unit="years")
         >>> age.encode([0, 24.9, 25, 100, 101]).values, age.names[5]
         (array([ 0,  4,  5, 19,  0]), 'age in [25, 30)')
+        >>> age = Binned(column="age", edges=(0, 18, 25, 40, 65, 100), whole=True)
+        >>> age.encode([17, 18, 100]).values, age.names[1], age.names[4]
+        (array([0, 1, 4]), 'age in [18, 25)', 'age in [65, 100]')
     """
 
     column: str
-    lower: float
-    upper: float
-    bins: int
+    lower: float = None  # type: ignore[assignment]  # never after construction
+    upper: float = None  # type: ignore[assignment]
+    bins: int | tuple[float, ...] = None  # type: ignore[assignment]
     whole: bool = False
     out_of_bounds: Literal["reject", "clip"] = "reject"
     unit: str = ""
+    edges: InitVar[Sequence[float] | None] = None
 
-    def __post_init__(self) -> None:
-        _name(self.column)
-        lower, upper = finite("lower", self.lower), finite("upper", self.upper)
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "bins", _bins(self.bins))
-        if not lower < upper:
-            raise InvalidInput("upper", f"{upper:g} is not above lower = {lower:g}")
-        if not (np.isfinite(upper - lower) and self.step > 0 and np.isfinite((upper - lower) / self.step)):
-            raise InvalidInput("upper", "the bounds are too far apart, or too close, for floating point")
-        one_of("out_of_bounds", self.out_of_bounds, ("reject", "clip"))
-        if not isinstance(self.unit, str):
-            raise InvalidInput("unit", f"{self.unit!r} is not a text")
+    def __post_init__(self, edges: Sequence[float] | None) -> None:
+        column_name(self.column)
+        unequal = edges is not None or isinstance(self.bins, list | tuple | np.ndarray)
+        lower, upper, bins = self._unequal(edges) if unequal else self._equal()
+        for name, value in (("lower", lower), ("upper", upper), ("bins", bins)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "edges", bins if isinstance(bins, tuple) else None)
+        if not isinstance(self.whole, bool | np.bool_):
+            raise InvalidInput("whole", f"{self.whole!r} is neither true nor false")
+        object.__setattr__(self, "whole", bool(self.whole))
+        outside_and_unit(self.out_of_bounds, self.unit)
         if not len(self.reachable):
             raise InvalidInput("whole", f"no whole number lies in [{lower:g}, {upper:g}]")
 
+    def _equal(self) -> tuple[float, float, int]:
+        for name in ("lower", "upper", "bins"):
+            if getattr(self, name) is None:
+                raise InvalidInput(name, "is not given", "must be lower, upper and bins, or edges")
+        lower, upper = bounds(self.lower, self.upper)
+        bins = _bins(self.bins)
+        step = (upper - lower) / bins
+        if not (np.isfinite(upper - lower) and step > 0 and np.isfinite((upper - lower) / step)):
+            raise InvalidInput("upper", "the bounds are too far apart, or too close, for floating point")
+        return lower, upper, bins
+
+    def _unequal(self, edges: Sequence[float] | None) -> tuple[float, float, tuple[float, ...]]:
+        given = {name: getattr(self, name) for name in ("lower", "upper", "bins")}
+        if edges is not None:
+            both = [name for name, value in given.items() if value is not None]
+            if both:
+                raise InvalidInput("edges", f"are given, and {' and '.join(both)} too",
+                                   "must be lower, upper and bins, or edges")
+            found = _edges(edges)
+            return found[0], found[-1], found
+        found = _edges(given["bins"])
+        for name, edge in (("lower", found[0]), ("upper", found[-1])):
+            if given[name] is not None and finite(name, given[name]) != edge:
+                raise InvalidInput(name, f"{given[name]!r} is not the edge {edge:.12g}", "leave it out with edges")
+        return found[0], found[-1], found
+
+    @property
+    def count(self) -> int:
+        """How many bins there are."""
+        return len(self.bins) - 1 if isinstance(self.bins, tuple) else self.bins
+
     @property
     def step(self) -> float:
-        """Width of a bin."""
-        return (self.upper - self.lower) / self.bins
+        """Width of each bin; NaN where `edges` say otherwise."""
+        return math.nan if isinstance(self.bins, tuple) else (self.upper - self.lower) / self.bins
+
+    @cached_property
+    def cuts(self) -> tuple[str, ...]:
+        """The edges as the names spell them: those of equal widths to 12 digits, given ones exactly."""
+        if isinstance(self.bins, tuple):
+            return tuple(map(_text, self.bins))
+        return tuple(f"{self.lower + bin_ * (self.upper - self.lower) / self.bins:.12g}"
+                     for bin_ in range(self.bins + 1))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One text for each bin, with its edges to 12 digits."""
-        edges = [f"{self.lower + bin_ * (self.upper - self.lower) / self.bins:.12g}" for bin_ in range(self.bins + 1)]
-        ends = [*[")"] * (self.bins - 1), "]"]
-        return tuple(f"{self.column} in [{edges[k]}, {edges[k + 1]}{ends[k]}" for k in range(self.bins))
+        """One text for each bin, with its edges."""
+        ends = [*[")"] * (self.count - 1), "]"]
+        return tuple(f"{self.column} in [{self.cuts[k]}, {self.cuts[k + 1]}{ends[k]}" for k in range(self.count))
 
     @cached_property
     def reachable(self) -> np.ndarray:
         """The bins that a value can lie in, ascending, int64."""
-        bins = np.arange(self.bins)
+        bins = np.arange(self.count)
         if not self.whole:
             return bins
-        near = np.ceil(self.lower + bins * self.step)[:, None] + np.arange(-1, 3)
+        starts = self.lower + bins * self.step if self._inner is None else np.array(self.bins)
+        near = np.ceil(starts)[:, None] + np.arange(-1, 3)
         near = near[(near >= self.lower) & (near <= self.upper)]
         return np.unique(self.place(near))
 
+    @cached_property
+    def _inner(self) -> np.ndarray | None:
+        """Where unequal bins after the first one start."""
+        return np.array(self.bins[1:-1]) if isinstance(self.bins, tuple) else None
+
     def place(self, values: np.ndarray) -> np.ndarray:
         """The bins of finite numbers within the bounds, int64."""
-        found = np.minimum(np.floor((values - self.lower) / self.step).astype(np.int64), self.bins - 1)
-        found[values == self.upper] = self.bins - 1
+        if self._inner is not None:
+            return np.searchsorted(self._inner, values, side="right").astype(np.int64)
+        last = self.count - 1
+        found = np.minimum(np.floor((values - self.lower) / self.step).astype(np.int64), last)
+        found[values == self.upper] = last
         return found
 
     def encode(self, cells: Any) -> Cells:
@@ -186,7 +260,7 @@ class Levels:
     bins: int | None = None
 
     def __post_init__(self) -> None:
-        role = Category(column=_name(self.column), levels=self.levels)
+        role = Category(column=self.column, levels=self.levels)
         object.__setattr__(self, "levels", role.levels)
         if self.bins is not None:
             object.__setattr__(self, "bins", _bins(self.bins))
@@ -262,7 +336,7 @@ class Bit:
     false: str | None = None
 
     def __post_init__(self) -> None:
-        _name(self.column)
+        column_name(self.column)
         if (self.true is None) != (self.false is None):
             raise InvalidInput("false" if self.false is None else "true", "is not named", "name both texts, or neither")
         if self.true is not None:

@@ -2,7 +2,8 @@
 
 The expressions follow the same rules as the roles of columns, in the same double precision, and hold for column types
 on which the engine and Arrow agree: whole and floating-point numbers, booleans and texts. A table with any other type,
-such as decimals or numbers that are spelled as texts, is streamed and read here.
+such as decimals or numbers that are spelled as texts, is streamed and read here; so is one with thousands of unequal
+bins.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = ["Pushed", "pushed"]
 
 _MOST_SETS = 32  # choices of columns that are counted one by one
 _MOST_CELLS = 1 << 22  # of one choice of columns
+_MOST_EDGES = 1024  # of one column, each a comparison in the query
 _EVEN = 2.0**53  # doubles from here on are whole
 
 
@@ -41,6 +43,8 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
     for column in schema.columns:
         kind = types[column.column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()) or kind.is_decimal():
+            return None
+        if isinstance(column, Binned) and isinstance(column.bins, tuple) and column.count > _MOST_EDGES:
             return None
         if kind.is_string() and _category(column) is None:
             return None
@@ -201,13 +205,16 @@ def _place(column: Binned, number: Any) -> Any:
     lower, upper = column.lower, column.upper
     if column.whole:
         lower, upper = float(np.ceil(lower)), float(np.floor(upper))
-    last = column.bins - 1
+    ends = [(number <= _number(lower), int(column.place(np.array([lower]))[0])),
+            (number >= _number(upper), int(column.place(np.array([upper]))[0]))]
+    if isinstance(column.bins, tuple):
+        return _first([*ends, *((number < _number(edge), bin_) for bin_, edge in enumerate(column.bins[1:-1]))],
+                      column.count - 1)
+    last = column.count - 1
     # An engine may compute a branch that it does not take: no number in it can overflow.
     within = _ibis().ifelse((number > _number(lower)) & (number < _number(upper)), number, _number(lower))
     inside = ((within - _number(column.lower)) / _number(column.step)).floor().cast("int32")
-    ends = [(number <= _number(lower), int(column.place(np.array([lower]))[0])),
-            (number >= _number(upper), int(column.place(np.array([upper]))[0])), (inside > last, last)]
-    return _first(ends, inside)
+    return _first([*ends, (inside > last, last)], inside)
 
 
 def _category(column: Column) -> Category | None:

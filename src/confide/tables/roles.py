@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confide.contract.checks import one_of
+from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
 from confide.tables._cells import numbers, plain, strings
+from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
 
 __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Measured",
@@ -37,20 +38,6 @@ class Cells(NamedTuple):
 
     values: np.ndarray
     problems: np.ndarray
-
-
-def _finite(field: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidInput(field, f"{value!r} is not a number")
-    if not math.isfinite(value):
-        raise InvalidInput(field, f"{value!r} is not finite")
-    return float(value)
-
-
-def _column(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
-    return value
 
 
 def _level(value: Any) -> str:
@@ -100,22 +87,18 @@ class Numeric:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        _column(self.column)
-        lower, upper = _finite("lower", self.lower), _finite("upper", self.upper)
+        column_name(self.column)
+        lower, upper = bounds(self.lower, self.upper)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
-        if not lower < upper:
-            raise InvalidInput("upper", f"{upper:g} is not above lower = {lower:g}")
         if self.center is not None:
-            center = _finite("center", self.center)
+            center = finite("center", self.center)
             object.__setattr__(self, "center", center)
             if not lower <= center <= upper:
                 raise InvalidInput("center", f"{center:g} is out of bounds", f"must be in [{lower:g}, {upper:g}]")
         if not math.isfinite(self.scale):
             raise InvalidInput("upper", "the bounds are too far apart for floating point")
-        one_of("out_of_bounds", self.out_of_bounds, ("reject", "clip"))
-        if not isinstance(self.unit, str):
-            raise InvalidInput("unit", f"{self.unit!r} is not a text")
+        outside_and_unit(self.out_of_bounds, self.unit)
 
     @property
     def middle(self) -> float:
@@ -194,7 +177,7 @@ class Category:
     levels: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        _column(self.column)
+        column_name(self.column)
         given: Any = self.levels
         if not isinstance(given, list | tuple):
             raise InvalidInput("levels", f"{given!r} is not a list", "must be at least two texts")
@@ -278,8 +261,8 @@ class Above:
     threshold: float
 
     def __post_init__(self) -> None:
-        _column(self.column)
-        object.__setattr__(self, "threshold", _finite("threshold", self.threshold))
+        column_name(self.column)
+        object.__setattr__(self, "threshold", finite("threshold", self.threshold))
 
     def encode(self, cells: Any) -> Cells:
         """The bits of a column, int64 of shape (m,); missing where a cell is no number.
@@ -311,7 +294,7 @@ class Measured:
     upper: float = math.inf
 
     def __post_init__(self) -> None:
-        _column(self.column)
+        column_name(self.column)
         if not self.lower < self.upper:
             raise InvalidInput("upper", f"{self.upper:g} is not above lower = {self.lower:g}")
 
@@ -364,7 +347,7 @@ class Word:
     column: str
 
     def __post_init__(self) -> None:
-        _column(self.column)
+        column_name(self.column)
 
     @staticmethod
     def spelled(value: int) -> str:

@@ -1,0 +1,42 @@
+"""Checks of what public roles of columns have in common: a name, bounds, and what happens beyond them."""
+
+from __future__ import annotations
+
+from confide.contract.checks import finite, one_of
+from confide.contract.errors import InvalidInput
+
+__all__ = ["bounds", "column_name", "outside_and_unit"]
+
+
+def column_name(value: object) -> str:
+    """The name of a column.
+
+    Raises:
+        InvalidInput: no text, or an empty one.
+    """
+    if not isinstance(value, str) or not value:
+        raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
+    return value
+
+
+def bounds(lower: object, upper: object) -> tuple[float, float]:
+    """Two finite numbers, the first below the second.
+
+    Raises:
+        InvalidInput: names `lower` or `upper`.
+    """
+    low, high = finite("lower", lower), finite("upper", upper)
+    if not low < high:
+        raise InvalidInput("upper", f"{high:g} is not above lower = {low:g}")
+    return low, high
+
+
+def outside_and_unit(out_of_bounds: object, unit: object) -> None:
+    """What becomes of a value out of bounds, and the unit's name.
+
+    Raises:
+        InvalidInput: names `out_of_bounds` or `unit`.
+    """
+    one_of("out_of_bounds", out_of_bounds, ("reject", "clip"))
+    if not isinstance(unit, str):
+        raise InvalidInput("unit", f"{unit!r} is not a text")
