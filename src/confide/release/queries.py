@@ -49,13 +49,13 @@ def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int,
     """(attribute, bit) of each literal; a number requires its attribute to be on."""
     if isinstance(query, str) or not isinstance(query, Sequence | np.ndarray):
         raise InvalidInput(f"index[{number}]", f"{query!r} is no query", "must be a sequence of attributes")
-    found = []
+    found: list[tuple[int, bool]] = []
     for each in query:
         if isinstance(each, str):
             if schema is None:
                 raise InvalidInput("attribute", f"{each!r} is a name", "names need a schema: attributes=schema")
             try:
-                found.append(schema.literal(each))
+                found.extend(schema.literals(each))
             except InvalidInput as error:
                 raise InvalidInput(f"index[{number}]", error.problem, error.limit) from None
         elif isinstance(each, int | np.integer) and not isinstance(each, bool):

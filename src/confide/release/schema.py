@@ -13,6 +13,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.release.columns import Binned, Bit, Levels
+from confide.release.sets import set_literals
 
 if TYPE_CHECKING:
     from confide.release.codes import Codes
@@ -200,14 +201,59 @@ class Schema:
         """The attribute that a literal names, and the bit that it requires: "sex = male" or "sex != male".
 
         Raises:
-            InvalidInput: no attribute has this name, plain or negated; names the nearest.
+            InvalidInput: no attribute has this name, plain or negated; names the nearest. Or a set of bins or levels
+                that takes more than one literal, see `literals`.
         """
-        found = self._literals.get(text.strip())
+        found = self.literals(text)
+        if len(found) > 1:
+            raise InvalidInput("attribute", f"{text!r} is a set of bins or levels, and no single attribute",
+                               "Workload.conjunctions takes it")
+        return found[0]
+
+    def literals(self, text: str) -> tuple[tuple[int, bool], ...]:
+        """The literals that a text stands for: the attribute of each, and the bit that it requires.
+
+        A name, plain or negated, is one literal. A range over several bins, such as "age in [20, 40)" or "age not in
+        [20, 40)", and a list of levels, such as "job in {none, part}", hold where none of the other bins or levels
+        does: they are the negated literals of those. A query stays a count of records, whatever sets it asks for.
+
+        Raises:
+            InvalidInput: an unknown name, bound or level (names the nearest), or a set of all or of none.
+
+        Example:
+            >>> schema = Schema((Levels(column="job", levels=("none", "part", "full", "self")), Bit(column="smoker")))
+            >>> schema.literals("job in {none, part, self}"), schema.literals("not smoker")
+            (((2, False),), ((4, False),))
+        """
+        if not isinstance(text, str):
+            raise InvalidInput("attribute", f"{text!r} is no text", f"must be a literal such as {self.names[0]!r}")
+        text = text.strip()
+        single = self._literals.get(text)
+        if single is not None:
+            return (single,)
+        found = self._sets.get(text)
         if found is None:
-            shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
-            meant = did_you_mean(text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}")
-            raise InvalidInput("attribute", f"{text!r} is unknown", f"{meant}; a literal names one bin or level")
+            found = set_literals(self, text)
+            if found is None:
+                shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
+                meant = did_you_mean(text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}")
+                raise InvalidInput("attribute", f"{text!r} is unknown",
+                                   f"{meant}; a literal names one bin or level, or a set of one column's")
+            self._sets[text] = found
         return found
+
+    def place_of(self, column: str) -> int | None:
+        """Which column has a name; None where there is none."""
+        return self._columns.get(column)
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {column.column: place for place, column in enumerate(self.columns)}
+
+    @cached_property
+    def _sets(self) -> dict[str, tuple[tuple[int, bool], ...]]:
+        """Sets that were read before: workloads name the same ones again and again."""
+        return {}
 
     @cached_property
     def _literals(self) -> dict[str, tuple[int, bool]]:

@@ -18,6 +18,7 @@ from confide.release.counting import count_records, weigh_records
 from confide.release.packed import PackedBits, as_bits
 from confide.release.queries import all_queries, canonical, firsts, keys_of, named, one_value, random_queries
 from confide.release.schema import Schema
+from confide.release.sets import shortened
 
 __all__ = ["MOST_UNIVERSE", "Workload"]
 
@@ -116,6 +117,12 @@ class Workload:
         """k, the number of queries."""
         return len(self.truth) if self.kind == "predicates" else len(self.index)
 
+    def __repr__(self) -> str:
+        """How many queries of which kind; their arrays have no room in a line."""
+        many = f"{len(self):,} {self.kind if len(self) > 1 else self.kind[:-1].replace('ie', 'y')}"
+        over = "over" if self.kind == "predicates" else f"of up to {self.width} of"
+        return f"<Workload: {many} {over} {self.attributes:,} attribute{'s' if self.attributes > 1 else ''}>"
+
     @property
     def width(self) -> int:
         """r, the most attributes of a query; d for predicates."""
@@ -135,7 +142,9 @@ class Workload:
 
         Args:
             index: (k, r) attributes by number, -1 for none; or, where a schema is given, k sequences of their names,
-                plain or negated, such as [["sex = male", "age not in [0, 50)"]]. A sequence may be shorter than others.
+                plain or negated, such as [["sex = male", "age not in [0, 50)"]]. A range over several bins, "age in
+                [20, 40)", and a list of levels, "job in {none, part}", stand for the negated literals of all others
+                (`Schema.literals`). A sequence may be shorter than others.
             bits: (k, r) required bits; when None True, but for what is named negated.
             attributes: d, or the schema whose attributes these are.
 
@@ -286,7 +295,8 @@ class Workload:
         if not len(found):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if kind == "parities" and not required.all():
-            raise InvalidInput("index", "an attribute is named negated", "a parity counts ones: name it plain")
+            raise InvalidInput(f"index[{int(np.argmin(required.all(axis=1)))}]", "an attribute is named negated, or a "
+                               "set of them", "a parity counts ones: name each attribute, plain")
         if schema is not None and kind == "conjunctions":
             found, required, twice = one_value(found, required, schema)
             if twice:
@@ -303,29 +313,44 @@ class Workload:
         return cls(kind=kind, attributes=count, index=kept, bits=required)
 
     def words(self, schema: Schema, count: int | None = None) -> list[str]:
-        """Each conjunction as a sentence, k texts, or the first `count` of them.
+        """Each conjunction or parity as a sentence, k texts, or the first `count` of them.
 
         Args:
             schema: whose attributes they are over.
             count: how many, all if left out.
 
         Raises:
-            InvalidInput: a schema of another number of attributes, or queries that are no conjunctions.
+            InvalidInput: a schema of another number of attributes, or queries that are predicates.
 
         Example:
             >>> from confide.release import Levels
-            >>> sexes = Schema((Levels(column="sex", levels=("female", "male")),))
-            >>> Workload.conjunctions([["sex = female"], ["sex != male"]], attributes=sexes).words(sexes)
-            ['sex = female', 'sex != male']
+            >>> jobs = Schema((Levels(column="job", levels=("none", "part", "full", "self", "both")),))
+            >>> Workload.conjunctions([["job = none"], ["job != full"], ["job in {none, part}"]],
+            ...                       attributes=jobs).words(jobs)
+            ['job = none', 'job != full', 'job in {none, part}']
+            >>> Workload.parities([["job = none", "job = part"]], attributes=jobs).words(jobs)
+            ['an even number of: job = none; job = part']
         """
-        if self.kind != "conjunctions":
-            raise InvalidInput("workload", f"holds {self.kind}", "only conjunctions have words")
+        if self.kind == "predicates":
+            raise InvalidInput("workload", "holds predicates", "only conjunctions and parities have words")
+        if not isinstance(schema, Schema):
+            raise InvalidInput("schema", f"{type(schema).__name__} is none", "use Schema")
         if schema.attributes != self.attributes:
             raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.attributes}")
+        if count is not None:
+            whole("count", count)
         texts = np.array([*schema.negated, *schema.names, ""], dtype=object)
         index, bits = self.index[:count], self.bits[:count]
-        chosen = texts[np.where(index >= 0, index + self.attributes * bits, 2 * self.attributes)]
-        return [" and ".join(filter(None, each)) for each in chosen.tolist()]
+        chosen = texts[np.where(index >= 0, index + self.attributes * bits, 2 * self.attributes)].tolist()
+        if self.kind == "parities":
+            return [f"an even number of: {'; '.join(filter(None, each))}" for each in chosen]
+        # Several literals of one column may have one text for all of them.
+        columns = np.sort(np.where((index >= 0) & ~bits, schema.column_of[index], -1), axis=1)
+        for row in np.flatnonzero(((columns[:, 1:] == columns[:, :-1]) & (columns[:, 1:] >= 0)).any(axis=1)).tolist():
+            there = index[row] >= 0
+            chosen[row] = shortened(schema, list(zip(index[row][there].tolist(), bits[row][there].tolist(),
+                                                     strict=True)))
+        return [" and ".join(filter(None, each)) for each in chosen]
 
     def some(self, queries: np.ndarray) -> Workload:
         """A part of the queries, by their numbers, each at most once."""
