@@ -1,0 +1,137 @@
+"""Sets of bins or levels of one column in words: "age in [20, 40)" over several bins, "job in {none, part}".
+
+A valid record lies in exactly one bin of a column. That it lies in one of a set is therefore the same as that it lies
+in none of the other bins, which is a conjunction of negated literals: nothing but conjunctions is ever needed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
+from confide.release.columns import Binned, Bit, Levels
+
+if TYPE_CHECKING:
+    from confide.release.schema import Schema
+
+__all__ = ["set_literals", "shortened"]
+
+_IN = re.compile(r"\s+(not\s+)?in\s*(?=[\[({])")
+_RANGE = re.compile(r"([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
+
+
+def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | None:
+    """The literals that together say that a record lies in a set of bins or levels; None where the text names none.
+
+    One reachable bin is one positive literal, otherwise each reachable bin beside the set is a negated one.
+
+    Raises:
+        InvalidInput: a bound that is no edge of a bin (names the nearest), an unknown level, a part of a bin, or a set
+            that holds for every record or for none.
+    """
+    for found in _IN.finditer(text):
+        place = schema.place_of(text[: found.start()].strip())
+        column, body = None if place is None else schema.columns[place], text[found.end() :].strip()
+        if place is None or column is None or isinstance(column, Bit):
+            continue
+        named = _range(column, text, body) if isinstance(column, Binned) else _levels(column, text, body)
+        reachable = column.reachable.tolist()
+        inside = [each for each in reachable if (each in named) != bool(found[1])]
+        if not inside or len(inside) == len(reachable):
+            raise InvalidInput("attribute", f"{text!r} holds for {'every record' if inside else 'no record'}",
+                               "leave it out" if inside else "ask for at least one bin or level that can be reached")
+        start = int(schema.starts[place])
+        if len(inside) == 1:
+            return ((start + inside[0], True),)
+        return tuple((start + each, False) for each in reachable if each not in inside)
+    return None
+
+
+def _range(column: Binned, text: str, body: str) -> set[int]:
+    found = _RANGE.fullmatch(body)
+    if found is None or found[1] != "[":
+        raise InvalidInput("attribute", f"{text!r} is no range", f"must be written like {column.names[0]!r}")
+    edges = [float(cut) for cut in column.cuts]
+    low, high = (_edge(column, edges, text, number) for number in found.group(2, 3))
+    if not low < high:
+        raise InvalidInput("attribute", f"{text!r} is empty", "the second edge must be above the first")
+    closing = "]" if high == column.count else ")"
+    if found[4] != closing:
+        raise InvalidInput("attribute", f"{text!r} does not end where a bin does",
+                           f"did you mean {f'[{column.cuts[low]}, {column.cuts[high]}{closing}'!r}? Only the last bin "
+                           "holds its upper edge")
+    return set(range(low, high))
+
+
+def _edge(column: Binned, edges: list[float], text: str, number: str) -> int:
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if value in edges:
+        return edges.index(value)
+    above = bisect_right(edges, value) if edges[0] < value < edges[-1] else 0
+    limit = (f"it lies between {column.cuts[above - 1]} and {column.cuts[above]}" if above else
+             f"they run from {column.cuts[0]} to {column.cuts[-1]}")
+    raise InvalidInput("attribute", f"{text!r}: {number} is no edge of a bin of {column.column}", limit)
+
+
+def _levels(column: Levels, text: str, body: str) -> set[int]:
+    if not (body.startswith("{") and body.endswith("}")):
+        raise InvalidInput("attribute", f"{text!r} is no list of levels",
+                           f"must be written like '{column.column} in {{{', '.join(column.levels[:2])}}}'")
+    named = [each.strip() for each in body[1:-1].split(",")]
+    for each in named:
+        if each not in column.levels:
+            raise InvalidInput("attribute", f"{text!r}: {each!r} is no level of {column.column}",
+                               did_you_mean(each, column.levels, column.limit()))
+    places = [column.levels.index(each) for each in named]
+    bins = {int(column.bin_of[place]) for place in places}
+    for level, found in zip(column.levels, column.bin_of.tolist(), strict=True):
+        if found in bins and level not in named:
+            raise InvalidInput("attribute", f"{text!r} splits a bin, which {level!r} lies in too",
+                               "name all levels of a bin")
+    return bins
+
+
+def shortened(schema: Schema, literals: Sequence[tuple[int, bool]]) -> list[str]:
+    """Literals of one conjunction as texts; several negated ones of a column as one set, where it has words.
+
+    `set_literals` of the texts gives the literals back.
+    """
+    texts: dict[int, list[str]] = {}
+    absent: dict[int, list[int]] = {}
+    for attribute, bit in literals:
+        place = int(schema.column_of[attribute])
+        texts.setdefault(place, [])
+        if bit or isinstance(schema.columns[place], Bit):
+            texts[place].append((schema.names if bit else schema.negated)[attribute])
+        else:
+            absent.setdefault(place, []).append(attribute - int(schema.starts[place]))
+    for place, bins in absent.items():
+        start, short = int(schema.starts[place]), _in_words(schema.columns[place], bins)
+        texts[place] += [schema.negated[start + each] for each in bins] if short is None else [short]
+    return [text for each in texts.values() for text in each]
+
+
+def _in_words(column: Binned | Levels | Bit, absent: list[int]) -> str | None:
+    present = [each for each in column.reachable.tolist() if each not in absent]
+    if len(absent) < 2 or len(present) < 2 or not set(absent) <= set(column.reachable.tolist()):
+        return None
+    if isinstance(column, Binned):
+        for word, some, others in (("in", present, absent), ("not in", absent, present)):
+            low, high = min(some), max(some)
+            if not any(low < each < high for each in others):
+                closing = "]" if high + 1 == column.count else ")"
+                return f"{column.column} {word} [{column.cuts[low]}, {column.cuts[high + 1]}{closing}"
+        return None
+    if isinstance(column, Bit) or any("," in level for level in column.levels):
+        return None
+    word, some = ("in", present) if len(present) <= len(absent) else ("not in", absent)
+    chosen = [level for level, found in zip(column.levels, column.bin_of.tolist(), strict=True) if found in some]
+    return f"{column.column} {word} {{{', '.join(chosen)}}}"
