@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.release._inputs import of_kind
 from confide.release.codes import Codes
 from confide.release.counting import count_tally
 from confide.release.engine import pushed
@@ -56,6 +57,9 @@ class TrueAnswers:
             raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}", "must be k whole numbers")
         if counts.min() < 0 or counts.max() > self.records:
             raise InvalidInput("counts", "one is out of range", f"must be in [0, {self.records}]")
+        for name, kind in (("workload", Workload), ("schema", Schema)):
+            if getattr(self, name) is not None:
+                of_kind(name, getattr(self, name), kind)
         if self.workload is not None and len(self.workload) != len(counts):
             raise InvalidInput("counts", f"are {len(counts)}", f"must be one for each of {len(self.workload)} queries")
         object.__setattr__(self, "counts", counts.astype(np.int64))
@@ -101,6 +105,11 @@ def true_answers(
         >>> true_answers([[1, 0], [1, 1]], Workload.conjunctions([[0], [0, 1]], attributes=2)).fractions
         array([1. , 0.5])
     """
+    of_kind("workload", workload, Workload)
+    if schema is not None:
+        of_kind("schema", schema, Schema)
+    if isinstance(data, np.ndarray) and data.dtype == np.bool_ and data.ndim == 2:
+        data = PackedBits.pack(data)
     if isinstance(data, PackedBits | Codes):
         return TrueAnswers(counts=workload.counts(data), records=data.records, workload=workload,
                            schema=data.schema if isinstance(data, Codes) else None)

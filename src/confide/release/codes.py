@@ -9,6 +9,7 @@ import numpy as np
 
 from confide.contract.errors import InvalidInput
 from confide.release._cells import number_distinct, pack_rows
+from confide.release._inputs import of_kind, reals
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 
@@ -43,6 +44,7 @@ class Codes:
     cells: np.ndarray = field(repr=False)
 
     def __post_init__(self) -> None:
+        of_kind("schema", self.schema, Schema)
         cells = np.asarray(self.cells)
         columns = len(self.schema.columns)
         if cells.dtype != np.uint16 or cells.ndim != 2 or cells.shape[1] != columns:
@@ -97,8 +99,11 @@ class Codes:
 
     def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The different records, as `distinct` has them, and the sum of the weights of each, float64 (u,)."""
+        given = reals("weights", weights)
+        if given.shape != (self.records,):
+            raise InvalidInput("weights", f"are of shape {given.shape}", f"must be {self.records} numbers")
         first, numbers = self._numbered()
-        return self.cells[first], np.bincount(numbers, weights, minlength=len(first))
+        return self.cells[first], np.bincount(numbers, given, minlength=len(first))
 
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
         first, numbers = np.empty(self.records, np.int64), np.empty(self.records, np.int32)

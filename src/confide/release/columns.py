@@ -17,6 +17,7 @@ import numpy as np
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.release._inputs import flag
 from confide.tables._cells import numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
@@ -114,9 +115,7 @@ class Binned:
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "edges", bins if isinstance(bins, tuple) else None)
-        if not isinstance(self.whole, bool | np.bool_):
-            raise InvalidInput("whole", f"{self.whole!r} is neither true nor false")
-        object.__setattr__(self, "whole", bool(self.whole))
+        object.__setattr__(self, "whole", flag("whole", self.whole))
         outside_and_unit(self.out_of_bounds, self.unit)
         if not len(self.reachable):
             raise InvalidInput("whole", f"no whole number lies in [{lower:g}, {upper:g}]")

@@ -22,6 +22,8 @@ MOST_QUERIES = 1 << 26
 
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
     """Attributes as an int64 array (k, r), padded with -1, and the required bits of the same shape."""
+    if not _is_sequence(index):
+        raise InvalidInput("index", f"is of type {type(index).__name__}", "must be a sequence of queries")
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
         found, said = index.astype(np.int64), None
     else:
@@ -35,10 +37,12 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
     if said is not None and not said.all():
         raise InvalidInput("bits", "are given, and an attribute is named negated", "say it in one way")
     if not isinstance(bits, np.ndarray):
+        if not _is_sequence(bits) or not all(map(_is_sequence, bits)):
+            raise InvalidInput("bits", "are no rows", "must be a sequence of bits for each query")
         rows = [list(each) for each in bits]
         if [len(row) for row in rows] != [len(query) for query in index]:
             raise InvalidInput("bits", "do not match the attributes", "must be one bit for each")
-        bits = _rows(rows, 1)
+        bits = _rows(rows, 1, "bits", np.float64)
     required = as_bits("bits", bits, 2)
     if required.shape != found.shape:
         raise InvalidInput("bits", f"are of shape {required.shape}", f"must be of the index's, {found.shape}")
@@ -47,7 +51,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
 
 def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int, bool]]:
     """(attribute, bit) of each literal; a number requires its attribute to be on."""
-    if isinstance(query, str) or not isinstance(query, Sequence | np.ndarray):
+    if not _is_sequence(query):
         raise InvalidInput(f"index[{number}]", f"{query!r} is no query", "must be a sequence of attributes")
     found: list[tuple[int, bool]] = []
     for each in query:
@@ -78,11 +82,21 @@ def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.n
     return found[kept], bits[kept], len(lost)
 
 
-def _rows(rows: list[list[int]], fill: int) -> np.ndarray:
+def _is_sequence(value: object) -> bool:
+    """Whether it has an order, a length and more than one text."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _rows(rows: list[list[int]], fill: int, field: str = "index", kind: type = np.int64) -> np.ndarray:
     width = max((len(row) for row in rows), default=0)
-    found = np.full((len(rows), width), fill, np.int64)
-    for place, row in enumerate(rows):
-        found[place, : len(row)] = row
+    found: np.ndarray = np.full((len(rows), width), fill, kind)
+    try:
+        for place, row in enumerate(rows):
+            found[place, : len(row)] = row
+    except (TypeError, ValueError, OverflowError, np.ma.MaskError):
+        raise InvalidInput(field, f"row {place} holds another thing than numbers in range") from None
     return found
 
 
@@ -183,6 +197,9 @@ def random_queries(
     column_of = _column_of(domain)
     d = len(column_of)
     sizes = np.bincount(column_of) if distinct_columns else np.ones(d, np.int64)
+    if width > len(sizes):
+        what = "columns" if distinct_columns else "attributes"
+        raise InvalidInput("width", f"{width} is more than the {len(sizes)} {what}", "there are only 0 such queries")
     patterns = 2 if signed else 1
     widths = [width] if distinct_columns else range(1 + (parity and width % 2 == 0), width + 1, 1 + parity)
     total = sum(_elementary(sizes, each) * patterns**each for each in widths)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.checks import one_of
+from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.release._inputs import of_kind
 from confide.release.codes import Codes
+from confide.release.columns import Bit
 from confide.release.engine import pushed
+from confide.release.packed import PackedBits, as_bits
 from confide.release.schema import Schema
 from confide.tables.records import rejections
 from confide.tables.roles import FINE
@@ -22,6 +25,7 @@ from confide.tables.sources import open_table
 __all__ = ["Batch", "encode_batch", "read_codes", "read_records", "refuse", "roster_of"]
 
 _ROWS = 65536
+_MOST_RECORDS = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,10 @@ def read_records(
     the first column of the schema that has one, whatever row that is.
     """
     one_of("unusable", unusable, ("refuse", "null"))
+    of_kind("id", id, str)
+    if rejected is not None:
+        of_kind("rejected", rejected, MutableMapping)
+    table = _with_names(schema, table)
     source = open_table(table)
     names = [column.column for column in schema.columns]
     if id != "row" and id in names:
@@ -66,7 +74,9 @@ def read_records(
     if roster is None and id != "row":
         raise InvalidInput("records", "are not given", "a column of ids needs the public list of ids, or their number")
     if id == "row" and roster is not None and not source.ordered:
-        raise InvalidInput("id", "the rows of a query have no order", "name a column of ids, or end it with order_by")
+        raise InvalidInput("id", 'the rows of a query have no order, and id="row" makes the i-th row record i',
+                           'name the column that tells whose row it is, id="...", or end the query with '
+                           '.order_by(a column that is different in every row)')
     first = FirstRows(roster if roster is not None else Roster(2**62), id)
     more = () if id == "row" else (id,)
     query = pushed(schema, table)
@@ -75,6 +85,23 @@ def read_records(
         return _read(schema, batches, query.decode, first, unusable, rejected)
     batches = source.batches([*names, *more], _ROWS)
     return _read(schema, batches, lambda batch: encode_batch(schema, batch), first, unusable, rejected)
+
+
+def _with_names(schema: Schema, table: Any) -> Any:
+    """A table whose columns have names. Rows of bits without any are one where the schema is `Schema.bits`."""
+    if isinstance(table, Codes):
+        raise InvalidInput("table", "Codes are encoded already", "use them as they are")
+    if isinstance(table, str | bytes) or not isinstance(table, np.ndarray | Sequence | PackedBits):
+        return table
+    if all(isinstance(column, Bit) and column.category is None for column in schema.columns):
+        bits = table.unpack() if isinstance(table, PackedBits) else as_bits("table", table, 2)
+        if bits.shape[1] == len(schema.columns):
+            return {column.column: bits[:, place] for place, column in enumerate(schema.columns)}
+    names = ", ".join(column.column for column in schema.columns[:4]) + (", ..." if len(schema.columns) > 4 else "")
+    raise InvalidInput("table", f"{type(table).__name__} has no column names",
+                       f"must be a table with the columns {names}, such as a mapping of names to values; rows of one "
+                       "bit for each attribute go into true_answers or DualQuery as PackedBits.pack(bits), and here "
+                       "where the schema is of bits alone")
 
 
 def _read(
@@ -127,7 +154,11 @@ def read_codes(
         if not sum(map(len, found)):
             raise InvalidInput("table", "has no rows", "must have at least one, or say how many records there are")
         return Codes(schema=schema, cells=np.concatenate(found))
-    cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
+    try:
+        cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
+    except (ValueError, MemoryError):
+        raise InvalidInput("records", f"{roster.count} do not fit into memory", "true_answers reads in a stream") \
+            from None
     for batch in read_records(schema, table, roster, id, unusable, rejected):
         cells[batch.index] = batch.cells
     return Codes(schema=schema, cells=cells)
@@ -135,4 +166,8 @@ def read_codes(
 
 def roster_of(records: int | Roster | None) -> Roster | None:
     """The public list of ids, where there is one."""
-    return records if records is None or isinstance(records, Roster) else Roster(records)
+    if records is None or isinstance(records, Roster):
+        return records
+    if whole("records", records, at_least=1) > _MOST_RECORDS:
+        raise InvalidInput("records", f"{records} are too many", "must be at most 2^62")
+    return Roster(records)

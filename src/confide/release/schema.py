@@ -12,6 +12,7 @@ import numpy as np
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
+from confide.release._inputs import of_kind
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.sets import set_literals
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from confide.tables.roster import Roster
 
 __all__ = ["Binned", "Bit", "Levels", "Schema"]
+
+_MOST_BITS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,9 @@ class Schema:
             >>> Schema.bits(3).names
             ('x0', 'x1', 'x2')
         """
-        return cls(tuple(Bit(column=f"x{number}") for number in range(whole("count", count, at_least=1))))
+        if whole("count", count, at_least=1) > _MOST_BITS:
+            raise InvalidInput("count", f"{count} is too many", f"must be at most {_MOST_BITS}")
+        return cls(tuple(Bit(column=f"x{number}") for number in range(count)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -146,6 +151,7 @@ class Schema:
             InvalidInput: an unknown column (names the nearest), or a value that none of its attributes stands for.
         """
         names = [each.column for each in self.columns]
+        of_kind("column", column, str)
         if column not in names:
             shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
             near = did_you_mean(str(column), names, f"columns: {shown}")
@@ -167,6 +173,7 @@ class Schema:
         Raises:
             InvalidInput: no attribute has it; names the nearest.
         """
+        of_kind("attribute", name, str)
         found = self._places.get(name)
         if found is None:
             shown = ", ".join(self.names[:6]) + (", ..." if len(self.names) > 6 else "")
@@ -225,8 +232,7 @@ class Schema:
             >>> schema.literals("job in {none, part, self}"), schema.literals("not smoker")
             (((2, False),), ((4, False),))
         """
-        if not isinstance(text, str):
-            raise InvalidInput("attribute", f"{text!r} is no text", f"must be a literal such as {self.names[0]!r}")
+        of_kind("attribute", text, str)
         text = text.strip()
         single = self._literals.get(text)
         if single is not None:
@@ -275,7 +281,8 @@ class Schema:
         """The records of a table as cells, in one pass.
 
         Args:
-            table: whatever `confide.tables.open_table` reads, or a source that it gave.
+            table: whatever `confide.tables.open_table` reads, or a source that it gave. Where all columns are bits
+                without texts, as of `Schema.bits`, also rows of bits in the columns' order, or packed ones.
             records: n, or the public list of ids, whose length is n. None takes the number of rows, which is public
                 from then on. A record that no row gives is the null record; n stays what it is.
             id: the column that holds the id, or "row": the i-th row is the i-th record.

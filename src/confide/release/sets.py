@@ -62,9 +62,9 @@ def _range(column: Binned, text: str, body: str) -> set[int]:
         raise InvalidInput("attribute", f"{text!r} is empty", "the second edge must be above the first")
     closing = "]" if high == column.count else ")"
     if found[4] != closing:
+        meant = f"{text[: -len(body)]}[{column.cuts[low]}, {column.cuts[high]}{closing}"
         raise InvalidInput("attribute", f"{text!r} does not end where a bin does",
-                           f"did you mean {f'[{column.cuts[low]}, {column.cuts[high]}{closing}'!r}? Only the last bin "
-                           "holds its upper edge")
+                           f"did you mean {meant!r}? only the last bin holds its upper edge")
     return set(range(low, high))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.release._bits import add_record
+from confide.release._inputs import flag, of_kind, reals
 from confide.release.codes import Codes
 from confide.release.counting import count_records, weigh_records
 from confide.release.packed import PackedBits, as_bits
@@ -23,6 +24,8 @@ from confide.release.sets import shortened
 __all__ = ["MOST_UNIVERSE", "Workload"]
 
 Kind = Literal["conjunctions", "parities", "predicates"]
+
+_MOST_ATTRIBUTES = (1 << 31) - 2  # numbered in 32 bits
 
 MOST_UNIVERSE = 22
 """Attributes at most of a universe that is written out."""
@@ -253,10 +256,11 @@ class Workload:
             (5000, 3, 1)
         """
         one_of("kind", kind, ("conjunctions", "parities"))
+        attributes = _attributes(domain)
         index, bits = random_queries(domain, whole("count", count, at_least=1), whole("width", width, at_least=1),
-                                     whole("seed", seed), signed and kind == "conjunctions", kind == "parities",
-                                     distinct_columns)
-        return cls(kind=kind, attributes=_attributes(domain), index=index, bits=bits, seed=seed)
+                                     whole("seed", seed), flag("signed", signed) and kind == "conjunctions",
+                                     kind == "parities", flag("distinct_columns", distinct_columns))
+        return cls(kind=kind, attributes=attributes, index=index, bits=bits, seed=seed)
 
     @classmethod
     def complete(
@@ -281,11 +285,13 @@ class Workload:
             (560, 696)
         """
         one_of("kind", kind, ("conjunctions", "parities"))
+        attributes = _attributes(domain)
         whole("width", width, at_least=1)
-        with_smaller = kind == "parities" if smaller is None else smaller
+        flag("positive", positive)
+        with_smaller = kind == "parities" if smaller is None else flag("smaller", smaller)
         widths = range(1, width + 1) if with_smaller else range(width, width + 1)
         index, bits = all_queries(domain, widths, positive or kind == "parities")
-        return cls(kind=kind, attributes=_attributes(domain), index=index, bits=bits)
+        return cls(kind=kind, attributes=attributes, index=index, bits=bits)
 
     @classmethod
     def _canonical(cls, kind: Kind, index: Any, bits: Any, attributes: int | Schema) -> Workload:
@@ -333,8 +339,7 @@ class Workload:
         """
         if self.kind == "predicates":
             raise InvalidInput("workload", "holds predicates", "only conjunctions and parities have words")
-        if not isinstance(schema, Schema):
-            raise InvalidInput("schema", f"{type(schema).__name__} is none", "use Schema")
+        of_kind("schema", schema, Schema)
         if schema.attributes != self.attributes:
             raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.attributes}")
         if count is not None:
@@ -353,7 +358,16 @@ class Workload:
         return [" and ".join(filter(None, each)) for each in chosen]
 
     def some(self, queries: np.ndarray) -> Workload:
-        """A part of the queries, by their numbers, each at most once."""
+        """A part of the queries, by their numbers, each at most once.
+
+        Raises:
+            InvalidInput: no whole numbers in [0, k), or one that stands twice.
+        """
+        queries = np.asarray(queries)
+        if queries.ndim != 1 or queries.dtype.kind not in "iu" or not len(queries):
+            raise InvalidInput("queries", f"are {queries.dtype} of shape {queries.shape}", "must be whole numbers")
+        if queries.min() < 0 or queries.max() >= len(self):
+            raise InvalidInput("queries", "one is out of range", f"must be in [0, {len(self)})")
         if self.kind == "predicates":
             return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries],
                             bits=self.bits[queries], truth=self.truth[queries])
@@ -361,6 +375,7 @@ class Workload:
 
     def same(self, other: Workload) -> bool:
         """Whether another workload holds the same queries in the same order; who drew them does not matter."""
+        of_kind("other", other, Workload)
         return self is other or ((self.kind, self.attributes) == (other.kind, other.attributes) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("index", "bits", "truth")))
 
@@ -375,6 +390,7 @@ class Workload:
         Raises:
             InvalidInput: another number of attributes.
         """
+        of_kind("records", records, PackedBits, Codes)
         return count_records(self, records)
 
     def answers(self, records: PackedBits | Codes, weights: Any = None) -> np.ndarray:
@@ -394,7 +410,8 @@ class Workload:
             >>> workload.answers(PackedBits.pack([[1, 0], [1, 1]]), [0.25, 0.75])
             array([1.  , 0.75])
         """
-        return weigh_records(self, records, None if weights is None else np.asarray(weights))
+        of_kind("records", records, PackedBits, Codes)
+        return weigh_records(self, records, None if weights is None else reals("weights", weights))
 
     def values(self, record: Any) -> np.ndarray:
         """Whether one record, of d bits, satisfies each query: bool (k,)."""
@@ -410,6 +427,7 @@ class Workload:
             total: int32 (k,), contiguous.
         """
         bits = np.ascontiguousarray(as_bits("record", record, 1))
+        of_kind("total", total, np.ndarray)
         if len(bits) != self.attributes:
             raise InvalidInput("record", f"has {len(bits)} bits", f"must have {self.attributes}")
         if total.dtype != np.int32 or total.shape != (len(self),):
@@ -429,7 +447,7 @@ class Workload:
         """
         if self.kind != "parities":
             raise InvalidInput("workload", f"holds {self.kind}", "must hold parities")
-        doubled: np.ndarray = 2.0 * np.asarray(errors, dtype=np.float64)
+        doubled: np.ndarray = 2.0 * reals("errors", errors)
         return doubled
 
     @property
@@ -439,7 +457,12 @@ class Workload:
 
 
 def _attributes(domain: int | Schema) -> int:
-    return domain.attributes if isinstance(domain, Schema) else whole("attributes", domain, at_least=1)
+    if isinstance(domain, Schema):
+        return domain.attributes
+    attributes = whole("attributes", domain, at_least=1)
+    if attributes > _MOST_ATTRIBUTES:
+        raise InvalidInput("attributes", f"{attributes} are too many", f"must be at most {_MOST_ATTRIBUTES}")
+    return attributes
 
 
 def _can_change(array: np.ndarray) -> bool:
