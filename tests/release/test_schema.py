@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,7 +15,7 @@ from tables_of_people import SMALL, codes, people, published
 
 from cases import fast
 from confide.contract import InvalidInput
-from confide.contract.encoding import decode, encode
+from confide.contract.encoding import canonical, decode, encode
 from confide.release import Binned, Bit, Codes, Levels, PackedBits, Schema
 from confide.tables import Roster
 
@@ -81,6 +85,52 @@ def test_what_a_number_must_be():
     assert reject.encode([-1, 10, 9]).problems.tolist() == [3, 3, 0]
 
 
+def test_unequal_bins():
+    """Edges are exact, each belongs to the bin above it, the last one to the last bin."""
+    age = Binned(column="age", edges=(0, 18, 25, 40, 65, 100), unit="years")
+    assert age.names == ("age in [0, 18)", "age in [18, 25)", "age in [25, 40)", "age in [40, 65)", "age in [65, 100]")
+    assert age.encode([0, 17.999, 18, 24, 25, 64, 65, 100, 101, None]).values.tolist() == [0, 0, 1, 1, 2, 3, 4, 4, 0, 0]
+    assert age.encode([-1, 100, 101]).problems.tolist() == [3, 0, 3]
+    assert age.reason(3) == "age: is out of bounds; must be in [0, 100] years"
+    assert (age.lower, age.upper, age.count, age.edges) == (0, 100, 5, (0, 18, 25, 40, 65, 100))
+    assert age == Binned(column="age", edges=np.array([0, 18, 25, 40, 65, 100]), unit="years")
+    assert age != Binned(column="age", edges=(0, 18, 25, 40, 66, 100), unit="years")
+    again = dataclasses.replace(age, unit="")
+    assert (again.bins, again.unit) == (age.bins, "")
+    with pytest.raises(InvalidInput, match="edges: are given, and lower and upper and bins too"):
+        dataclasses.replace(age, edges=(0, 1))
+    thirds = Binned(column="v", edges=(0, 0.1, 1 / 3, 1))
+    assert thirds.names == ("v in [0, 0.1)", "v in [0.1, 0.3333333333333333)", "v in [0.3333333333333333, 1]")
+    assert thirds.encode([np.nextafter(0.1, 0), 0.1, 1 / 3]).values.tolist() == [0, 1, 2]
+    clipped = Binned(column="v", edges=(0.5, 0.9, 2.5, 2.7, 9.5), whole=True, out_of_bounds="clip")
+    assert clipped.encode([-3, 0, 1, 2, 3, 40, 2.5]).values.tolist() == [1, 1, 1, 1, 3, 3, 0]
+    assert clipped.reachable.tolist() == [1, 3]
+    schema = Schema((age, Bit(column="b")))
+    assert schema.attribute("age", 30) == schema.find("age in [25, 40)") == 2
+    assert schema.encode({"age": [70, 18], "b": [1, 0]}).table().to_pylist() == [
+        {"age": "[65, 100]", "b": True}, {"age": "[18, 25)", "b": False}]
+
+
+@settings(max_examples=40)
+@given(edges=st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=9, unique=True), whole=st.booleans())
+def test_unequal_bins_are_intervals(edges, whole):
+    edges = sorted(each + 0.0 for each in edges)
+    inside = np.array([v for e in edges for v in (e, np.nextafter(e, -np.inf), np.nextafter(e, np.inf), np.ceil(e))
+                       if edges[0] <= v <= edges[-1] and (not whole or v == np.floor(v))])
+    if not len(inside):
+        with pytest.raises(InvalidInput, match="no whole number"):
+            Binned(column="v", edges=edges, whole=whole)
+        return
+    column = Binned(column="v", edges=edges, whole=whole)
+    found = column.encode(inside)
+    assert not found.problems.any()
+    starts, ends = np.array(edges)[found.values], np.array(edges)[found.values + 1]
+    assert (starts <= inside).all()
+    assert ((inside < ends) | (ends == edges[-1])).all()
+    assert column.reachable.tolist() == np.unique(found.values).tolist()
+    assert len(set(column.names)) == column.count
+
+
 def test_levels_over_fewer_and_more_bins():
     fewer = Levels(column="v", levels=("a", "b", "c"), bins=2)
     assert fewer.names == ("v = a", "v = b or c")
@@ -97,6 +147,24 @@ def test_levels_over_fewer_and_more_bins():
     (lambda: Binned(column="v", lower=0, upper=1, bins=1 << 17), "bins"),
     (lambda: Binned(column="v", lower=0, upper=1, bins=2, out_of_bounds="drop"), "out_of_bounds"),
     (lambda: Binned(column="v", lower=0, upper=1, bins=2, unit=3), "unit"),
+    (lambda: Binned(column="v"), "lower"),
+    (lambda: Binned(column="v", lower=0, upper=1), "bins"),
+    (lambda: Binned(column="v", lower=0, upper=2, bins=2, edges=(0, 1, 2)), "edges"),
+    (lambda: Binned(column="v", bins=2, edges=(0, 1, 2)), "edges"),
+    (lambda: Binned(column="v", edges=(0,)), "edges"),
+    (lambda: Binned(column="v", edges=(0, 1, 1)), "edges"),
+    (lambda: Binned(column="v", edges=(0, 2, 1)), "edges"),
+    (lambda: Binned(column="v", edges=(0, float("inf"))), "edges"),
+    (lambda: Binned(column="v", edges=(0, float("nan"), 1)), "edges"),
+    (lambda: Binned(column="v", edges=(0, "1")), "edges"),
+    (lambda: Binned(column="v", edges="0 1"), "edges"),
+    (lambda: Binned(column="v", edges={0: 1, 1: 2}), "edges"),
+    (lambda: Binned(column="v", edges=np.zeros((2, 2))), "edges"),
+    (lambda: Binned(column="v", edges=range(1 << 17)), "edges"),
+    (lambda: Binned(column="v", edges=(0.1, 0.9), whole=True), "whole"),
+    (lambda: Binned(column="v", lower=0, upper=3, bins=(0, 1, 2)), "upper"),
+    (lambda: Binned(column="v", lower=0, upper=1, bins=2, whole="no"), "whole"),
+    (lambda: Schema.bits(10**9), "count"),
     (lambda: Levels(column="v", levels=("a",)), "levels"),
     (lambda: Levels(column="v", levels=("a", "b"), bins=0), "bins"),
     (lambda: Bit(column=7), "column"),
@@ -143,6 +211,19 @@ def test_a_schema_stands_in_a_manifest():
     written = encode(SMALL, columns)
     types = {each.__name__: each for each in (Schema, Binned, Levels, Bit)}
     assert decode(written, types, columns) == SMALL
+
+
+def test_bins_in_a_manifest():
+    """Equal widths are written as ever, so that no digest changes; edges stand where the number of bins stood."""
+    equal = {"column": "v", "lower": 0.0, "upper": 1.0, "bins": 4, "whole": False, "out_of_bounds": "reject",
+             "unit": ""}
+    assert encode(Binned(column="v", lower=0, upper=1, bins=4), {}) == {"type": "Binned", **equal}
+    given_ = Binned(column="v", edges=(0, 1 / 3, 1))
+    written = canonical(encode(given_, {}))
+    assert written == canonical({"type": "Binned", **equal, "bins": [0, 1 / 3, 1]})
+    back = decode(json.loads(written), {"Binned": Binned}, {})
+    assert back == given_
+    assert canonical(encode(back, {})) == written
 
 
 # ---- records
@@ -209,6 +290,47 @@ def test_tables_that_cannot_be_read(table, words):
         SMALL.encode(table)
     with pytest.raises(InvalidInput, match="unusable"):
         SMALL.encode(people(2), unusable="drop")
+
+
+def test_bits_without_names():
+    """A table of a schema of bits; for other columns it is told what to give instead."""
+    bits = study(20, 3)
+    schema = Schema.bits(3)
+    for given_ in (bits, bits.astype(int), bits.tolist(), PackedBits.pack(bits)):
+        assert np.array_equal(schema.encode(given_).packed().unpack(), bits)
+    assert schema.encode(bits, records=22).records == 22
+    for given_ in (np.zeros((3, SMALL.attributes)), [[0] * SMALL.attributes], PackedBits.pack([[0] * 13])):
+        with pytest.raises(InvalidInput, match=r"no column names; must .* columns sex, age, .*PackedBits\.pack"):
+            SMALL.encode(given_)
+    with pytest.raises(InvalidInput, match="table: Codes are encoded already; use them as they are"):
+        SMALL.encode(codes(3))
+    with pytest.raises(InvalidInput, match="table: are not all bits"):
+        schema.encode([[0, 1, 2]])
+
+
+@pytest.mark.parametrize("wrong", [None, "x", 3, 2.5, [None], {"a": 1}, Path("x"), np.int64(3), np.zeros((2, 2)),
+                                   people(1).to_pandas()], ids=lambda each: type(each).__name__)
+def test_other_types_are_named(wrong):
+    table = {"sex": ["male"], "age": [1], "smoker": [1], "kin": ["wife"], "rich": [0]}
+    calls = {
+        "column": lambda: SMALL.attribute(wrong, 3), "attribute": lambda: SMALL.find(wrong),
+        "id": lambda: SMALL.encode(table, records=1, id=wrong, unusable="null"),
+        "schema": lambda: Codes(schema=wrong, cells=codes(1).cells), "weights": lambda: codes(3).weighted(wrong),
+        "columns": lambda: Schema((wrong,)), "edges": lambda: Binned(column="v", edges=wrong),
+    }
+    if wrong is None:
+        del calls["edges"]
+    else:
+        calls["rejected"] = lambda: SMALL.encode(table, rejected=wrong)
+    if isinstance(wrong, dict):
+        del calls["rejected"]
+    if not isinstance(wrong, str):
+        calls["attribute "] = lambda: SMALL.literals(wrong)
+    for field, call in calls.items():
+        with pytest.raises(InvalidInput) as error:
+            call()
+        if field != "id" or not isinstance(wrong, str):
+            assert error.value.field == field.strip()
 
 
 # ---- codes and packed bits

@@ -138,6 +138,43 @@ def test_answers_that_are_refused(make):
         make()
 
 
+def test_bits_with_a_schema():
+    """As without one; the same for packed bits."""
+    bits, workload = codes(20).packed().unpack(), WORKLOADS["signed"]()
+    expected = workload.counts(codes(20))
+    for given_ in (bits, PackedBits.pack(bits)):
+        assert np.array_equal(true_answers(given_, workload, SMALL).counts, expected)
+    with pytest.raises(InvalidInput, match="has no column names"):
+        true_answers(bits.astype(int), workload, SMALL)
+
+
+@pytest.mark.parametrize("wrong", ["x", 3, 2.5, [None], {"a": 1}, np.int64(3), np.zeros((2, 2)), people(1).to_pandas()],
+                         ids=lambda each: type(each).__name__)
+def test_other_types_are_named(wrong):
+    workload, good = WORKLOADS["signed"](), codes(3)
+    answers = true_answers(good, workload)
+    for field, call in {
+        "workload": lambda: true_answers(good, wrong), "workload ": lambda: true_answers(people(3), wrong, SMALL),
+        "schema": lambda: true_answers(people(3), workload, wrong),
+        "schema ": lambda: TrueAnswers(counts=answers.counts, records=3, workload=workload, schema=wrong),
+        "workload  ": lambda: TrueAnswers(counts=answers.counts, records=3, workload=wrong),
+        "records": lambda: workload.counts(wrong), "records ": lambda: workload.answers(wrong),
+    }.items():
+        with pytest.raises(InvalidInput) as error:
+            call()
+        assert error.value.field == field.strip()
+
+
+@pytest.mark.slow
+def test_many_unequal_bins_are_read_here(tmp_path):
+    """The engine would compare with each edge; the answers are the same."""
+    schema = Schema((Binned(column="v", edges=np.arange(2000) ** 1.5),))
+    table = pa.table({"v": study_generator(5, "values").uniform(0, 1999, 300)})
+    workload = Workload.complete(schema, width=1)
+    assert np.array_equal(true_answers(query(table, tmp_path), workload, schema).counts,
+                          workload.counts(schema.encode(table)))
+
+
 # ---- tables in a stream, and engines
 
 
@@ -169,6 +206,8 @@ HARD = Schema((
     Binned(column="big", lower=0, upper=2.0**60, bins=3), Bit(column="flag"), Bit(column="number"),
     Levels(column="text", levels=("a", "b b", "c"), bins=7), Levels(column="digit", levels=("7", "08", "9")),
     Levels(column="truth", levels=("True", "FALSE")), Levels(column="spelled", levels=("TRUE", "false")),
+    Binned(column="uneven", edges=(-1, 0, 0.1, 1 / 3, 2.5, 7), out_of_bounds="clip"),
+    Binned(column="years", edges=(0.5, 0.9, 18, 25, 2.0**53, 2.0**60), whole=True, out_of_bounds="clip"),
 ))
 
 
@@ -190,6 +229,9 @@ def hard(rows: int = 400) -> pa.Table:
         "text": some(["a", " a\t", "b b", "c\n", "", "  ", "d", "A", None]),
         "digit": some([7, 8, 9, -7, None], pa.int8()),
         "truth": some([True, False, None]), "spelled": some(["true", "False", "TRUE ", "yes", None]),
+        "uneven": some([e for v in (-1, 0, 0.1, 1 / 3, 2.5, 7) for e in (v, np.nextafter(v, 9), np.nextafter(v, -9))]
+                       + [-1e300, 1e300]),
+        "years": some([-5, 0, 1, 17, 18, 24, 25, 2**53, 2**53 + 1, 2**60 + 1], pa.int64()),
     })
 
 
@@ -249,7 +291,7 @@ def test_other_types_are_read_here(tmp_path, cells):
 
 
 def test_rows_of_a_query_have_no_order(tmp_path):
-    with pytest.raises(InvalidInput, match="no order"):
+    with pytest.raises(InvalidInput, match=r"no order.* makes the i-th row record i; name the column .*\.order_by"):
         true_answers(query(people(5), tmp_path), WORKLOADS["signed"](), SMALL, records=5)
     ordered = query(people(50), tmp_path).order_by("age")
     expected = SMALL.encode(people(50).sort_by("age"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +15,19 @@ from tables_of_people import SMALL, codes
 
 from confide.contract import InvalidInput
 from confide.contract.encoding import decode, encode
+from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release import Bit, Levels, PackedBits, Schema, Workload, marginals_from_parities
+from confide.release import (
+    Binned,
+    Bit,
+    Codes,
+    Levels,
+    MarginalFit,
+    PackedBits,
+    Schema,
+    Workload,
+    marginals_from_parities,
+)
 
 MANY = Schema(tuple(Levels(column=f"c{j}", levels=tuple("abcdefg"[: 2 + j % 5])) for j in range(12)))
 
@@ -155,6 +168,184 @@ def test_a_workload_stands_in_a_manifest(workload):
         assert np.array_equal(getattr(found, name), getattr(workload, name))
     with pytest.raises(ValueError, match="read-only"):
         found.index[:] = 0
+
+
+# ---- in words
+
+JOBS = Schema((Levels(column="job", levels=("none", "part", "full", "self", "both")), Bit(column="smoker"),
+               Binned(column="age", edges=(0, 18, 25, 40, 65, 100)), Levels(column="kin", levels=tuple("abc"), bins=5),
+               Levels(column="two", levels=("x, y", "z", "w", "v")), Binned(column="left", lower=0, upper=1, bins=4)))
+
+
+def test_a_workload_in_a_line():
+    """No array, and the numbers that tell one from another."""
+    assert repr(Workload.random(235, 5000, seed=1)) == "<Workload: 5,000 conjunctions of up to 3 of 235 attributes>"
+    assert str(Workload.parities([[0]], attributes=1)) == "<Workload: 1 parity of up to 1 of 1 attribute>"
+    assert repr(Workload.predicates([[0, 1, 1, 0]])) == "<Workload: 1 predicate over 2 attributes>"
+    assert repr(Workload.complete(3, width=2, kind="parities")) == "<Workload: 6 parities of up to 2 of 3 attributes>"
+
+
+def test_parities_in_words():
+    """As they count: a record satisfies a parity where an even number of the attributes is on."""
+    names = [["smoker", "job = none"], ["left in [0.25, 0.5)"], ["kin = a", "job = part", "smoker"]]
+    workload = Workload.parities(names, attributes=JOBS)
+    assert workload.words(JOBS) == ["an even number of: job = none; smoker", "an even number of: left in [0.25, 0.5)",
+                                    "an even number of: job = part; smoker; kin = a"]
+    assert workload.words(JOBS, 1) == ["an even number of: job = none; smoker"]
+    record = np.zeros(JOBS.attributes, bool)
+    record[[JOBS.find("job = none"), JOBS.find("smoker")]] = True
+    assert workload.values(record).tolist() == [True, True, False]
+    for query in (["not smoker"], ["job in {none, part}"]):
+        with pytest.raises(InvalidInput, match=r"index\[1\]: an attribute is named negated, or a set of them"):
+            Workload.parities([["smoker"], query], attributes=JOBS)
+    with pytest.raises(InvalidInput, match="only conjunctions and parities have words"):
+        Workload.predicates([[0, 1]]).words(Schema.bits(1))
+
+
+def everybody(schema: Schema) -> Codes:
+    """One record of each kind."""
+    grid = np.indices(schema.sizes).reshape(len(schema.sizes), -1).T
+    return Codes(schema=schema, cells=np.ascontiguousarray(grid, dtype=np.uint16))
+
+
+SETS = {
+    "age in [18, 40)": ["age in [18, 25)", "age in [25, 40)"],
+    "age in [40.0,100]": ["age in [40, 65)", "age in [65, 100]"],
+    "age  not in  [18, 40)": ["age in [0, 18)", "age in [40, 65)", "age in [65, 100]"],
+    "age in [1.8e1, 25)": ["age in [18, 25)"],
+    "left not in [0.25, 1]": ["left in [0, 0.25)"],
+    "job in {none, part}": ["job = none", "job = part"],
+    "job in { both,none , full }": ["job = none", "job = full", "job = both"],
+    "job not in {self}": ["job = none", "job = part", "job = full", "job = both"],
+    "job not in {none, part, full, self}": ["job = both"],
+    "kin in {a, c}": ["kin = a", "kin = c"],
+}
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_a_set_is_the_sum_of_its_bins(text):
+    """Of valid records, counted in each way, alone and beside other literals; released answers add up likewise."""
+    found, bits = everybody(JOBS), everybody(JOBS).packed()
+    for beside in ([], ["smoker"], ["not smoker", "two = z"], ["left in [0.25, 0.75)"]):
+        if "left" in text and beside and "left" in beside[0]:
+            continue
+        joined = Workload.conjunctions([[text, *beside]], attributes=JOBS)
+        apart = Workload.conjunctions([[each, *beside] for each in SETS[text]], attributes=JOBS)
+        assert len(joined) == 1
+        for records in (found, bits):
+            assert joined.counts(records).tolist() == [apart.counts(records).sum()]
+        weights = study_generator(1, "weights").random(found.records)
+        assert joined.answers(found, weights)[0] == pytest.approx(apart.answers(found, weights).sum())
+
+
+def test_sets_come_back_from_their_words():
+    """Every set of bins or levels, alone and in pairs: read, said, read again."""
+    random = study_generator(3, "sets")
+    texts = []
+    for _ in range(300):
+        query = []
+        for column in (JOBS.columns[k] for k in random.permutation(6)[:2]):
+            literals = [name for name in JOBS.negated if name.startswith((column.column, f"not {column.column}"))]
+            query += [literals[k] for k in random.permutation(len(literals))[: random.integers(1, len(literals) + 1)]]
+        texts.append(query)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a pair may come twice
+        workload = Workload.conjunctions(texts, attributes=JOBS)
+    said = [text.split(" and ") for text in workload.words(JOBS)]
+    again = Workload.conjunctions(said, attributes=JOBS)
+    assert again.same(workload)
+    assert sum(map(len, said)) < int((workload.index >= 0).sum())
+    assert Workload.conjunctions([["job in {none, part}"], ["age in [18, 65)", "smoker"], ["age not in [18, 40)"],
+                                  ["job not in {none, part}"], ["two != z", "two != w"]],
+                                 attributes=JOBS).words(JOBS) == [
+        "job in {none, part}", "smoker and age in [18, 65)", "age not in [18, 40)", "job not in {none, part}",
+        "two != z and two != w"]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("age in [18, 41)", "41 is no edge of a bin of age; it lies between 40 and 65"),
+    ("age in [18, 400)", "400 is no edge of a bin of age; they run from 0 to 100"),
+    ("age in [18, old)", "old is no edge of a bin"),
+    ("age in [18, nan)", "nan is no edge of a bin"),
+    ("age in [18, 40]", r"did you mean 'age in \[18, 40\)'\? only the last bin holds its upper edge"),
+    ("age in [65, 100)", r"did you mean 'age in \[65, 100\]'"),
+    ("age in (18, 40)", "is no range; must be written like"),
+    ("age in {18, 40}", "is no range"),
+    ("age in [40, 18)", "is empty"),
+    ("age in [0, 100]", "holds for every record; leave it out"),
+    ("age not in [0, 100]", "holds for no record"),
+    ("job in {none, prat}", "'prat' is no level of job; did you mean 'part'"),
+    ("job in {}", "'' is no level of job"),
+    ("job in [none, part)", "is no list of levels; must be written like 'job in {none, part}'"),
+    ("smoker in {true}", "is unknown"),
+    ("jobs in {none}", "is unknown"),
+])
+def test_sets_that_are_refused(text, words):
+    with pytest.raises(InvalidInput, match=words) as error:
+        Workload.conjunctions([["smoker"], [text]], attributes=JOBS)
+    assert error.value.field == "index[1]"
+    with pytest.raises(InvalidInput, match=words):
+        JOBS.literal(text)
+
+
+def test_a_set_must_hold_whole_bins():
+    schema = Schema((Levels(column="v", levels=tuple("abcd"), bins=2), Levels(column="in", levels=("x", "y", "z"))))
+    assert schema.names[:2] == ("v = a or b", "v = c or d")
+    assert schema.literals("v in {c, d}") == ((1, True),)
+    with pytest.raises(InvalidInput, match="splits a bin, which 'b' lies in too; name all levels of a bin"):
+        schema.literals("v in {a}")
+    assert schema.literals("in in {x, z}") == ((3, False),)
+    with pytest.raises(InvalidInput, match="is a set of bins or levels, and no single attribute"):
+        JOBS.literal("job in {none, part}")
+
+
+def test_fitted_marginals_answer_sets():
+    fit = MarginalFit.for_budget(500, 1.0, 1e-6, schema=SMALL, population=1000, tables=2)
+    board = fit.run(codes(500), Noise.simulated(1)).billboard
+    both = board.answers(Workload.conjunctions([["age in [25, 75)", "kin in {wife, other}"]], attributes=SMALL))
+    cells = board.answers(Workload.conjunctions(
+        [[age, kin] for age in ("age in [25, 50)", "age in [50, 75)") for kin in ("kin = wife", "kin = other")],
+        attributes=SMALL))
+    assert both[0] == pytest.approx(cells.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [None, "x", b"x", 3, 2.5, {"a": 1}, {1}, [3], [None], [["x", 1]], Path("x"),
+                                   np.int64(3), np.array(3), 10**400], ids=repr)
+def test_other_types_are_named(wrong):
+    workload = Workload.complete(3, width=2)
+    for field, call in {
+        "index": lambda: Workload.conjunctions(wrong, attributes=3),
+        "index ": lambda: Workload.parities(wrong, attributes=3),
+        "index  ": lambda: Workload.conjunctions([wrong], attributes=3),
+        "bits": lambda: Workload.conjunctions([[0, 1]], 3 if wrong is None else wrong, attributes=3),
+        "bits ": lambda: Workload.conjunctions([[0, 1]], [wrong], attributes=3),
+        "bits  ": lambda: Workload.conjunctions([[0]], [[wrong]], attributes=3),
+        "attributes": lambda: Workload.complete(None if isinstance(wrong, int | np.int64) else wrong),
+        "signed": lambda: Workload.random(9, 3, seed=1, signed=wrong),
+        "distinct_columns": lambda: Workload.random(9, 3, seed=1, distinct_columns=wrong),
+        "positive": lambda: Workload.complete(9, positive=wrong),
+        "queries": lambda: workload.some(wrong), "other": lambda: workload.same(wrong),
+        "total": lambda: workload.add_values([0, 0, 0], wrong),
+        "schema": lambda: workload.words(wrong),
+    }.items():
+        with pytest.raises(InvalidInput) as error:
+            call()
+        assert error.value.field.partition("[")[0] in (field.strip(), "attribute"), (field, str(error.value))
+    with pytest.raises(InvalidInput, match="row 0 holds another thing than numbers in range"):
+        Workload.conjunctions([[0]], [[wrong]], attributes=3) if wrong == "x" else Workload.conjunctions(
+            [[10**400]], attributes=3)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Workload.complete(2**40), lambda: Workload.random(3, 2, width=10**400, seed=1),
+    lambda: Workload.random(3, 2, width=4, seed=1, distinct_columns=False),
+    lambda: Workload.complete(3, width=2).some([0, 3]), lambda: Workload.complete(3, width=2).some([-1]),
+    lambda: Workload.conjunctions([[0]], [[0.5]], attributes=3), lambda: Workload.complete(3).words(Schema.bits(3), -1),
+    lambda: Workload.complete(3).answers(PackedBits.pack([[0, 1, 1]]), ["x"]),
+])
+def test_numbers_out_of_range_are_refused(make):
+    with pytest.raises(InvalidInput):
+        make()
 
 
 # ---- random and complete

@@ -133,7 +133,8 @@ class Binned:
 
     def _unequal(self, edges: Sequence[float] | None) -> tuple[float, float, tuple[float, ...]]:
         given = {name: getattr(self, name) for name in ("lower", "upper", "bins")}
-        if edges is not None:
+        # dataclasses.replace says everything again: the bounds, and the edges twice.
+        if edges is not None and not (isinstance(given["bins"], tuple) and given["bins"] == edges):
             both = [name for name, value in given.items() if value is not None]
             if both:
                 raise InvalidInput("edges", f"are given, and {' and '.join(both)} too",
