@@ -304,8 +304,12 @@ def test_bits_without_names():
             SMALL.encode(given_)
     with pytest.raises(InvalidInput, match="table: Codes are encoded already; use them as they are"):
         SMALL.encode(codes(3))
-    with pytest.raises(InvalidInput, match="table: are not all bits"):
-        schema.encode([[0, 1, 2]])
+    for refused, words in [([[0, 1, 2]], "x2: the column has a value"), ([[0, 1], [0]], "no column names"),
+                           (np.zeros(3), "no column names"), ([[0, 1]], "no column names")]:
+        with pytest.raises(InvalidInput, match=words):
+            schema.encode(refused)
+    odd = [[1, 1, 1], [1, 2, 1], [0, 1, None], [1, "x", 0], [1, 0, 0]]
+    assert schema.encode(odd, unusable="null").cells.tolist() == [[1, 1, 1], [0] * 3, [0] * 3, [0] * 3, [1, 0, 0]]
 
 
 @pytest.mark.parametrize("wrong", [None, "x", 3, 2.5, [None], {"a": 1}, Path("x"), np.int64(3), np.zeros((2, 2)),

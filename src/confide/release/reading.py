@@ -15,7 +15,7 @@ from confide.release._inputs import of_kind
 from confide.release.codes import Codes
 from confide.release.columns import Bit
 from confide.release.engine import pushed
-from confide.release.packed import PackedBits, as_bits
+from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.tables.records import rejections
 from confide.tables.roles import FINE
@@ -94,14 +94,24 @@ def _with_names(schema: Schema, table: Any) -> Any:
     if isinstance(table, str | bytes) or not isinstance(table, np.ndarray | Sequence | PackedBits):
         return table
     if all(isinstance(column, Bit) and column.category is None for column in schema.columns):
-        bits = table.unpack() if isinstance(table, PackedBits) else as_bits("table", table, 2)
-        if bits.shape[1] == len(schema.columns):
+        bits = table.unpack() if isinstance(table, PackedBits) else _cell_by_cell(table)
+        # What stands in a cell is the column's to judge, row by row: here only the shape counts.
+        if bits.ndim == 2 and bits.shape[1] == len(schema.columns):
             return {column.column: bits[:, place] for place, column in enumerate(schema.columns)}
     names = ", ".join(column.column for column in schema.columns[:4]) + (", ..." if len(schema.columns) > 4 else "")
     raise InvalidInput("table", f"{type(table).__name__} has no column names",
                        f"must be a table with the columns {names}, such as a mapping of names to values; rows of one "
                        "bit for each attribute go into true_answers or DualQuery as PackedBits.pack(bits), and here "
                        "where the schema is of bits alone")
+
+
+def _cell_by_cell(rows: Any) -> np.ndarray:
+    """Rows as an array whose type does not depend on what one of the cells holds."""
+    try:
+        found: np.ndarray = rows if isinstance(rows, np.ndarray) else np.asarray(rows, dtype=object)
+    except ValueError:
+        return np.zeros(0)
+    return found
 
 
 def _read(
