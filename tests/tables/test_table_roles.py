@@ -76,7 +76,7 @@ def test_scaled_values_never_leave_the_unit_interval(bounds, middle, values, cli
     ({"column": ""}, "column"), ({"column": 3}, "column"), ({"lower": NAN}, "lower"), ({"upper": INF}, "upper"),
     ({"lower": True}, "lower"), ({"upper": "9"}, "upper"), ({"lower": 10}, "upper"), ({"center": 11}, "center"),
     ({"center": NAN}, "center"), ({"out_of_bounds": "ignore"}, "out_of_bounds"), ({"unit": 3}, "unit"),
-    ({"lower": -1.7e308, "upper": 1.7e308, "center": 1.7e308}, "upper"),
+    ({"lower": -1.7e308, "upper": 1.7e308, "center": 1.7e308}, "upper"), ({"upper": 10**400}, "upper"),
 ])
 def test_bad_numeric(changes, field):
     with pytest.raises(InvalidInput) as caught:
