@@ -278,13 +278,13 @@ def _block_sum(
         factors: of the terms.
         digits: (>= c,) scratch, all 0 before and after.
     """
-    total = np.float64(0.0)
+    total = 0.0
     while True:
         at, factor = origin, 1.0
         for i in range(len(firsts)):
             at += shifts[firsts[i] + digits[i]]
             factor *= factors[firsts[i] + digits[i]]
-        total += factor * table[at]
+        total += float(factor * table[at])
         turn = len(firsts) - 1
         while turn >= 0:
             digits[turn] += 1
