@@ -16,6 +16,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Levels, Schema
 from confide.release._boxes import literal_products, margins
 from confide.release._column_histogram import ColumnHistogram, column_blocks
+from confide.release._rounds import usual_rounds
 from confide.release.answers import TrueAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.campaign.types import TYPES
@@ -346,3 +347,48 @@ def test_rows_are_the_histogram_to_one_record_in_every_interval_of_cells():
     one_hot = board.bits()
     assert (one_hot.records, one_hot.attributes) == (2000, 15)
     np.testing.assert_array_equal(one_hot.unpack().sum(axis=1), np.full(2000, 3))
+
+
+# ---- how many rounds, where nobody says
+
+
+def test_rounds_follow_from_public_facts():
+    schema = levels(8, 10, 16, 40)
+    workload = Workload.complete(schema, width=2)
+    found = {
+        (n, epsilon, delta): MWEM.for_budget(n, epsilon, delta, workload=workload, schema=schema).rounds
+        for n, epsilon, delta in ((100, 1.0, 0.0), (30_000, 1.0, 0.0), (30_000, 1.0, 1e-6), (30_000, 0.25, 1e-6),
+                                  (10**8, 1.0, 1e-6))}
+    assert found == {(100, 1.0, 0.0): 3, (30_000, 1.0, 0.0): 47, (30_000, 1.0, 1e-6): 91, (30_000, 0.25, 1e-6): 38,
+                     (10**8, 1.0, 1e-6): 200}
+    given = MWEM.for_budget(30_000, 1.0, 1e-6, rounds=7, workload=workload, schema=schema)
+    assert given.rounds == 7
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.02])
+def test_rounds_of_the_analysed_form_make_the_theorems_bound_least(rho):
+    n, epsilon, k, logs = 5000, 1.0, 5000, 9.0
+    found = usual_rounds(n, epsilon, rho, k, logs, analysed=True)
+
+    def bound(rounds: int) -> float:
+        scale = min(2 * rounds / epsilon, math.sqrt(5 * rounds / (8 * rho)) if rho else math.inf)
+        return 2 * n * math.sqrt(logs / rounds) + 5 * scale * math.log(k)
+
+    assert 10 < found < 200
+    assert bound(found) <= min(map(bound, range(1, 2000))) * 1.001
+
+
+@pytest.mark.slow
+def test_the_usual_rounds_are_nearly_the_best():
+    """Forty rounds for everything are twice as bad where there is much to spend, and where there is little."""
+    schema = levels(4, 5, 5, 10)
+    workload = Workload.complete(schema, width=3, smaller=True)
+    for n, epsilon, worse in ((1000, 0.25, 1.5), (10_000, 1.0, 0.9), (100_000, 4.0, 2.0)):
+        errors = {}
+        for rounds in (5, 10, 20, 40, 80, 160, None):
+            runs = [MWEM.for_budget(n, epsilon, 1e-6, rounds=rounds, workload=workload, schema=schema, passes=50).run(
+                made_up_table(schema, n, seed=seed), Noise.simulated(seed)) for seed in range(2)]
+            errors[rounds] = np.mean([run.diagnostics["mean_error"] for run in runs])
+        usual = errors.pop(None)
+        assert usual <= 1.4 * min(errors.values())
+        assert errors[40] >= worse * usual

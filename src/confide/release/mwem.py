@@ -42,6 +42,7 @@ from confide.release._custodian import (
     true_errors,
 )
 from confide.release._histogram import Blocks, Histogram, blocks_of
+from confide.release._rounds import usual_rounds
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -335,7 +336,9 @@ class MWEM(Mechanism):
         _ = self._blocks
 
     @classmethod
-    def for_budget(cls, n: int, epsilon: float, delta: float, *, rounds: int, workload: Workload, **rest: Any) -> Self:
+    def for_budget(
+        cls, n: int, epsilon: float, delta: float, *, workload: Workload, rounds: int | None = None, **rest: Any
+    ) -> Self:
         """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
 
         Args:
@@ -343,8 +346,8 @@ class MWEM(Mechanism):
             epsilon: the budget, in nats.
             delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
                 own e, unless pure composition is better.
-            rounds: T.
             workload: the queries.
+            rounds: T; by `usual_rounds` if left out: from n, the budget, the number of queries and ln|X| alone.
             rest: form, passes, failure, schema.
 
         Example:
@@ -353,10 +356,13 @@ class MWEM(Mechanism):
             1.7657
         """
         epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta, zero=True)
-        pure = cls(n=n, workload=workload, rounds=rounds, epsilon=epsilon, **rest)
+        pure = cls(n=n, workload=workload, rounds=1 if rounds is None else rounds, epsilon=epsilon, **rest)
+        allowed = ZCDP.within(epsilon, delta).rho if delta else 0.0
+        if rounds is None:
+            pure = replace(pure, rounds=usual_rounds(pure.n, epsilon, allowed, len(workload), pure.log_universe,
+                                                     analysed=pure.form == "analysed"))
         if delta == 0:
             return pure
-        allowed = ZCDP.within(epsilon, delta).rho
         own = math.sqrt(32 * pure.rounds * allowed / 5)
         if not own > epsilon:
             return pure

@@ -79,8 +79,8 @@ def twins() -> dict[str, Mechanism]:
     """The family's mechanisms on data where one record can move all that their noise is made for, by name.
 
     Those on four bits are asked for each bit and each pair: the record of zeros satisfies none of these queries, and
-    the record of ones all of them. Those on columns have columns of one kind alone; MWEM's are asked
-    for the first and last values of two of them: a record that moves from these to those changes every count.
+    the record of ones all of them. Those on columns have columns of one kind alone; MWEM
+    is asked there for the first and last values of two of them: a record that moves between them changes every count.
 
     Example:
         >>> [name for name in twins() if name.startswith("Reweighted")]
