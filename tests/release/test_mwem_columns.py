@@ -208,6 +208,8 @@ def test_four_columns_of_51200_cells_where_bits_have_2_to_the_74():
     assert fits(workload, schema)
     assert not fits(workload, schema, cells=51_199)
     assert not fits(workload)
+    with pytest.raises(InvalidInput, match="schema: has 78 attributes"):
+        fits(workload, levels(8, 10, 20, 40))
 
 
 def test_too_many_cells_are_refused_with_their_number_and_the_limit():

@@ -91,9 +91,11 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
     """The connected blocks of columns of a workload.
 
     Raises:
-        InvalidInput: no query names a column.
+        InvalidInput: a schema of another number of attributes, or no query names a column.
         Refused: one has more than 2^22 cells; says how many, and the memory that they would need.
     """
+    if schema.attributes != workload.attributes:
+        raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {workload.attributes}")
     sizes, m = schema.sizes, len(schema.columns)
     if workload.kind == "predicates":
         labels, named = np.zeros(m, np.int64), np.ones(m, np.bool_)
