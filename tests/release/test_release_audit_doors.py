@@ -43,7 +43,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
 @pytest.mark.parametrize("name", [
     "MWEM, replay", "Reweighted, private", "IndependentMarginals, columns", "NoisyAnswers, structured",
     "NoisyAnswers, laplace", *(pytest.param(name, marks=pytest.mark.slow) for name in (
-        "MWEM, analysed", "Reweighted, public", "Reweighted, transcript", "IndependentMarginals, bits",
+        "MWEM, analysed", "MWEM, columns", "Reweighted, public", "Reweighted, transcript", "IndependentMarginals, bits",
         "NoisyAnswers, gaussian", "MarginalFit, one table", "MarginalFit, four tables",
         "MarginalFit, chosen tables"))])
 def test_every_planted_fault_is_flagged(name: str) -> None:

@@ -25,13 +25,14 @@ from confide.release.walsh import (
 )
 from confide.release.workload import Workload
 
-__all__ = ["LARGEST_BLOCK", "Blocks", "Cubes", "Histogram", "blocks_of", "cubes_of"]
+__all__ = ["ARRAYS", "CLOSE", "LARGEST_BLOCK", "Blocks", "Cubes", "Histogram", "blocks_of", "components", "cubes_of",
+           "memory"]
 
 LARGEST_BLOCK = 22
 """Attributes: 2^22 cells."""
 
-_ARRAYS = 3  # of doubles: cells, their transform, and a sum of iterates or the memory of a copy
-_CLOSE = 1e-6  # of n: a replay in which no residual changes by more has converged
+ARRAYS = 3  # of doubles: cells, their transform, and a sum of iterates or the memory of a copy
+CLOSE = 1e-6  # of n: a replay in which no residual changes by more has converged
 _HUGE = 1e200
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
 
@@ -60,6 +61,16 @@ class Blocks:
         """Of all blocks."""
         return int(self.starts[-1])
 
+    @property
+    def log_universe(self) -> float:
+        """ln|X|, for all that the queries can see."""
+        return self.bits * math.log(2)
+
+    @property
+    def block_of(self) -> NDArray[np.int64]:
+        """(d,) the block of each attribute, -1 for none."""
+        return self.block
+
     @cached_property
     def bits(self) -> int:
         """Attributes that some query names: ln|X| is this times ln 2, for all that the queries can see."""
@@ -76,7 +87,7 @@ def blocks_of(workload: Workload) -> Blocks:
     if workload.kind == "predicates":
         labels, named = np.zeros(d, np.int64), np.ones(d, np.bool_)
     else:
-        labels, named = _components(workload.index, d)
+        labels, named = components(workload.index, d)
     used = np.unique(labels[named])
     block = np.full(d, -1, np.int64)
     block[named] = np.searchsorted(used, labels[named])
@@ -86,8 +97,8 @@ def blocks_of(workload: Workload) -> Blocks:
         raise InvalidInput("workload", "names no attribute", "one query at least must")
     if largest > LARGEST_BLOCK:
         raise Refused(
-            f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest} = {2.0**largest:.3g} "
-            f"cells, {_memory(_ARRAYS * 8 * 2.0**largest)} of memory",
+            f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest}"
+            f"{f' = {2.0**largest:.3g}' if largest < 1000 else ''} cells, {memory(ARRAYS * 8, largest)} of memory",
             f"at most 2^{LARGEST_BLOCK} cells: ask for queries on fewer attributes together, or use DualQuery")
     order = np.lexsort((np.arange(d), block))
     order = order[block[order] >= 0]
@@ -98,8 +109,13 @@ def blocks_of(workload: Workload) -> Blocks:
     return Blocks(d, block, place, starts)
 
 
-def _components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(d,) labels of the connected components, and which attributes are named at all."""
+def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(d,) labels of the connected components, and which attributes are named at all.
+
+    Args:
+        index: (k, r) what each query names, padded with -1 at the end.
+        d: attributes, or columns.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -112,9 +128,18 @@ def _components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], ND
     return labels.astype(np.int64), named
 
 
-def _memory(count: float) -> str:
-    power = min(int(math.log2(max(count, 1.0)) // 10), len(_UNITS) - 1)
-    return f"{count / 2.0 ** (10 * power):.3g} {_UNITS[power]}"
+def memory(each: int, log_cells: float) -> str:
+    """So many bytes for each of 2^log_cells cells, in words.
+
+    Example:
+        >>> memory(8, 20), memory(24, 2000)
+        ('8 MiB', '10^603.4 bytes')
+    """
+    logarithm = math.log2(each) + log_cells
+    power = int(logarithm // 10)
+    if power >= len(_UNITS):
+        return f"10^{logarithm * math.log10(2):.1f} bytes"
+    return f"{2.0 ** (logarithm - 10 * power):.3g} {_UNITS[power]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +275,11 @@ class Histogram:
             lengths = np.diff(self.blocks.starts)
             self.cells = np.repeat(1.0 / lengths, lengths)
 
-    def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = _CLOSE) -> None:
+    def pieces(self, workload: Workload, chosen: _Integers) -> Cubes:
+        """The cells of some queries."""
+        return cubes_of(workload, self.blocks, chosen)
+
+    def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE) -> None:
         """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
 
         Args:
@@ -314,7 +343,7 @@ class Histogram:
         """
         d = self.blocks.attributes
         if d > LARGEST_BLOCK:
-            raise Refused(f"all {d} attributes together have 2^{d} cells, {_memory(8 * 2.0**d)} of memory",
+            raise Refused(f"all {d} attributes together have 2^{d} cells, {memory(8, d)} of memory",
                           f"at most 2^{LARGEST_BLOCK}; the answers to queries need none of it")
         cell = np.arange(1 << d)
         out = np.full(1 << d, 0.5 ** (d - self.blocks.bits))

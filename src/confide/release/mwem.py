@@ -3,6 +3,9 @@
 Each round names a query on which the histogram is bad, by the exponential mechanism, measures it with Laplace noise and
 updates the histogram. The histogram follows from what was named and measured, so these are all that is published.
 
+Without a schema, or with one of bits alone, its cells are the combinations of the bits that queries join. Declared
+columns leave a record one value of each: then its cells are the combinations of the joined columns' values.
+
 Source: Hardt, Ligett and McSherry 2012; spec query_release C (Wu 2017 names it as the primal baseline).
 """
 
@@ -19,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
@@ -28,6 +31,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism, selection_error
+from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
 from confide.release._custodian import (
     TRIVIAL,
     check_parts,
@@ -37,12 +41,14 @@ from confide.release._custodian import (
     settle,
     true_errors,
 )
-from confide.release._histogram import Histogram, blocks_of, cubes_of
+from confide.release._histogram import Blocks, Histogram, blocks_of
+from confide.release._rounds import usual_rounds
+from confide.release.codes import Codes
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["MWEM", "MWEMBillboard", "MWEMCertificate"]
+__all__ = ["MWEM", "MWEMBillboard", "MWEMCertificate", "fits"]
 
 _GRID = 20  # scores are whole multiples of 2^-20 counts
 _MOST = 2**42  # records: their counts on the grid stay within 64 bits
@@ -65,6 +71,7 @@ class MWEMBillboard(Billboard):
         passes: of a replay.
         chosen: (T,) which query each round named.
         measured: (T,) its noisy count.
+        schema: the columns whose values make the cells; None where bits do.
     """
 
     records: int
@@ -73,6 +80,7 @@ class MWEMBillboard(Billboard):
     passes: int
     chosen: np.ndarray
     measured: np.ndarray
+    schema: Schema | None = None
 
     def answers(self, workload: Workload | None = None) -> _Floats:
         """(k,) fractions in [0, 1]: those of the histogram.
@@ -81,14 +89,15 @@ class MWEMBillboard(Billboard):
             workload: any queries on the same attributes; the release's own if left out.
 
         Raises:
-            InvalidInput: other attributes; or, in the analysed form, a query across blocks of attributes that no query
-                of the release joins: a mean of products is no product.
+            InvalidInput: other attributes; predicates, where no query of the release joins all columns; or, in the
+                analysed form, a query across blocks that no query of the release joins: a mean of products is no
+                product.
         """
         if workload is None or workload is self.workload:
             return self._play.answers
         histogram = self._play.histogram
         if self.form == "analysed" and len(histogram.blocks.starts) > 2:
-            block = np.where(workload.index >= 0, histogram.blocks.block[workload.index], -1)
+            block = np.where(workload.index >= 0, histogram.blocks.block_of[workload.index], -1)
             lone = np.where(block < 0, block.max(axis=1, initial=-1)[:, None], block)
             if (lone != lone[:, :1]).any():
                 raise InvalidInput("workload", "has a query across blocks that are averaged one by one",
@@ -98,43 +107,61 @@ class MWEMBillboard(Billboard):
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
         """The histogram as equally weighted rows of the schema's columns, as `bits` rounds it.
 
-        The histogram is over all combinations of bits: a row may have no attribute of a column on, or several, and then
-        that cell is null.
+        Where its cells are columns' values every row has one of each. Where they are bits, a row may have no attribute
+        of a column on, or several, and then that cell is null.
 
         Args:
             schema: the public columns that the attributes came from.
             count: how many, n if left out.
 
         Raises:
-            InvalidInput: a schema of another number of attributes.
-            Refused: the attributes together have more than 2^22 cells.
+            InvalidInput: other columns than the histogram's, or a schema of another number of attributes.
+            Refused: bits that have more than 2^22 combinations together.
         """
         from confide.release.rows import bits_table
 
-        return bits_table(self.bits(count), schema)
+        if self.schema is None:
+            return bits_table(self.bits(count), schema)
+        if schema != self.schema:
+            raise InvalidInput("schema", "is another than the release's", "must be the columns of its plan")
+        return self._codes(count).table()
 
     def bits(self, count: int | None = None) -> PackedBits:
         """The histogram as equally weighted records: every cell gets its share of them, rounded to a neighbour.
 
         Systematic sampling without a random start, in the order of the cells: any interval of cells is off by at most
-        one record. So few rows as the histogram has cells change answers; `answers` is what the release means.
+        one record. Of columns this holds block by block, and independent blocks are put beside each other in a fixed
+        mixed order. So few rows as the histogram has cells change answers; `answers` is what the release means.
 
         Args:
             count: how many, n if left out.
 
         Raises:
-            Refused: the attributes together have more than 2^22 cells.
+            Refused: bits that have more than 2^22 combinations together.
         """
-        size = self.records if count is None else whole("count", count, at_least=1)
-        dense = self._play.histogram.dense()
+        histogram = self._play.histogram
+        if isinstance(histogram, ColumnHistogram):
+            return self._codes(count).packed()
+        size = self._size(count)
+        dense = histogram.dense()
         ends = np.cumsum(dense)
         cells = np.searchsorted(ends, (np.arange(size) + 0.5) / size * ends[-1], side="right")
         places = np.arange(self.workload.attributes)
         return PackedBits.pack((np.minimum(cells, len(dense) - 1)[:, None] >> places & 1).astype(np.bool_))
 
+    def _size(self, count: int | None) -> int:
+        return self.records if count is None else whole("count", count, at_least=1)
+
+    def _codes(self, count: int | None) -> Codes:
+        histogram = self._play.histogram
+        if not isinstance(histogram, ColumnHistogram):
+            raise InvalidInput("schema", "is of bits alone", "the histogram has no columns")
+        return Codes(schema=histogram.blocks.schema, cells=histogram.rows(self._size(count)))
+
     @cached_property
     def _play(self) -> _Play:
-        play = _Play(self.workload, self.records, len(self.chosen), self.form, self.passes)
+        blocks = _blocks(self.workload, self.schema)
+        play = _Play(self.workload, blocks, self.records, len(self.chosen), self.form, self.passes)
         for chosen, measured in zip(self.chosen.tolist(), self.measured.tolist(), strict=True):
             play.ask()
             play.learn(chosen, measured)
@@ -161,13 +188,39 @@ class MWEMCertificate(Certificate):
         return not self.everywhere < TRIVIAL
 
 
+def _blocks(workload: Workload, schema: Schema | None) -> Blocks | ColumnBlocks:
+    return column_blocks(workload, schema) if schema is not None and has_columns(schema) else blocks_of(workload)
+
+
+def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_CELLS) -> bool:
+    """Whether `MWEM` takes a workload with a histogram of at most so many cells.
+
+    Args:
+        workload: the queries.
+        schema: the public columns, as the mechanism is given them.
+        cells: of all blocks together. Each round takes a time that is proportional to them.
+
+    Example:
+        >>> from confide.release.schema import Levels
+        >>> schema = Schema(tuple(Levels(column=name, levels=tuple("0123456789")) for name in "abc"))
+        >>> workload = Workload.complete(schema, width=2)
+        >>> fits(workload, schema), fits(workload, schema, cells=999), fits(workload)
+        (True, False, False)
+    """
+    try:
+        return _blocks(workload, schema).cells <= cells
+    except Refused:
+        return False
+
+
 class _Play:
     """One play of the game, from what is published alone: `ask`, then `learn`, T times, then `finish`."""
 
-    def __init__(self, workload: Workload, records: int, rounds: int, form: Form, passes: int) -> None:
+    def __init__(
+        self, workload: Workload, blocks: Blocks | ColumnBlocks, records: int, rounds: int, form: Form, passes: int
+    ) -> None:
         self.workload, self.records, self.form, self.passes = workload, records, form, passes
-        self.blocks = blocks_of(workload)
-        self.histogram = Histogram(self.blocks)
+        self.histogram: Histogram | ColumnHistogram = _uniform(blocks)
         self.rounds = rounds
         self.chosen: list[int] = []
         self.targets: list[float] = []
@@ -201,21 +254,27 @@ class _Play:
         self.targets.append(target)
         one_step = self.form == "analysed"
         self.weights = np.append(self.weights, residual / 2 if one_step else 0.0)
-        cubes = cubes_of(self.workload, self.blocks, np.array(self.chosen))
-        self.histogram.fit(cubes, np.array(self.targets), self.weights, 0 if one_step else self.passes)
+        fitted: Any = self.histogram
+        pieces = fitted.pieces(self.workload, np.array(self.chosen))
+        fitted.fit(pieces, np.array(self.targets), self.weights, 0 if one_step else self.passes)
 
     def finish(self) -> _Play:
         """Put the histogram that is meant in place, and its answers."""
         if self.mean is not None:
-            self.histogram = Histogram(self.blocks, self.mean)
+            self.histogram = _uniform(self.histogram.blocks)
+            self.histogram.cells = self.mean
         self.answers = self.histogram.answers(self.workload)
         return self
+
+
+def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
+    return ColumnHistogram(blocks) if isinstance(blocks, ColumnBlocks) else Histogram(blocks)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism):
     """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
-    attributes that the workload joins.
+    attributes, or of columns, that the workload joins.
 
     Args:
         n: records, public.
@@ -228,7 +287,8 @@ class MWEM(Mechanism):
         passes: of a replay, at most. It stops where no residual changes by 10^-6 n any more; that is post-processing,
             a function of the published measurements.
         failure: probability with which the certificate may fail.
-        schema: public columns, where data is a table.
+        schema: public columns. Where one of them has bins or levels, the histogram is over the combinations of the
+            columns' values, and records have one value of each.
         delta: in [0, 1), at which the concentrated loss is stated; 0 states none.
 
     Raises:
@@ -273,10 +333,12 @@ class MWEM(Mechanism):
         if not self.each > 0:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
         check_scale("epsilon", self.scale)
-        blocks_of(self.workload)
+        _ = self._blocks
 
     @classmethod
-    def for_budget(cls, n: int, epsilon: float, delta: float, *, rounds: int, workload: Workload, **rest: Any) -> Self:
+    def for_budget(
+        cls, n: int, epsilon: float, delta: float, *, workload: Workload, rounds: int | None = None, **rest: Any
+    ) -> Self:
         """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
 
         Args:
@@ -284,8 +346,8 @@ class MWEM(Mechanism):
             epsilon: the budget, in nats.
             delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
                 own e, unless pure composition is better.
-            rounds: T.
             workload: the queries.
+            rounds: T; by `usual_rounds` if left out: from n, the budget, the number of queries and ln|X| alone.
             rest: form, passes, failure, schema.
 
         Example:
@@ -294,10 +356,13 @@ class MWEM(Mechanism):
             1.7657
         """
         epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta, zero=True)
-        pure = cls(n=n, workload=workload, rounds=rounds, epsilon=epsilon, **rest)
+        pure = cls(n=n, workload=workload, rounds=1 if rounds is None else rounds, epsilon=epsilon, **rest)
+        allowed = ZCDP.within(epsilon, delta).rho if delta else 0.0
+        if rounds is None:
+            pure = replace(pure, rounds=usual_rounds(pure.n, epsilon, allowed, len(workload), pure.log_universe,
+                                                     analysed=pure.form == "analysed"))
         if delta == 0:
             return pure
-        allowed = ZCDP.within(epsilon, delta).rho
         own = math.sqrt(32 * pure.rounds * allowed / 5)
         if not own > epsilon:
             return pure
@@ -336,10 +401,30 @@ class MWEM(Mechanism):
         """5 epsilon^2 / (32 T), rounded up."""
         return Accountant(self.events()).rho()
 
+    @cached_property
+    def _blocks(self) -> Blocks | ColumnBlocks:
+        return _blocks(self.workload, self.schema)
+
+    @property
+    def _columns(self) -> Schema | None:
+        """The schema, where its columns make the cells."""
+        return self.schema if has_columns(self.schema) else None
+
+    @property
+    def cells(self) -> int:
+        """Of the histogram, all blocks together; the time of a round is proportional to them."""
+        return self._blocks.cells
+
+    @property
+    def log_universe(self) -> float:
+        """ln|X|: of the combinations of all attributes, or columns, that the workload names."""
+        return self._blocks.log_universe
+
     @property
     def universe_bits(self) -> int:
-        """Attributes that the workload names; ln|X| is this times ln 2."""
-        return blocks_of(self.workload).bits
+        """log2|X|, rounded up; without columns, the attributes that the workload names."""
+        blocks = self._blocks
+        return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
     def noise_error(self, failure: float) -> float:
         """What one measurement is off by, in counts, but for a probability of `failure`.
@@ -356,7 +441,7 @@ class MWEM(Mechanism):
         rounding of scores.
         """
         k, n = len(self.workload), self.n
-        game = 2 * n * math.sqrt(self.universe_bits * math.log(2) / self.rounds)
+        game = 2 * n * math.sqrt(self.log_universe / self.rounds)
         # Of one query the selection is never wrong.
         select = (selection_error(k, self.each, 1.0, 1 / k) if k > 1 else 0.0) + 2.0**-_GRID
         return game + select + self.noise_error(1 / k), 2 * self.rounds / k
@@ -407,11 +492,13 @@ class MWEM(Mechanism):
             noise: `Noise.secure()` for a release.
 
         Raises:
-            InvalidInput: not n records, or true answers of other queries.
+            InvalidInput: not n records, or true answers of other queries; with columns, bits that have not one value of
+                each, or true answers that do not say of which columns they are.
         """
         source = as_noise(noise)
-        counts = counts_of(data, self.workload, self.n, self.schema)
-        play = _Play(self.workload, self.n, self.rounds, self.form, self.passes)
+        # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
+        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=self._columns is not None)
+        play = _Play(self.workload, self._blocks, self.n, self.rounds, self.form, self.passes)
         chosen, measured = np.zeros(self.rounds, np.int64), np.zeros(self.rounds, np.int64)
         for t in range(self.rounds):
             scores = self.scores(counts, play.ask())
@@ -420,7 +507,7 @@ class MWEM(Mechanism):
             chosen[t], measured[t] = query, count
             play.learn(query, count)
         board = MWEMBillboard(records=self.n, workload=self.workload, form=self.form, passes=self.passes,
-                              chosen=chosen, measured=measured)
+                              chosen=chosen, measured=measured, schema=self._columns)
         vars(board)["_play"] = play.finish()  # what it would compute again
         return self._outcome(noise, billboard=board, shares=no_shares(), certificate=self.certify(board),
                              diagnostics=true_errors(board.answers(), counts, self.n))
@@ -463,10 +550,11 @@ class MWEM(Mechanism):
     def _own(self, billboard: Billboard) -> MWEMBillboard:
         if not isinstance(billboard, MWEMBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not an MWEMBillboard")
-        own = (self.n, self.form, self.passes)
-        theirs = (billboard.records, billboard.form, billboard.passes)
+        own = (self.n, self.form, self.passes, self._columns)
+        theirs = (billboard.records, billboard.form, billboard.passes, billboard.schema)
         if own != theirs or not self.workload.same(billboard.workload):
-            raise InvalidInput("billboard", "is of another plan", "n, form, passes and workload must be this one's")
+            raise InvalidInput("billboard", "is of another plan",
+                               "n, form, passes, workload and columns must be this one's")
         for name in ("chosen", "measured"):
             array = getattr(billboard, name)
             if array.shape != (self.rounds,) or array.dtype != np.int64:

@@ -79,7 +79,8 @@ def twins() -> dict[str, Mechanism]:
     """The family's mechanisms on data where one record can move all that their noise is made for, by name.
 
     Those on four bits are asked for each bit and each pair: the record of zeros satisfies none of these queries, and
-    the record of ones all of them. Those on columns have columns of one kind alone.
+    the record of ones all of them. Those on columns have columns of one kind alone; MWEM
+    is asked there for the first and last values of two of them: a record that moves between them changes every count.
 
     Example:
         >>> [name for name in twins() if name.startswith("Reweighted")]
@@ -88,6 +89,8 @@ def twins() -> dict[str, Mechanism]:
     index = np.array([*([j, -1] for j in range(_BITS)), *([i, j] for i in range(_BITS) for j in range(i + 1, _BITS))])
     bits: dict[str, Any] = {"n": RECORDS, "workload": Workload.conjunctions(index, attributes=_BITS)}
     columns: dict[str, Any] = {"n": RECORDS, "workload": Workload.complete(_ONE_HOT, width=2), "schema": _ONE_HOT}
+    ends = Workload.conjunctions([[0], [2], [6], [8], [0, 3], [2, 3], [0, 6], [2, 8], [3, 6], [3, 8]],
+                                 attributes=_ONE_HOT)
     game = DualQuery(**bits, eta=0.5, rounds=5, samples=12)
     fitted = DualQuery(**bits, eta=0.5, rounds=5, samples=12, free="marginals", marginal_rho=0.05)
     fit: dict[str, Any] = {"rho_mea": 0.5, "measured": 4}
@@ -96,6 +99,7 @@ def twins() -> dict[str, Mechanism]:
     return {
         "MWEM, replay": MWEM(**bits, rounds=4, epsilon=2.0, passes=10),
         "MWEM, analysed": MWEM(**bits, rounds=4, epsilon=2.0, form="analysed"),
+        "MWEM, columns": MWEM(**{**columns, "workload": ends}, rounds=4, epsilon=2.0, passes=10),
         "Reweighted, public": Reweighted(dual_query=game, **fit),
         "Reweighted, transcript": Reweighted(dual_query=fitted, selection="transcript", **fit),
         "Reweighted, private": Reweighted(dual_query=game, selection="private", rho_sel=0.1, **fit),

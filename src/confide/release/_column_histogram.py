@@ -1,0 +1,390 @@
+"""The data player of MWEM where a schema declares columns: a histogram over the combinations of their values.
+
+A record has one value of each column, so that 51,200 combinations stay 51,200 cells, whatever the number of attributes
+that name them. As over bits, columns that no query joins stay independent for ever, and each connected block of columns
+has a histogram of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.privacy.noise.simulated import study_generator
+from confide.release._boxes import fit_boxes, literal_products, margins
+from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, components, memory
+from confide.release.columns import Bit
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["MOST_CELLS", "Boxes", "ColumnBlocks", "ColumnHistogram", "column_blocks", "has_columns"]
+
+MOST_CELLS = 1 << LARGEST_BLOCK
+"""Of one block of columns."""
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+_Masks = dict[int, NDArray[np.bool_]]
+"""Column -> which of its values; all values of a column that is not there."""
+
+
+def has_columns(schema: Schema | None) -> bool:
+    """Whether records have less freedom than so many bits: whether some column is no bit."""
+    return schema is not None and not all(isinstance(column, Bit) for column in schema.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBlocks:
+    """Which columns lie in one histogram.
+
+    Args:
+        schema: the m columns.
+        block: (m,) the block of each column; -1 where no query names it.
+        stride: (m,) between the cells of two values next to each other, within the block.
+        starts: (b + 1,) where each block's cells begin, and the end.
+    """
+
+    schema: Schema
+    block: _Integers
+    stride: _Integers
+    starts: _Integers
+
+    @property
+    def attributes(self) -> int:
+        """d."""
+        return self.schema.attributes
+
+    @property
+    def cells(self) -> int:
+        """Of all blocks."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def sizes(self) -> _Integers:
+        """(m,) values of each column."""
+        return np.array(self.schema.sizes, np.int64)
+
+    @cached_property
+    def log_universe(self) -> float:
+        """ln|X|, for all that the queries can see."""
+        return math.fsum(math.log(size) for size in self.sizes[self.block >= 0].tolist())
+
+    @cached_property
+    def block_of(self) -> _Integers:
+        """(d,) the block of each attribute, -1 for none."""
+        found: _Integers = self.block[self.schema.column_of]
+        return found
+
+    def members(self, block: int) -> _Integers:
+        """The columns of a block, the slowest digit first."""
+        return np.flatnonzero(self.block == block)
+
+
+def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
+    """The connected blocks of columns of a workload.
+
+    Raises:
+        InvalidInput: a schema of another number of attributes, or no query names a column.
+        Refused: one has more than 2^22 cells; says how many, and the memory that they would need.
+    """
+    if schema.attributes != workload.attributes:
+        raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {workload.attributes}")
+    sizes, m = schema.sizes, len(schema.columns)
+    if workload.kind == "predicates":
+        labels, named = np.zeros(m, np.int64), np.ones(m, np.bool_)
+    else:
+        index = workload.index
+        labels, named = components(np.where(index >= 0, schema.column_of[index], -1), m)
+    used = np.unique(labels[named])
+    if not len(used):
+        raise InvalidInput("workload", "names no attribute", "one query at least must")
+    block, stride, starts = np.full(m, -1, np.int64), np.zeros(m, np.int64), [0]
+    block[named] = np.searchsorted(used, labels[named])
+    for b in range(len(used)):
+        members = np.flatnonzero(block == b).tolist()
+        cells = math.prod(sizes[each] for each in members)
+        if cells > MOST_CELLS:
+            exact = f"{cells:,}" if cells < 10**15 else f"10^{math.log10(cells):.1f}"
+            raise Refused(
+                f"MWEM keeps a histogram, and the workload joins {len(members)} columns: {exact} cells, "
+                f"{memory(ARRAYS * 8, math.log2(cells))} of memory",
+                f"at most {MOST_CELLS:,} cells: ask for queries on fewer columns together, or use MarginalFit")
+        step = cells
+        for each in members:
+            step //= sizes[each]
+            stride[each] = step
+        starts.append(starts[-1] + cells)
+    return ColumnBlocks(schema, block, stride, np.array(starts, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Queries as unions of disjoint boxes of cells, in the order of the queries.
+
+    Args:
+        block: (t,) of each query; 0 for one that names no attribute.
+        inverse: (t,) whether its boxes are the cells that do not satisfy it, where these are fewer.
+        ends: (t + 1,) which boxes are whose.
+        base: (c,) first cells, within the block.
+        strides: (c, g) of nested loops, the outer one first.
+        counts: (c, g) of the loops, 1 where there is none.
+    """
+
+    block: _Integers
+    inverse: NDArray[np.bool_]
+    ends: _Integers
+    base: _Integers
+    strides: _Integers
+    counts: _Integers
+
+
+@dataclass(eq=False)
+class ColumnHistogram:
+    """A distribution over the combinations of all columns' values, as one histogram for each block, uniform at first.
+
+    Args:
+        blocks: of the columns.
+        cells: flat; each block sums to 1.
+    """
+
+    blocks: ColumnBlocks
+    cells: _Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        self._known: dict[int, tuple[int, bool, list[_Integers]]] = {}
+        self._pivots: tuple[Workload | None, _Integers] = (None, np.zeros(0, np.int64))
+        if not self.cells.size:
+            lengths = np.diff(self.blocks.starts)
+            self.cells = np.repeat(1.0 / lengths, lengths)
+
+    # ---- updates
+
+    def pieces(self, workload: Workload, chosen: _Integers) -> Boxes:
+        """The cells of some queries, each query worked out once.
+
+        Args:
+            workload: the release's own, always the same.
+            chosen: (t,) queries.
+        """
+        for query in chosen.tolist():
+            if query not in self._known:
+                self._known[query] = self._boxes(workload, query)
+        found = [self._known[query] for query in chosen.tolist()]
+        boxes = [box for each in found for box in each[2]]
+        loops = max((len(box) // 2 for box in boxes), default=1)
+        table = np.zeros((len(boxes), 1 + 2 * loops), np.int64)
+        table[:, 1 + loops :] = 1
+        for row, box in enumerate(boxes):
+            own = len(box) // 2
+            table[row, 0] = box[0]
+            table[row, 1 + loops - own : 1 + loops] = box[1 : 1 + own]
+            table[row, 1 + 2 * loops - own :] = box[1 + own :]
+        return Boxes(
+            block=np.array([each[0] for each in found], np.int64), inverse=np.array([each[1] for each in found]),
+            ends=np.cumsum([0, *(len(each[2]) for each in found)]), base=table[:, 0].copy(),
+            strides=table[:, 1 : 1 + loops].copy(), counts=table[:, 1 + loops :].copy())
+
+    def _boxes(self, workload: Workload, query: int) -> tuple[int, bool, list[_Integers]]:
+        """Block, whether inverse, and boxes: each its first cell, g strides and g counts."""
+        if workload.kind == "predicates":
+            inside = workload.truth[query][self._records]
+            inverse = bool(2 * np.count_nonzero(inside) > len(inside))
+            return 0, inverse, [np.array([begin, 1, end - begin]) for begin, end in _runs(inside ^ inverse)]
+        literals = workload.index[query][workload.index[query] >= 0]
+        block = int(self.blocks.block_of[literals[0]]) if len(literals) else 0
+        if workload.kind == "parities":
+            both = [_even(self._named(literals), rest) for rest in (False, True)]
+        else:
+            own = self._allowed(literals, workload.bits[query][: len(literals)])
+            both = [[own] if all(mask.any() for mask in own.values()) else [], _others(own)]
+        shares = [math.fsum(math.prod(float(mask.mean()) for mask in masks.values()) for masks in some)
+                  for some in both]
+        inverse = shares[1] < shares[0]
+        members = self.blocks.members(block).tolist()
+        return block, inverse, [box for masks in both[inverse] for box in self._loops(masks, members)]
+
+    def _named(self, literals: NDArray[np.int32]) -> _Masks:
+        """Of each column the values that a parity counts."""
+        schema, found = self.blocks.schema, dict[int, NDArray[np.bool_]]()
+        for column, value in zip(schema.column_of[literals].tolist(), schema.cell_of[literals].tolist(), strict=True):
+            mask = found.setdefault(column, np.zeros(schema.sizes[column], np.bool_))
+            if value >= 0:
+                mask[value] = True
+        return found
+
+    def _allowed(self, literals: NDArray[np.int32], bits: NDArray[np.bool_]) -> _Masks:
+        """Of each column the values that satisfy a conjunction."""
+        schema, found = self.blocks.schema, dict[int, NDArray[np.bool_]]()
+        for column, value, bit in zip(schema.column_of[literals].tolist(), schema.cell_of[literals].tolist(),
+                                      bits.tolist(), strict=True):
+            mask = found.setdefault(column, np.ones(schema.sizes[column], np.bool_))
+            own = np.arange(len(mask)) == value
+            mask &= own if bit else ~own
+        return found
+
+    def _loops(self, masks: _Masks, members: list[int]) -> Iterator[_Integers]:
+        """A product of sets of values, as boxes."""
+        sides = [_runs(masks[each]) if each in masks else [(0, int(self.blocks.sizes[each]))] for each in members]
+        for intervals in product(*sides):
+            base, loops = 0, list[tuple[int, int]]()
+            for column, (begin, end) in zip(reversed(members), reversed(intervals), strict=True):
+                stride, count = int(self.blocks.stride[column]), end - begin
+                base += begin * stride
+                if loops and loops[-1][0] * loops[-1][1] == stride:
+                    loops[-1] = (loops[-1][0], loops[-1][1] * count)
+                elif count > 1:
+                    loops.append((stride, count))
+            if not loops:
+                loops.append((1, 1))
+            yield np.array([base, *(stride for stride, _ in reversed(loops)), *(count for _, count in reversed(loops))])
+
+    def fit(self, pieces: Boxes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE) -> None:
+        """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
+
+        Args:
+            pieces: the queries.
+            targets: (t,) fractions.
+            weights: (t,) of the queries, the sum of all their exponents so far; changed.
+            passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
+                the histogram becomes that of the weights.
+            close: in fractions.
+        """
+        fit_boxes(self.cells, self.blocks.starts, pieces.block, pieces.inverse, pieces.ends, pieces.base,
+                  pieces.strides, pieces.counts, targets, passes, close, weights)
+
+    # ---- answers
+
+    def answers(self, workload: Workload) -> _Floats:
+        """(k,) fractions in [0, 1].
+
+        A query across blocks is a product over them; a column in no block has all its values alike.
+
+        Raises:
+            InvalidInput: a workload on another number of attributes.
+        """
+        blocks, schema = self.blocks, self.blocks.schema
+        if workload.attributes != schema.attributes:
+            raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
+        if workload.kind == "predicates":
+            return np.clip(self._predicates(workload.truth), 0.0, 1.0)
+        pivots = self._pivots_of(workload)
+        columns = np.stack([blocks.block, blocks.stride, blocks.sizes, pivots])
+        named = blocks.block >= 0
+        origins = blocks.starts[:-1] + np.bincount(blocks.block[named], (pivots * blocks.stride)[named],
+                                                   minlength=len(blocks.starts) - 1).astype(np.int64)
+        table = self.cells.copy()
+        margins(table, blocks.starts, columns)
+        parity = workload.kind == "parities"
+        out = literal_products(table, origins, columns, schema.column_of, schema.cell_of,
+                               np.ascontiguousarray(workload.index), np.ascontiguousarray(workload.bits), parity)
+        return np.clip((1 + out) / 2 if parity else out, 0.0, 1.0)
+
+    def _pivots_of(self, workload: Workload) -> _Integers:
+        """(m,) the value of each column that the queries name least often: it alone has no place of its own."""
+        if self._pivots[0] is not workload:
+            schema = self.blocks.schema
+            uses = np.bincount(workload.index[workload.index >= 0], minlength=schema.attributes)
+            # The false of a bit is named by no query.
+            found = [int(np.argmin(np.where(cells >= 0, uses[cells], 0))) for cells in schema.cell_attributes]
+            self._pivots = (workload, np.array(found, np.int64))
+        return self._pivots[1]
+
+    @cached_property
+    def _records(self) -> _Integers:
+        """(cells,) each combination as a record of bits; needs one block of all columns."""
+        found = np.zeros(self.blocks.cells, np.int64)
+        for column, sets in enumerate(self.blocks.schema.cell_attributes):
+            bits = np.where(sets >= 0, np.int64(1) << np.maximum(sets, 0).astype(np.int64), 0)
+            found |= bits[self._values(column, np.arange(len(found)))]
+        return found
+
+    def _predicates(self, truth: NDArray[np.bool_]) -> _Floats:
+        """Sums of cells."""
+        if len(self.blocks.starts) != 2 or (self.blocks.block < 0).any():
+            raise InvalidInput("workload", "holds predicates over all columns", "the release's own queries join fewer")
+        rows = max(1, MOST_CELLS // len(self.cells))
+        parts = [truth[at : at + rows][:, self._records] @ self.cells for at in range(0, len(truth), rows)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _values(self, column: int, cells: _Integers) -> _Integers:
+        """The column's value in some cells of its block."""
+        found: _Integers = cells // self.blocks.stride[column] % self.blocks.sizes[column]
+        return found
+
+    # ---- rows
+
+    def rows(self, count: int) -> NDArray[np.uint16]:
+        """(count, m) values of equally weighted records.
+
+        Within a block every cell gets its share, rounded to a neighbour: systematic sampling without a random start, in
+        the order of the cells, so that any interval of cells is off by at most one record. Blocks are independent, and
+        so are put beside each other in a fixed order that goes with none of them.
+        """
+        blocks = self.blocks
+        found = np.zeros((count, len(blocks.block)), np.uint16)
+        even = (np.arange(count) + 0.5) / count
+        for b in range(len(blocks.starts) - 1):
+            ends = np.cumsum(self.cells[blocks.starts[b] : blocks.starts[b + 1]])
+            cells = np.minimum(np.searchsorted(ends, even * ends[-1], side="right"), len(ends) - 1)
+            cells = cells[_mixed(count, b)] if b else cells
+            for column in blocks.members(b).tolist():
+                found[:, column] = self._values(column, cells)
+        for column in np.flatnonzero(blocks.block < 0).tolist():
+            values = (even * blocks.sizes[column]).astype(np.int64)
+            found[:, column] = values[_mixed(count, len(blocks.starts) + column)]
+        return found
+
+    def dense(self) -> _Floats:
+        """(product of all columns' sizes,) the whole histogram, the last column's value the fastest digit.
+
+        Raises:
+            Refused: more than 2^22 cells.
+        """
+        sizes, blocks = self.blocks.schema.sizes, self.blocks
+        if math.prod(sizes) > MOST_CELLS:
+            raise Refused(f"all {len(sizes)} columns together have 10^{math.log10(math.prod(sizes)):.1f} cells",
+                          f"at most {MOST_CELLS:,}; rows and answers to queries need none of it")
+        out = np.full(sizes, 1.0 / math.prod(blocks.sizes[blocks.block < 0].tolist()))
+        for b in range(len(blocks.starts) - 1):
+            shape = np.where(blocks.block == b, blocks.sizes, 1)
+            out *= self.cells[blocks.starts[b] : blocks.starts[b + 1]].reshape(shape)
+        return out.reshape(-1)
+
+
+def _mixed(count: int, number: int) -> _Integers:
+    """A public order."""
+    return study_generator(number, "rows of blocks").permutation(count)
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Begin and end of each run of true ones."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _others(masks: _Masks) -> list[_Masks]:
+    """All cells but a product of sets, as disjoint products: by the first column that leaves it."""
+    found, before = list[_Masks](), _Masks()
+    for column, mask in masks.items():
+        if not mask.all():
+            found.append({**before, column: ~mask})
+        before[column] = mask
+    return [some for some in found if all(mask.any() for mask in some.values())]
+
+
+def _even(named: _Masks, odd: bool) -> list[_Masks]:
+    """The cells in which an even number of columns has a named value, or an odd number, as disjoint products."""
+    found = []
+    for signs in product((False, True), repeat=len(named)):
+        if sum(signs) % 2 == odd:
+            some = {column: mask if sign else ~mask for (column, mask), sign in zip(named.items(), signs, strict=True)}
+            if all(mask.any() for mask in some.values()):
+                found.append(some)
+    return found
