@@ -43,7 +43,9 @@ from confide.release.baselines import (
 )
 from confide.release.campaign.config import BitColumn
 from confide.release.dual_query import _Data
+from confide.release.oracle import Terms
 from confide.release.oracle.local_search import LocalSearch
+from confide.release.oracle.one_hot import most_clauses, separated
 from confide.release.packed import PackedBits
 from confide.release.reweighted import MostDrawn
 
@@ -509,3 +511,30 @@ def test_no_budget_advises_an_infinite_one():
         DualQuery.for_budget(1, 1e-9, 1e-9, eta=1e6, samples=1, calculator="theorem-3.4.2")
     assert "eta <= 7.403e-11" in str(caught.value)
     assert ">= inf" not in str(caught.value)
+
+
+def test_a_query_of_too_many_clauses_on_one_hot_records_is_refused() -> None:
+    """Its clauses are the product of the values that it names of each column: public, and known before the run."""
+    schema = Schema(tuple(Levels(column=name, levels=tuple("abcdefghijklmnopqrst")) for name in "xyz"))
+    off = [attribute for group in schema.groups for attribute in group[:18].tolist()]
+    wide = Workload.conjunctions([off], [[False] * len(off)], attributes=schema)
+    assert most_clauses(wide.index, schema.groups, schema.attributes) == 19**3
+    options = {"n": 1000, "eta": 1.0, "rounds": 3, "samples": 10, "workload": wide, "schema": schema}
+    assert DualQuery(**options).rounds == 3
+    with pytest.raises(InvalidInput, match="6,859 clauses on one-hot records"):
+        DualQuery(**options, one_hot=True)
+
+
+@pytest.mark.parametrize("literals", [
+    [(0, False), (1, False), (3, True), (6, False)], [(0, False), (1, False), (2, False), (3, False), (4, False)],
+    [(0, True), (6, True)], [(7, False)]])
+def test_the_number_of_clauses_is_that_of_the_rewriting(literals: list[tuple[int, bool]]) -> None:
+    schema = Schema((Levels(column="x", levels=("a", "b", "c")), Levels(column="y", levels=("a", "b", "c")),
+                     Bit(column="z"), Bit(column="u")))
+    terms = Terms(kind="conjunctions", attributes=8, index=np.array([[a for a, _ in literals]], dtype=np.int32),
+                  bits=np.array([[b for _, b in literals]]), weights=np.array([1]), constant=0,
+                  groups=tuple(schema.groups))
+    found = separated(terms)
+    assert len(found.weights) <= most_clauses(terms.index, schema.groups, 8)
+    if not any(bit for _, bit in literals):
+        assert len(found.weights) == most_clauses(terms.index, schema.groups, 8)

@@ -69,6 +69,6 @@ def is_power_of_ten(value: int) -> bool:
 
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
     """One of the listed words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(field, f"{value!r} is not known", f"must be one of {', '.join(allowed)}")
     return str(value)

@@ -53,6 +53,7 @@ from confide.release.free_attributes import (
 from confide.release.oracle.answer import Answer, Oracle, best_response
 from confide.release.oracle.bounds import upper_bound
 from confide.release.oracle.local_search import LocalSearch
+from confide.release.oracle.one_hot import most_clauses
 from confide.release.oracle.terms import Terms
 from confide.release.packed import PackedBits
 from confide.release.query_game import Netted, check_exact, net, query_logits
@@ -65,6 +66,8 @@ __all__ = ["MOST_QUERIES", "DualQuery"]
 MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
 
+_NARROW = 8  # literals of which no more than 81 clauses are made
+_MOST_CLAUSES = 2**12  # that one query may become where records are one-hot
 
 @dataclass(frozen=True, eq=False)
 class _Data:
@@ -173,6 +176,10 @@ class DualQuery(Mechanism):
                                f"the workload is over {self.workload.attributes}")
         if self.one_hot and self.workload.kind == "predicates":
             raise InvalidInput("one_hot", "does not go with predicates", "they list their universe")
+        if self.workload.width > _NARROW and (most := most_clauses(
+                self.workload.index, self.groups, self.workload.attributes)) > _MOST_CLAUSES:
+            raise InvalidInput("workload", f"has a query that is {most:,} clauses on one-hot records",
+                               f"must be at most {_MOST_CLAUSES:,}; name fewer values of a column, or one_hot=False")
         if self.free == "marginals":
             check_scale("marginal_rho", self._marginals_sigma)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from confide.contract.errors import InvalidInput
+from confide.release._inputs import of_kind, reals
 from confide.release.queries import keys_of
 from confide.release.workload import Workload
 
@@ -46,12 +47,14 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
         >>> marginals_from_parities(marginals, parities, parities.answers(records)), marginals.answers(records)
         (array([0.5 , 0.25]), array([0.5 , 0.25]))
     """
+    of_kind("marginals", marginals, Workload)
+    of_kind("parities", parities, Workload)
     if marginals.kind != "conjunctions" or parities.kind != "parities":
         raise InvalidInput("workload", f"{marginals.kind} from {parities.kind}", "must be conjunctions from parities")
     if marginals.attributes != parities.attributes:
         raise InvalidInput("parities", f"are over {parities.attributes} attributes",
                            f"the marginals are over {marginals.attributes}")
-    values = 2 * np.asarray(answers, dtype=np.float64) - 1
+    values = 2 * reals("answers", answers) - 1
     if values.shape != (len(parities),):
         raise InvalidInput("answers", f"are of shape {values.shape}", f"must be ({len(parities)},)")
     known = keys_of(parities.index, parities.bits, parities.attributes)

@@ -44,7 +44,8 @@ class HeldTable:
         names = [column.column for column in self.schema.columns]
         ids = [] if self.identity == "row" else [self.identity]
         if not ids and not self.source.ordered:
-            raise InvalidInput("data.id", "the rows of a query have no order", "name a column of ids")
+            raise InvalidInput("data.id", "the rows of a query have no order, and \"row\" makes the i-th row record i",
+                               "name a column of ids")
         first = next(self.source.batches([*names, *ids], 1), None)
         if first is not None:
             encode_batch(self.schema, first)

@@ -12,7 +12,7 @@ Source: spec query_release E2 (one-hot groups, swap moves).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.release.oracle.terms import Bits, Terms
 
-__all__ = ["Clauses", "group_of", "is_valid", "repaired", "separated"]
+__all__ = ["Clauses", "group_of", "is_valid", "most_clauses", "repaired", "separated"]
 
 _Literals = tuple[tuple[int, bool], ...]
 
@@ -89,6 +89,27 @@ def separated(terms: Terms) -> Clauses:
     weights = np.array([weight for _, weight in kept], dtype=np.int64)
     return Clauses(np.concatenate([terms.index[~shared], index]), np.concatenate([terms.bits[~shared], bits]),
                    np.concatenate([terms.weights[~shared], weights]), terms.constant)
+
+
+def most_clauses(index: NDArray[np.int32], groups: Sequence[NDArray[np.int32]], attributes: int) -> int:
+    """Into how many clauses `separated` may write one of some conjunctions or parities, at most.
+
+    Args:
+        index: (k, r) attributes of each, -1 where there is none.
+        groups: the one-hot groups.
+        attributes: d.
+    """
+    home = np.full(attributes + 1, -1, dtype=np.int64)
+    for g, members in enumerate(groups):
+        home[members] = g
+    ranked = np.sort(home[np.asarray(index, dtype=np.int64)], axis=1)  # -1 finds the last entry, of no group
+    factors, run = np.ones(len(ranked)), np.ones(len(ranked))
+    for place in range(1, ranked.shape[1]):
+        same = (ranked[:, place] == ranked[:, place - 1]) & (ranked[:, place] >= 0)
+        factors *= np.where(~same & (run > 1), 1 + run, 1)
+        run = np.where(same, run + 1, 1)
+    factors *= np.where(run > 1, 1 + run, 1)
+    return int(min(factors.max(initial=1.0), 2.0**62))
 
 
 def _by_group(literals: list[tuple[int, bool]], home: NDArray[np.int32]) -> Mapping[int, list[tuple[int, bool]]]:
