@@ -99,6 +99,26 @@ class RandomQueries(_Table):
         return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
 
 
+class ParityQueries(_Table):
+    """`[workload]` with form = "parities": whether an even number of some attributes hold, of all sets of up to `width`
+    attributes, or of so many random ones of that width.
+    """
+
+    form: Literal["parities"]
+    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together; of all, at most")
+    count: int | None = Field(default=None, ge=1, le=MOST_QUERIES,
+                              description="so many at random; left out, all of up to `width` columns")
+    seed: Seed | None = Field(default=None, description="of random ones; default 0")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        if self.count is not None:
+            return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
+        if self.seed is not None:
+            raise InvalidInput("workload.seed", "draws nothing", "belongs to a count of random parities")
+        return Workload.complete(schema, width=self.width, kind="parities")
+
+
 class CompleteQueries(_Table):
     """`[workload]` with form = "complete": every combination of values of every `width` columns."""
 
@@ -216,7 +236,7 @@ class QueriesConfig(_Table):
 
     data: Data
     columns: tuple[BinnedColumn | LevelsColumn | BitColumn, ...] = Field(min_length=1)
-    workload: Annotated[RandomQueries | CompleteQueries | ListedQueries, Field(discriminator="form")]
+    workload: Annotated[RandomQueries | CompleteQueries | ParityQueries | ListedQueries, Field(discriminator="form")]
     privacy: PrivacyTable
     method: Annotated[Method, Field(discriminator="name")] = Recommended()
     rows: RowsTable = RowsTable()
