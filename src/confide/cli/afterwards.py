@@ -104,7 +104,7 @@ def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Plan
     from confide.campaign import Campaign, verify
     from confide.campaign.pack import CAMPAIGN
     from confide.campaign.stored import public
-    from confide.contract import InvalidInput, Refused
+    from confide.contract import Refused
 
     found = verify(pack, key=key)
     doubts = [each for each in found.findings
@@ -113,8 +113,6 @@ def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Plan
         first = next((each for each in doubts if each.verdict == "broken"), doubts[0])
         raise Refused(f"the pack {pack} is not used: {first.check} {'is' if first.verdict == 'broken' else 'was'} "
                       f"{first.verdict}: {first.detail}", f"confide verify {pack} lists all checks")
-    if key is not None and not found.known_signer:
-        raise InvalidInput("key", f"the pack is signed with the key {found.signer}", "must be the one that you named")
     campaign = Campaign.load(pack / CAMPAIGN)
     file, plan = campaign.file, campaign.plan
     if not isinstance(file.kind, _Release):

@@ -40,7 +40,7 @@ FALSE_ALARM = 1e-9
 _DRAWS = 400
 _LARGEST = 200_000  # records of the made-up table at most
 _STEPS = 5
-_NARROW = 100.0  # of the control: a fit averages noise away, and may be far within its bars
+_NARROW = 50.0  # of the control: a fit averages noise away, and may be far within its bars
 
 
 def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:

@@ -141,15 +141,17 @@ class ListedQueries(_Table):
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
+        known: set[str] = set()
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
             if not query:
                 raise InvalidInput(where, "has no literal", "must ask for at least one")
-            for literal in query:
+            for literal in (each for each in query if each not in known):
                 try:
-                    schema.literal(literal)
+                    Workload.conjunctions([[literal]], attributes=schema)
                 except InvalidInput as error:
                     raise InvalidInput(where, error.problem, error.limit) from None
+                known.add(literal)
         return Workload.conjunctions(self.queries, attributes=schema)
 
 

@@ -111,14 +111,14 @@ def _split(schema: Schema, text: str) -> list[str]:
 
 def _known(schema: Schema, text: str) -> bool:
     try:
-        schema.literal(text)
+        Workload.conjunctions([[text]], attributes=schema)
     except InvalidInput:
         return False
     return True
 
 
 def _closed(text: str) -> bool:
-    return text.count("[") <= text.count(")") + text.count("]")
+    return sum(map(text.count, "[{")) <= sum(map(text.count, ")]}"))
 
 
 def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:
@@ -132,7 +132,7 @@ def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:
         raise InvalidInput(where, "has no literal", "must ask for at least one")
     try:
         for literal in literals:
-            plan.schema.literal(literal)
+            Workload.conjunctions([[literal]], attributes=plan.schema)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what is dropped is the only one, and then it is refused
             return Workload.conjunctions([list(literals)], attributes=plan.schema)

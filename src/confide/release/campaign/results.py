@@ -122,12 +122,12 @@ def query_words(workload: Workload, schema: Schema, count: int | None = None) ->
 
     Example:
         >>> query_words(Workload.parities([[0, 2], [1]], attributes=3), Schema.bits(3))
-        ['even number of: x0, x2', 'even number of: x1']
+        ['an even number of: x0; x2', 'an even number of: x1']
     """
     if workload.kind == "conjunctions":
         return workload.words(schema, count)
     names = np.array([*schema.names, ""], dtype=object)
-    return [f"even number of: {', '.join(filter(None, each))}" for each in names[workload.index[:count]].tolist()]
+    return [f"an even number of: {'; '.join(filter(None, each))}" for each in names[workload.index[:count]].tolist()]
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:
