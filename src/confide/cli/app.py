@@ -118,8 +118,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
-    with store_if_any(store) as (name, there):
-        left = budget(it, name, there)
+    left = budget(it, store)
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), budget=left,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confide.cli.options import store_if_any
+from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Section, Table, Text
 
 if TYPE_CHECKING:
@@ -18,14 +20,26 @@ _FROM = {
 }
 
 
-def budget(campaign: Campaign, name: str, store: Store | None) -> BudgetModel:
+def budget(campaign: Campaign, url: str | None) -> BudgetModel:
     """What a campaign asks for, and what there is.
 
     Args:
         campaign: planned.
-        name: of the store.
-        store: whose ledger counts; None where there is none yet.
+        url: of the store whose ledger counts; default the installation's own. It need not be there yet.
+
+    Raises:
+        InvalidInput: no URL of a store, or one that cannot be used.
     """
+    try:
+        with store_if_any(url) as (name, there):
+            return _budget(campaign, name, there)
+    except InvalidInput as error:
+        if error.field != "store" or not error.limit.endswith("makes one"):
+            raise
+    return _budget(campaign, "", None)  # the first run makes it
+
+
+def _budget(campaign: Campaign, name: str, store: Store | None) -> BudgetModel:
     from confide.campaign.settlement import data_set_charge, ledger_says
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
