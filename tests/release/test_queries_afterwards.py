@@ -334,6 +334,11 @@ def test_more_rows_are_the_same_for_everybody(method: str, tmp_path: Path) -> No
     table = more_rows(it.plan, outcome, own)  # type: ignore[arg-type]
     assert table.num_rows == own
     assert table.equals(more_rows(it.plan, outcome, own))  # type: ignore[arg-type]
+    if method == "dual-query":
+        some, whole = more_rows(it.plan, outcome, own - 1), table.to_pylist()  # type: ignore[arg-type]
+        assert some.num_rows == own - 1
+        left = iter(whole)
+        assert all(row in left for row in some.to_pylist())  # in their order, all but one
     if method in ("marginal-fit", "mwem"):
         shares = np.array(table["smoker"].to_pylist(), dtype=float)
         answer = more_answers(it.plan, outcome, ["smoker"])["answer"][0].as_py()  # type: ignore[arg-type]

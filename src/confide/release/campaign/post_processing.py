@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import IndependentBillboard
 from confide.release.campaign.config import MOST_QUERIES, MOST_ROWS
 from confide.release.campaign.plan import QueriesPlan
@@ -35,8 +36,7 @@ def more_rows(plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
     Args:
         plan: of the release.
         outcome: what it published.
-        count: rows; of DualQuery's records, which are what they are, no more than it has, and those of reweighted ones
-            all, with their weights.
+        count: rows; of DualQuery's records no more than it has, and of reweighted ones all, with their weights.
 
     Raises:
         InvalidInput: a number out of range, or more records than there are.
@@ -56,7 +56,9 @@ def more_rows(plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
         if not board.even and count < len(board):
             raise InvalidInput("count", f"the records of this release have weights: {count:,} of them are no sample",
                                f"must be all {len(board):,}")
-    return table.slice(0, count)
+        if count < len(board):  # the first rounds' records are not like the others: take some of all, by a public seed
+            table = table.take(pa.array(np.sort(study_generator(0, "some rows").permutation(len(board))[:count])))
+    return table
 
 
 def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
