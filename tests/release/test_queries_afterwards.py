@@ -378,7 +378,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Told) -> 
     assert [each["query"] for each in found["answers"]] == ["age in [0, 25) and smoker", "not owner"]
     with (tmp_path / "found.csv").open(newline="") as file:
         assert [float(row["answer"]) for row in csv.DictReader(file)] == [each["answer"] for each in found["answers"]]
-    bad = [(("answer", pack, "smoker, age in [0, 26)"), 2, "queries[1]: 'age in [0, 26)' is unknown"),
+    bad = [(("answer", pack, "smoker, age in [0, 26)"), 2, "queries[1]: 'age in [0, 26)'"),
            (("answer", pack, "smoker", "owner, no"), 2, "queries[2]: 'no' is unknown"),
            (("answer", pack, ""), 2, "queries[1]: has no literal"),
            (("answer", pack, "job = none and job = full"), 2, "queries[1]"),
