@@ -82,11 +82,14 @@ def test_a_plan_that_gives_nothing_is_refused(
         assert "invite" not in err
 
 
+@pytest.mark.slow
 def test_another_method_is_named_where_one_would_do(tmp_path: Path) -> None:
-    """Laplace noise for 27 queries at delta = 0, where a histogram needs less."""
-    wide = (COMPLETE, 'form = "random"\ncount = 240\nwidth = 3')
-    with pytest.raises(Refused, match='choose the method "mwem"'):
-        campaign(tmp_path, wide, ("epsilon = 2.0", "epsilon = 0.2"), method="laplace").plan  # noqa: B018
+    """Laplace noise for very many queries, where a game against them needs less."""
+    names = ", ".join(f'"x{k}"' for k in range(40))
+    more = (COMPLETE, f'form = "random"\ncount = 140000\nwidth = 3\n[[columns]]\ncolumn = [{names}]\nbit = true')
+    with pytest.raises(Refused, match='choose the method "dual-query"'):
+        campaign(tmp_path, more, ("records = 2000", "records = 200000"), ("epsilon = 2.0", "epsilon = 1.0"),
+                 method="laplace").plan  # noqa: B018
 
 
 @pytest.mark.filterwarnings("default")

@@ -27,7 +27,7 @@ __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 _SHOWN = 20  # answers on a page; the table has all
 _DRAWN = 12  # answers of a picture
 _LONGEST = 60  # letters of a query in a picture
-_HOPELESS = 0.25  # a predicted average error from which answers say little
+_DOUBTFUL = 0.125  # a predicted average error from which answers say little
 
 _NAMES = {
     "zcdp": "concentrated composition, the one that is promised", "theorem-3.4.2": "Theorem 3.4.2 (advanced "
@@ -190,8 +190,8 @@ def _warnings(plan: QueriesPlan) -> list[str]:
                      "choose it far smaller")
     if privacy.epsilon > 10:
         found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
-    if plan.prediction.average >= _HOPELESS:
-        found.append("the answers are predicted to say next to nothing: spend more, ask fewer queries, or find more "
+    if plan.prediction.average >= _DOUBTFUL:
+        found.append("the answers are predicted to say little: spend more, ask fewer queries, or find more "
                      "records")
     own = isinstance(plan.mechanism, DualQuery | Reweighted)
     if own and plan.config.rows.count not in (0, plan.rows):

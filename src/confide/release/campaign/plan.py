@@ -236,6 +236,6 @@ def _hopeless(plan: QueriesPlan) -> Refused:
                                                if each.mechanism is not None and each.average < HOPELESS]
     instead = f", or choose the method {' or '.join(able[:2])}" if able else ""
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
-                   f"about {plan.records:,} records would be off by 1/2 or more on average ({plan.prediction.basis}): "
-                   "answering 1/2 to everything is as good, and costs nothing",
+                   f"about {plan.records:,} records would be off by {HOPELESS:g} or more on average "
+                   f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
                    f"spend more, ask fewer queries, or ask about more records{instead}")
