@@ -26,7 +26,7 @@ CASES = [
     (Refused("over"), 3, "over", {"remedy": ""}),
     (BudgetExceeded("survey", "epsilon 2", "epsilon 0.5 of 1"), 3,
      "the privacy budget of survey does not admit epsilon 2: epsilon 0.5 of 1 is left "
-     "(spend less of it in this campaign, or invite other people; where a data set is full, they are another data_set)",
+     "(spend less of it in this campaign; where nothing is left, other people's records are another data_set)",
      {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
     (NotGuaranteed("truth", "the group is too small", "invite more"), 3,
      "truth is not guaranteed: the group is too small (invite more)", {"claim": "truth", "remedy": "invite more"}),

@@ -377,7 +377,7 @@ class Campaign:
         collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
             self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)
-        outcome = simulate(self.file, self.plan, collection, place, seed)
+        outcome = simulate(self.file, self.plan, collection, place, seed, progress)
         return outcome, self.file.kind.study(self.plan, collection, outcome)
 
     def settled(self, *, store: Store | None = None) -> Outcome:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -150,7 +151,7 @@ def settle(
         campaign: what to settle.
         store: where; default the installation's own.
         folder: where the pack goes; default `out/NAME` beside the campaign file.
-        progress: told how far the collection is.
+        progress: told how far the collection is, and then the run where it takes long.
 
     Raises:
         BudgetExceeded: the ledger does not admit it; no record was read.
@@ -261,21 +262,43 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
     store.check_debit(known.number, charge_of(file, plan))
     codec = file.kind.codec(plan)
     if codec is None:
-        data = _read(campaign.collect(progress, home=store.home))
-        outcome, withdrawals = plan.mechanism.run(data, Noise.secure()), known.withdrawals
+        data = _held(campaign, store, progress)
+        outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), known.withdrawals
         deposited = np.zeros(0, np.int64)
     else:
         with store.reports(known.number, codec) as taken:
             data = taken.data
             if isinstance(file.kind, ContractKind):
                 data = file.kind.answered(file.config, plan, file.folder, data, progress)
-            outcome, withdrawals = plan.mechanism.run(data, Noise.secure()), taken.withdrawals
+            outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), taken.withdrawals
             deposited = taken.deposited
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
     terms = file.kind.payouts(plan)
     return store.publish(known.number, withdrawals, public_files(file, plan, outcome), column_bytes(outcome.shares),
                          () if terms is None else amounts(terms, outcome.shares, deposited))
+
+
+def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:
+    """A custodian's rows, after the charge.
+
+    Raises:
+        InvalidInput: the table cannot be read any more, or is broken further down; says that the charge stays.
+    """
+    try:
+        return _read(campaign.collect(progress, home=store.home))
+    except InvalidInput as error:
+        stays = "the ledger was charged before any row was read; mend the table and run again, nothing more is charged"
+        raise InvalidInput(error.field, error.problem, f"{error.limit}; {stays}" if error.limit else stays) from None
+
+
+def _ran(plan: Plan, data: Any, noise: Noise, progress: Progress | None) -> Outcome | SimulatedOutcome:
+    """One run, told of as it goes on where the mechanism takes that."""
+    run = plan.mechanism.run
+    if progress is None or "progress" not in signature(run).parameters:
+        return run(data, noise)
+    more: dict[str, Any] = {"progress": progress}
+    return run(data, noise, **more)
 
 
 def _read(collection: Collection) -> Any:
@@ -330,11 +353,13 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
     return found
 
 
-def simulate(file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int) -> SimulatedOutcome:
+def simulate(
+    file: CampaignFile, plan: Plan, collection: Collection, folder: Path, seed: int, progress: Progress | None = None
+) -> SimulatedOutcome:
     """The same run with simulated noise: a study, for its owner's eyes. It replaces an earlier study, nothing else."""
     check_place(folder)
     earlier_study(folder)
-    outcome = plan.mechanism.run(_read(collection), Noise.simulated(seed))
+    outcome = _ran(plan, _read(collection), Noise.simulated(seed), progress)
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "a study is made with simulated noise")
     tables = file.kind.tables(plan, outcome)

@@ -49,7 +49,7 @@ def _finish(chart: Any, alt: str, title: str) -> Picture:
 
 
 def intervals(
-    rows: Sequence[tuple[str, str, float, float, float]], *, title: str, axis: str, alt: str
+    rows: Sequence[tuple[str, str, float, float, float]], *, title: str, axis: str, alt: str, log: bool = False
 ) -> list[Picture]:
     """Dots with error bars.
 
@@ -58,6 +58,7 @@ def intervals(
         title: of the chart.
         axis: name and unit of the values.
         alt: what it shows, in words.
+        log: logarithmic axis, of values above 0.
 
     Returns:
         One picture; without the extra `[plots]` it has words only, so that a page can say what is missing.
@@ -73,7 +74,8 @@ def intervals(
     base = alt_.Chart(data).encode(
         y=alt_.Y("label:N", title=None, sort=None), yOffset=alt_.YOffset("series:N", sort=series)
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt_.X("low:Q", title=axis), x2="high:Q", color=color)
+    low = alt_.X("low:Q", title=axis, scale=alt_.Scale(type="log")) if log else alt_.X("low:Q", title=axis)
+    bars = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=color)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=color)
     chart = (bars + dots).properties(width=_WIDTH, height=alt_.Step(max(18, 42 // len(series))))
     return [_finish(chart, alt, title)]

@@ -1,5 +1,5 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`, `participant` and
-`channel`.
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`, `participant`,
+`afterwards` and `channel`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from confide.cli import operator, participant
+from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
 from confide.cli.options import (
     AsJson,
@@ -110,18 +110,22 @@ def init(
 
 
 @app.command()
-def plan(campaign: CampaignPath, as_json: AsJson = False) -> None:
-    """Show what a campaign would give, before any data is read."""
+def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False) -> None:
+    """Show what a campaign would give, before any data is read, and what is left of the budget."""
     from confide.cli import output
+    from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
 
     it = load(campaign)
+    it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
+    left = budget(it, store)
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
-                                guarantees=_guarantees(it.plan.guarantees), offer=output.sections(it.plan.offer())))
+                                guarantees=_guarantees(it.plan.guarantees), budget=left,
+                                offer=output.sections(it.plan.offer())))
         return
     show_title(it.file.title)
-    show([*it.plan.sections(), *it.plan.offer()])
+    show([*it.plan.sections(), budget_section(left), *it.plan.offer()])
 
 
 @app.command()
@@ -231,13 +235,13 @@ def run(
         write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
-                               files=places(folder), guarantees=_guarantees(guarantees),
+                               files=places(folder, shares=not it.held), guarantees=_guarantees(guarantees),
                                sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)
     if not fresh:
         print("settled before: this is the stored outcome; nothing was spent")
-    show([*result, where(folder, study=not safe)])
+    show([*result, where(folder, study=not safe, shares=not it.held)])
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
 
 
@@ -340,6 +344,6 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (channel, operator.campaigns, operator.ledger, operator.payouts, operator.verify, operator.withdraw,
-             participant.contracts, participant.rehearse, participant.submit):
+for verb in (afterwards.answer, afterwards.rows, channel, operator.campaigns, operator.ledger, operator.payouts,
+             operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit):
     app.command()(verb)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 
 from confide.contract.errors import ConfideError
+from confide.contract.words import printable
 
 __all__ = ["guarded"]
 
@@ -25,7 +28,8 @@ _USAGE: type[Any] = next(each for each in typer.BadParameter.__mro__ if each.__n
 def guarded(app: Callable[..., Any]) -> int:
     """Run a typer application and return its exit code."""
     try:
-        result = app(standalone_mode=False)
+        with _plain_warnings():
+            result = app(standalone_mode=False)
         sys.stdout.flush()
     except ConfideError as error:
         print(f"confide: {error}", file=sys.stderr)  # one printable line
@@ -56,6 +60,21 @@ def guarded(app: Callable[..., Any]) -> int:
             )
         return 1
     return result if isinstance(result, int) else 0
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Our own warnings, which are built from public facts alone, as one line each; those of others are for developers:
+    their messages may quote values.
+    """
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if category is UserWarning or os.environ.get("CONFIDE_DEBUG"):
+            print(f"confide: warning: {printable(str(message))}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
 
 
 def _reader_left() -> int:

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AuditOutput", "ChannelOutput", "CheckOutput", "ContractsOutput", "KindsOutput", "OfferOutput", "Output",
-           "PlanOutput", "RehearseOutput", "Rejected", "ReproduceOutput", "RunOutput", "ShareOutput", "StudiesOutput",
-           "SubmitOutput", "schema"]
+__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput",
+           "ContractsOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "RehearseOutput", "Rejected",
+           "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput", "schema"]
 
 
 class _Model(BaseModel):
@@ -56,12 +56,25 @@ class _Campaign(_Model):
     title: str
 
 
+class BudgetModel(_Model):
+    """What is left of the data set's budget."""
+
+    data_set: str
+    asks: str = Field(description="what this campaign asks for")
+    left: str = Field(description="what is left, in words")
+    source: Literal["ledger", "file"] = Field(description="whose word that is: the ledger's, where earlier campaigns "
+                                              "were charged, or the campaign file's own [budget]")
+    store: str | None = Field(description="the ledger's database, without its password; null where it is the file")
+    says: str | None = Field(description="where a custodian holds the data, what the ledger would say to a run")
+
+
 class PlanOutput(_Campaign):
     """`confide plan --json`."""
 
     command: Literal["plan"] = "plan"
     plan: dict[str, Any] = Field(description="the planned numbers, by the kind's own names")
     guarantees: list[dict[str, Any]]
+    budget: BudgetModel
     offer: list[SectionModel]
 
 
@@ -225,6 +238,34 @@ class VerifyOutput(_Model):
     findings: list[FindingModel]
 
 
+class RowsOutput(_Model):
+    """`confide rows --json`: made from a public pack, at no cost."""
+
+    command: Literal["rows"] = "rows"
+    pack: str
+    title: str
+    out: str = Field(description="the file that was written")
+    rows: int
+    columns: list[str]
+
+
+class AnswerModel(_Model):
+    """An answer of a release to another query."""
+
+    query: str
+    answer: float = Field(description="share of the records; nothing is promised of its error")
+
+
+class AnswerOutput(_Model):
+    """`confide answer --json`: made from a public pack, at no cost."""
+
+    command: Literal["answer"] = "answer"
+    pack: str
+    title: str
+    out: str | None = Field(description="the file that was written, where --out asked for it")
+    answers: list[AnswerModel]
+
+
 class WithdrawOutput(_Campaign):
     """`confide withdraw --json`."""
 
@@ -300,7 +341,7 @@ class ChannelOutput(_Model):
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
           | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | CampaignsOutput
-          | LedgerOutput | VerifyOutput | WithdrawOutput | PayoutsOutput | ChannelOutput)
+          | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

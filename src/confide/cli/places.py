@@ -21,21 +21,21 @@ _HOLDS = {
 }
 
 
-def _found(folder: Path) -> dict[str, tuple[str, bool]]:
+def _found(folder: Path, shares: bool) -> dict[str, tuple[str, bool]]:
     tables = {path.name: ("the result as a table, in natural units", True) for path in sorted(folder.glob("*.csv"))}
     tables |= {path.name: ("the rows of the result, for programs", True) for path in sorted(folder.glob("*.parquet"))}
-    held = {name: entry for name, entry in _HOLDS.items() if (folder / name).exists()}
+    held = {name: entry for name, entry in _HOLDS.items() if (folder / name).exists() and (shares or name != "shares")}
     return {REPORT: _HOLDS[REPORT], **tables, **held}
 
 
-def places(folder: Path) -> dict[str, str]:
-    """Name -> path of what lies in an outcome's folder."""
-    return {name: str(folder / name) for name in _found(folder)}
+def places(folder: Path, *, shares: bool) -> dict[str, str]:
+    """Name -> path of what lies in an outcome's folder; `shares` says whether participants have any."""
+    return {name: str(folder / name) for name in _found(folder, shares)}
 
 
-def where(folder: Path, *, study: bool) -> Section:
+def where(folder: Path, *, study: bool, shares: bool) -> Section:
     """What lies in an outcome's folder, and who may read it."""
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
-                 for name, (holds, public) in _found(folder).items())
+                 for name, (holds, public) in _found(folder, shares).items())
     table = Table(columns=("file", "what it holds", "for"), rows=rows)
     return Section(title="Files of the outcome", study=study, blocks=(table,))

@@ -103,8 +103,7 @@ class BudgetExceeded(Refused):
         self.remaining = remaining
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
-            "spend less of it in this campaign, or invite other people; where a data set is full, they are another "
-            "data_set",
+            "spend less of it in this campaign; where nothing is left, other people's records are another data_set",
         )
 
 

@@ -44,9 +44,11 @@ class BinnedColumn(_Table):
     """A number with public bounds, told by the bin that it lies in."""
 
     column: str = Field(min_length=1)
-    lower: float = Field(allow_inf_nan=False)
-    upper: float = Field(allow_inf_nan=False)
-    bins: int = Field(ge=1, le=1 << 16, description="of equal width")
+    lower: float | None = Field(default=None, allow_inf_nan=False)
+    upper: float | None = Field(default=None, allow_inf_nan=False)
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="of equal width, from lower to upper")
+    edges: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=(1 << 16) + 1, description=(
+        "of bins of any widths, ascending; instead of lower, upper and bins"))
     whole: bool = Field(default=False, description="values are whole numbers")
     out_of_bounds: Literal["reject", "clip"] = Field(
         default="reject", description="a value outside makes the record the null one, or moves to the bound")
@@ -54,7 +56,7 @@ class BinnedColumn(_Table):
 
     def roles(self) -> tuple[Binned, ...]:
         """The column's public role."""
-        return (Binned(**self.model_dump()),)
+        return (Binned(**self.model_dump(exclude_none=True)),)
 
 
 class LevelsColumn(_Table):
@@ -99,6 +101,26 @@ class RandomQueries(_Table):
         return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
 
 
+class ParityQueries(_Table):
+    """`[workload]` with form = "parities": whether an even number of some attributes hold, of all sets of up to `width`
+    attributes, or of so many random ones of that width.
+    """
+
+    form: Literal["parities"]
+    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together; of all, at most")
+    count: int | None = Field(default=None, ge=1, le=MOST_QUERIES,
+                              description="so many at random; left out, all of up to `width` columns")
+    seed: Seed | None = Field(default=None, description="of random ones; default 0")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        if self.count is not None:
+            return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
+        if self.seed is not None:
+            raise InvalidInput("workload.seed", "draws nothing", "belongs to a count of random parities")
+        return Workload.complete(schema, width=self.width, kind="parities")
+
+
 class CompleteQueries(_Table):
     """`[workload]` with form = "complete": every combination of values of every `width` columns."""
 
@@ -117,19 +139,22 @@ class ListedQueries(_Table):
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(
         min_length=1, max_length=MOST_QUERIES,
-        description="literals that hold together; negated 'sex != male', 'age not in [20, 25)', 'not smoker'")
+        description="literals that hold together; negated 'sex != male', 'age not in [20, 25)', 'not smoker'; "
+                    "several values 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
+        known: set[str] = set()
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
             if not query:
                 raise InvalidInput(where, "has no literal", "must ask for at least one")
-            for literal in query:
+            for literal in (each for each in query if each not in known):
                 try:
-                    schema.literal(literal)
+                    Workload.conjunctions([[literal]], attributes=schema)
                 except InvalidInput as error:
                     raise InvalidInput(where, error.problem, error.limit) from None
+                known.add(literal)
         return Workload.conjunctions(self.queries, attributes=schema)
 
 
@@ -193,7 +218,8 @@ class MWEMTable(_Table):
     """`[method]` with name = "mwem": a histogram over all records that can be, for few attributes."""
 
     name: Literal["mwem"]
-    rounds: int = Field(default=40, ge=1, le=10_000, description="T, queries that are named and measured")
+    rounds: int | None = Field(default=None, ge=1, le=10_000, description=(
+        "T, queries that are named and measured; left out, it follows from n, the budget and the queries"))
 
 
 class PlainTable(_Table):
@@ -216,7 +242,7 @@ class QueriesConfig(_Table):
 
     data: Data
     columns: tuple[BinnedColumn | LevelsColumn | BitColumn, ...] = Field(min_length=1)
-    workload: Annotated[RandomQueries | CompleteQueries | ListedQueries, Field(discriminator="form")]
+    workload: Annotated[RandomQueries | CompleteQueries | ParityQueries | ListedQueries, Field(discriminator="form")]
     privacy: PrivacyTable
     method: Annotated[Method, Field(discriminator="name")] = Recommended()
     rows: RowsTable = RowsTable()

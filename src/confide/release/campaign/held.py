@@ -1,4 +1,9 @@
-"""The custodian's table: opened and checked for its columns before the charge, read by the run after it."""
+"""The custodian's table: opened and checked for its columns before the charge, read by the run after it.
+
+No value of a row decides whether there is a charge, or whether a run goes on: a row that cannot be used counts as the
+null record. What can stop a run is a file that is missing, is damaged, or has other columns: these are public, or told
+to the custodian alone, and after the charge they leave it as it is.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +41,8 @@ class HeldTable:
     rejected: dict[str, str] = field(default_factory=dict, repr=False)
 
     def check(self) -> None:
-        """Raise now if a column is missing or of a type that cannot hold its role. Looks at types, not at values.
+        """Raise now if a column is missing or of a type that cannot hold its role. A first row is read for its types;
+        its values change nothing.
 
         Raises:
             InvalidInput: names the column.

@@ -20,6 +20,7 @@ from confide.release.campaign.audit import audit_plan
 from confide.release.campaign.config import QueriesConfig
 from confide.release.campaign.held import HeldTable
 from confide.release.campaign.plan import QueriesPlan, plan_of
+from confide.release.campaign.post_processing import more_answers, more_rows
 from confide.release.campaign.results import AnyOutcome, bars, released_answers, synthetic_rows
 from confide.release.campaign.study import study_sections
 from confide.release.campaign.types import TYPES
@@ -118,6 +119,14 @@ class QueriesKind:
 
     def study(self, plan: QueriesPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
+
+    def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
+        """So many synthetic rows of what was released, without a look at the data."""
+        return more_rows(_as_settled(plan, outcome), outcome, count)
+
+    def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
+        """Answers to other queries from what was released, without a look at the data."""
+        return more_answers(_as_settled(plan, outcome), outcome, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_plan(plan, seed, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.config import (
@@ -23,11 +23,17 @@ from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["build"]
+__all__ = ["build", "declined"]
 
 T = TypeVar("T")
 
+_PLACES = ("privacy.", "method.", "columns", "workload", "data.", "rows.")
+
 _ROWLESS = ("gaussian", "laplace", "product")
+
+_BUDGET = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "rho": "privacy.epsilon", "rho_mea":
+           "privacy.epsilon", "rho_sel": "privacy.epsilon", "marginal_rho": "privacy.epsilon"}
+"""What a mechanism calls its budget -> the key of the file that it follows from."""
 
 
 def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanism:
@@ -35,7 +41,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
 
     Raises:
         InvalidInput: an option that is out of range, or does not go with others; names the key.
-        Refused: no setting stays within the budget, or the universe is too large; says what would do.
+        Refused: no setting stays within the budget, the method is not for such a one, or the universe is too large;
+            names the key, and says what would do.
     """
     method, privacy = config.method, config.privacy
     n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
@@ -43,8 +50,8 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
         raise InvalidInput("rows.count", f"the method {method.name!r} gives answers alone, and no rows",
                            'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')
     if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
-        raise InvalidInput("privacy.delta", f"is 0, and the method {method.name!r} adds Gaussian noise",
-                           'must be above 0, or choose the method "laplace", "mwem" or "dual-query"')
+        raise Refused(f"privacy.delta: is 0, and the method {method.name!r} adds Gaussian noise",
+                      'make it positive, far below 1/records, or choose the method "laplace", "mwem" or "dual-query"')
     match method:
         case MarginalFitTable():
             options = method.model_dump(exclude={"name"}, exclude_none=True)
@@ -61,7 +68,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
             return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
                                                    schema=schema))
         case PlainTable():
-            return _plain(method.name, n, schema, workload, epsilon, delta)
+            return _placed(lambda: _plain(method.name, n, schema, workload, epsilon, delta))
     raise InvalidInput("method.name", f"{method.name!r} is no method of its own")
 
 
@@ -71,16 +78,31 @@ def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float
     if name == "gaussian":
         return gaussian_noise(schema, n, workload, epsilon, delta)
     if delta:
-        raise InvalidInput("privacy.delta", f"{delta:g} is spent for nothing by the method 'laplace'",
-                           'must be 0, or choose the method "gaussian"')
+        raise Refused(f"privacy.delta: {delta:g} is spent for nothing by the method 'laplace'",
+                      'make it 0, or choose the method "gaussian"')
     return NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
 
 
 def _placed(make: Callable[[], T]) -> T:
-    """Whatever is wrong with an option, by its key in the file."""
+    """Whatever is wrong with an option, by its key in the file; what a budget cannot pay for is declined."""
     try:
         return make()
+    except Refused as error:
+        raise declined(error) from None
     except InvalidInput as error:
-        place = {"n": "data.records", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
-                 "workload": "workload", "schema": "columns"}.get(error.field, f"method.{error.field}")
+        if error.field in _BUDGET:
+            raise Refused(f"{_BUDGET[error.field]}: {error.problem}",
+                          error.limit or "spend more, or choose another method") from None
+        place = {"n": "data.records", "workload": "workload", "schema": "columns"}.get(
+            error.field, f"method.{error.field}")
         raise InvalidInput(place, error.problem, error.limit) from None
+
+
+def declined(error: Refused) -> Refused:
+    """The same refusal, by the key of the file that it is about: rounds, budget, queries, or else the columns."""
+    if error.reason.startswith(_PLACES):
+        return error
+    marks = {"single round": "method.rounds", "epsilon": "privacy.epsilon", "rho_": "privacy.epsilon",
+             "the workload": "workload"}
+    place = next((key for mark, key in marks.items() if mark in error.reason), "columns")
+    return Refused(f"{place}: {error.reason}", error.remedy)

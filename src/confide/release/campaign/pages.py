@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.charts import intervals
+from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.words import number
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
-from confide.release.campaign.results import AnyOutcome, bars, released_answers
+from confide.release.campaign.results import AnyOutcome, Bars, bars, released_answers
+from confide.release.certificate import TRIVIAL
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
@@ -23,7 +25,9 @@ from confide.release.schema import Schema
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
 _SHOWN = 20  # answers on a page; the table has all
-_HOPELESS = 0.25  # a predicted average error from which answers say little
+_DRAWN = 12  # answers of a picture
+_LONGEST = 60  # letters of a query in a picture
+_DOUBTFUL = 0.125  # a predicted average error from which answers say little
 
 _NAMES = {
     "zcdp": "concentrated composition, the one that is promised", "theorem-3.4.2": "Theorem 3.4.2 (advanced "
@@ -115,8 +119,13 @@ def _spend_section(plan: QueriesPlan) -> Section:
     spends = Table(columns=("what is spent on", "rho", "share"),
                    rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
                    note="In concentrated differential privacy, where costs add up; all of it is charged before the "
-                        "table is read.")
-    return Section(title="What it spends", blocks=(epsilons, spends))
+                        "run reads the table.")
+    order = Text((
+        "The order of a run: the table is opened, and its columns and their types are looked at, which are public; the "
+        "ledger is charged; all rows are read. A row that cannot be used counts as the null record and stops nothing. "
+        "That a table is missing or damaged, the custodian alone is told: a charge that was made stays, nothing is "
+        "published, and the run can be repeated under it.",))
+    return Section(title="What it spends", blocks=(epsilons, spends, order))
 
 
 def _error_section(plan: QueriesPlan) -> Section:
@@ -135,7 +144,35 @@ def _error_section(plan: QueriesPlan) -> Section:
     steps = Table(columns=("epsilon", "method", "predicted error, average", "of the worst answer"),
                   rows=others, note=f"With delta = {plan.config.privacy.delta:g}; the method as the file would choose "
                                     "it there.")
-    return Section(title="Errors to expect", blocks=(methods, steps))
+    return Section(title="Errors to expect", blocks=(methods, *_error_pictures(plan), steps))
+
+
+def _error_pictures(plan: QueriesPlan) -> list[Picture]:
+    """Each method's predicted errors, on a logarithmic axis; nothing where one method alone has any."""
+    rows = [(each.method, "from the average to the worst answer", each.average, each.average, each.largest)
+            for each in plan.others if each.mechanism is not None and each.average > 0 and math.isfinite(each.largest)]
+    if len(rows) < 2:
+        return []
+    told = ", ".join(f"{name} {average:.2g} to {largest:.2g}" for name, _, average, _, largest in rows)
+    return intervals(rows, title="Predicted error of an answer", axis="share of the records", log=True,
+                     alt=f"The predicted error of each method, from the average to the worst answer: {told}.")
+
+
+def _answer_pictures(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
+    """The largest answers with their bars."""
+    values, reaches = found[largest], np.nan_to_num(held.each[largest])
+    rows = [(_cut(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
+             min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
+    some = int(np.isfinite(held.each[largest]).sum())
+    covers = f"bars cover {held.covers}" if some == len(rows) else f"{some} of them have a bar"
+    return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
+                     alt=f"The {len(rows)} largest answers, {values.min():.3g} to {values.max():.3g} of the records; "
+                         f"{covers}.")
+
+
+def _cut(text: str, place: int) -> str:
+    """A label of its own: two that are cut to the same letters would be one line."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({place})"
 
 
 def _known(value: float) -> float | None:
@@ -147,14 +184,14 @@ def _figure(value: float) -> str:
 
 
 def _warnings(plan: QueriesPlan) -> list[str]:
-    found, privacy = [], plan.config.privacy
+    found, privacy = list(plan.doubts), plan.config.privacy
     if privacy.delta >= 1.0 / plan.records:
         found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
                      "choose it far smaller")
     if privacy.epsilon > 10:
         found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
-    if plan.prediction.average >= _HOPELESS:
-        found.append("the answers are predicted to say next to nothing: spend more, ask fewer queries, or find more "
+    if plan.prediction.average >= _DOUBTFUL:
+        found.append("the answers are predicted to say little: spend more, ask fewer queries, or find more "
                      "records")
     own = isinstance(plan.mechanism, DualQuery | Reweighted)
     if own and plan.config.rows.count not in (0, plan.rows):
@@ -167,8 +204,10 @@ def null_record(schema: Schema) -> str:
     """The public record that stands for a missing one, in words."""
     names = []
     for place, column in enumerate(schema.columns[:4]):
-        attribute = int(schema.cell_attributes[place][0])
-        names.append(schema.negated[attribute] if isinstance(column, Bit) else schema.names[attribute])
+        if isinstance(column, Bit):  # its cell 0 is no attribute
+            names.append(schema.negated[int(schema.starts[place])])
+        else:
+            names.append(schema.names[int(schema.cell_attributes[place][0])])
     return ", ".join(names) + (", ..." if len(schema.columns) > 4 else "")
 
 
@@ -208,16 +247,22 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
     known = np.isfinite(held.each)
     shown = range(min(_SHOWN, len(found)))
+    largest = np.argsort(-found, kind="stable")[:_DRAWN]
     first = plan.workload.words(plan.schema, _SHOWN)
     note = (f"The first {len(shown)} of {len(found):,} answers: shares of the {plan.records:,} records. "
             if len(found) > _SHOWN else f"Shares of the {plan.records:,} records. ")
     if held.covers and known.any():
         note += f"{int(known.sum()):,} of {len(found):,} have a bar: it covers {held.covers}. "
+        if held.single and known.sum() > 1:
+            note += "Of so many bars some are expected to fail: what holds for all of them at once is said below. "
+    some = math.isfinite(held.together) and held.together < TRIVIAL
     if not known.all():
-        note += f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved. "
+        note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
+                 f"{' but what is said of all answers' if some else ''}. ")
     note += "Answers are about these records alone: what they say of other people is another matter."
-    said = [f"Every answer is within {held.together:.4g} of the truth ({held.together_covers})."
-            if math.isfinite(held.together) and held.together < 0.5 else
+    said = [f"Every answer is within {held.together:.4g} of the truth: this covers {held.together_covers}." if some else
+            "Of all answers at once nothing useful is proved at these sizes: the bound of their noise together is "
+            f"{held.together:.2g}." if held.single else
             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
             "measured runs on other data, not proved."]
     said.extend(_fit_notes(outcome))
@@ -233,6 +278,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         Section(title="Released answers", blocks=(
             Table(columns=("query", "answer", "+-"), rows=tuple(
                 (first[j], float(found[j]), float(held.each[j]) if known[j] else None) for j in shown), note=note),
+            *_answer_pictures(plan.workload.some(largest).words(plan.schema), found, held, largest),
             Text(tuple(said)))),
         Section(title="What is promised, and to whom", blocks=(Text((
             f"Made by: {describe(plan)}.", *losses,
@@ -250,6 +296,8 @@ def _fit_notes(outcome: AnyOutcome) -> list[str]:
             found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few "
                          "records were bent far to fit few measurements, and answers that were not measured may be "
                          "worse for it.")
+        case ReweightedCertificate() if not certificate.fitted:
+            found.append("Warning: no weights were found that fit the measurements: they are even.")
         case MWEMCertificate():
             found.append(f"The measured answers are within {certificate.measured:.4g} of the truth, all at once, with "
                          f"{1 - certificate.failure:.0%}.")

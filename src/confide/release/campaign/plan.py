@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from confide.contract.errors import ConfideError
+from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Accuracy, Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.presentation import Section
@@ -16,11 +17,11 @@ from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.release.campaign.config import QueriesConfig, Recommended
-from confide.release.campaign.methods import build
+from confide.release.campaign.methods import build, declined
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.predicted import Prediction, predict
+from confide.release.predicted import HOPELESS, Prediction, predict
 from confide.release.recommendation import Recommendation, candidates, recommend
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
@@ -42,6 +43,7 @@ class QueriesPlan:
         workload: the queries.
         mechanism: what will run.
         advice: where the file left the choice of the method; None where it names one.
+        doubts: what is doubtful about the file, in words.
     """
 
     config: QueriesConfig
@@ -49,6 +51,7 @@ class QueriesPlan:
     workload: Workload
     mechanism: Mechanism
     advice: Recommendation | None
+    doubts: tuple[str, ...] = ()
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -178,7 +181,7 @@ class QueriesPlan:
         accuracy = self.accuracy
         return {
             "method": self.method, "mechanism": type(self.mechanism).__name__,
-            "reasons": [] if self.advice is None else list(self.advice.reasons),
+            "reasons": [] if self.advice is None else list(self.advice.reasons), "doubts": list(self.doubts),
             "records": self.records, "columns": len(self.schema.columns), "attributes": self.schema.attributes,
             "queries": len(self.workload), "rounds": self.rounds, "rows": self.rows,
             "epsilons": self.epsilons, "rho": Accountant(self.events).rho(),
@@ -201,13 +204,38 @@ def plan_of(config: QueriesConfig) -> QueriesPlan:
 
     Raises:
         InvalidInput: what the file asks for makes no sense; names the key.
-        Refused: no setting stays within the budget; says what would do.
+        Refused: no setting stays within the budget, or what it pays for says nothing; names the key, and says what
+            would do.
     """
-    schema = config.public_columns()
-    workload = config.queries(schema)
-    if not isinstance(config.method, Recommended):
-        return QueriesPlan(config=config, schema=schema, workload=workload, advice=None,
-                           mechanism=build(config, schema, workload))
-    advice = recommend(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
-                       rows=bool(config.rows.count))
-    return QueriesPlan(config=config, schema=schema, workload=workload, mechanism=advice.mechanism, advice=advice)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        schema = config.public_columns()
+        workload = config.queries(schema)
+        advice = _advice(config, schema, workload) if isinstance(config.method, Recommended) else None
+        mechanism = build(config, schema, workload) if advice is None else advice.mechanism
+    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, UserWarning))
+    plan = QueriesPlan(config=config, schema=schema, workload=workload, mechanism=mechanism, advice=advice,
+                       doubts=tuple(doubts))
+    if plan.prediction.hopeless:
+        raise _hopeless(plan)
+    return plan
+
+
+def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> Recommendation:
+    try:
+        return recommend(schema, config.data.records, workload, config.privacy.spendable, config.privacy.delta,
+                         rows=bool(config.rows.count))
+    except Refused as error:
+        raise declined(error) from None
+
+
+def _hopeless(plan: QueriesPlan) -> Refused:
+    """Answering 1/2 to everything costs no privacy, and is as good."""
+    whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
+    able = [] if plan.advice is not None else [f'"{each.method}"' for each in plan.others
+                                               if each.mechanism is not None and each.average < HOPELESS]
+    instead = f", or choose the method {' or '.join(able[:2])}" if able else ""
+    return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
+                   f"about {plan.records:,} records would be off by {HOPELESS:g} or more on average "
+                   f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
+                   f"spend more, ask fewer queries, or ask about more records{instead}")

@@ -32,6 +32,7 @@ B = TypeVar("B", bound=Billboard)
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 LEVEL = 0.95
+"""With which probability a bar of a result covers what it says."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +42,14 @@ class Bars:
     Args:
         each: (k,) of each answer, as a fraction of the records; NaN where nothing is known of it.
         covers: what a bar covers, and with which probability; empty where there is none.
-        together: of all answers at once; infinite where nothing says so.
+        single: whether each bar holds by itself with that probability, and not all of them at once.
+        together: of all answers at once, a union over them; infinite where nothing says so.
         together_covers: the same of that one.
     """
 
     each: NDArray[np.float64]
     covers: str
+    single: bool
     together: float
     together_covers: str
 
@@ -57,22 +60,26 @@ def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.floa
     return np.clip(np.asarray(board.answers(workload), dtype=np.float64), 0.0, 1.0)
 
 
-def bars(mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload) -> Bars:
+def bars(
+    mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
+    failure: float = 1 - LEVEL,
+) -> Bars:
     """The error bars that hold, from public facts and the billboard.
 
     Args:
         mechanism: that ran.
         board: its billboard.
-        certificate: its certificate.
+        certificate: its certificate, which has a failure probability of its own.
         workload: the queries.
+        failure: with which probability a bar that is computed here may be too short, in (0, 1).
     """
-    k = len(workload)
+    k, level = len(workload), f"{1 - failure:.10g}" if failure < 0.005 else f"{1 - failure:.0%}"
     each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
     match mechanism, certificate:
         case NoisyAnswers(), _:
-            each = np.full(k, _noise_bar(mechanism))
-            covers = f"the noise of that answer, with {LEVEL:.0%}"
-            together, said = mechanism.error(1 - LEVEL), f"the noise of all answers at once, with {LEVEL:.0%}"
+            each = np.full(k, _noise_bar(mechanism, failure))
+            covers = f"the noise of that answer alone, with {level}"
+            together, said = mechanism.error(failure), f"the noise of all answers at once, with {level}"
         case DualQuery(), AnswersCertificate() if not certificate.vacuous:
             together = certificate.bound
             said = f"all answers at once, with {1 - certificate.beta:.0%}"
@@ -81,24 +88,28 @@ def bars(mechanism: Mechanism, board: Billboard, certificate: Certificate | None
             covers = f"the measured answers at once, with {1 - certificate.measured_beta:.0%}"
             if not certificate.vacuous:
                 together, said = certificate.bound, f"all answers at once, with {1 - certificate.beta:.0%}"
-        case MarginalFit(), _:
-            found = _board(board, FittedMarginals).error_bars(workload, failure=1 - LEVEL)
+        case MarginalFit(), _ if workload.kind == "conjunctions":
+            found = _board(board, FittedMarginals).error_bars(workload, failure=failure)
             each = np.where(np.isfinite(found), found, np.nan)
-            covers = f"noise and fit of all answers that were measured, at once, with {LEVEL:.0%}"
+            covers = f"noise and fit of all answers that were measured, at once, with {level}"
         case MWEM(), MWEMCertificate():
             each[_board(board, MWEMBillboard).chosen] = certificate.measured
             covers = f"the measured answers at once, with {1 - certificate.failure:.0%}"
             if not certificate.vacuous:
                 together, said = certificate.everywhere, f"all answers at once, with {1 - certificate.failure:.0%}"
     each[each >= 1.0] = np.nan  # says nothing of a share
-    return Bars(each=each, covers=covers, together=together, together_covers=said)
+    if math.isinf(together) and not isinstance(mechanism, NoisyAnswers) and np.isfinite(each).all():
+        together, said = float(each.max()), covers  # the bars of all answers hold at once
+    return Bars(each=each, covers=covers, single=isinstance(mechanism, NoisyAnswers), together=together,
+                together_covers=said)
 
 
-def _noise_bar(it: NoisyAnswers) -> float:
+def _noise_bar(it: NoisyAnswers, failure: float) -> float:
+    """Of one answer by itself."""
     if it.law == "laplace":  # P[|noise| > x] <= 2 r^x / (1 + r) of the discrete law
         ratio = math.exp(-1 / it.scale)
-        return it.scale * math.log(2 / (1 + ratio) / (1 - LEVEL)) / it.n
-    return (it.sigma * -float(ndtri((1 - LEVEL) / 2)) + 0.5) / it.n  # counts are rounded
+        return it.scale * math.log(2 / (1 + ratio) / failure) / it.n
+    return (it.sigma * -float(ndtri(failure / 2)) + 0.5) / it.n  # counts are rounded
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:

@@ -1,0 +1,169 @@
+"""The verbs about a settled pack that cost nothing: more synthetic rows, and answers to other queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
+
+import typer
+
+from confide.cli.options import AsJson, emit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from confide.campaign.file import CampaignFile
+    from confide.contract.kinds import Plan
+    from confide.contract.outcome import PublicOutcome
+
+__all__ = ["answer", "rows"]
+
+_SHOWN = 20
+_UNREAD = {"tables", "report"}
+"""Checks of files that are not read here: all of it is made from the billboard."""
+
+Pack = Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack.")]
+Key = Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")]
+
+
+@runtime_checkable
+class _Release(Protocol):
+    """A kind whose billboards say more than what was asked."""
+
+    def more_rows(self, plan: Any, outcome: Any, count: int) -> pa.Table: ...
+
+    def more_answers(self, plan: Any, outcome: Any, queries: Sequence[str | Sequence[str]]) -> pa.Table: ...
+
+
+def rows(
+    pack: Pack,
+    count: Annotated[int, typer.Option("--count", metavar="N", help="How many rows.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new file: .parquet, or .csv.")],
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make synthetic rows from a settled release. Post-processing of what is public: it costs no privacy, reads no
+    data, and gives everybody the same rows. The pack is verified first.
+    """
+    from confide.cli import output
+
+    target = _target(out)
+    kind, file, plan, outcome = _verified(pack, key)
+    table = kind.more_rows(plan, outcome, count)
+    _write(target, table)
+    if as_json:
+        emit(output.RowsOutput(pack=str(pack), title=file.title, out=str(target), rows=table.num_rows,
+                               columns=table.column_names))
+        return
+    print(f"wrote {table.num_rows:,} rows to {target}; nothing was spent: they follow from what is public")
+
+
+def answer(
+    pack: Pack,
+    queries: Annotated[list[str], typer.Argument(
+        metavar="QUERIES", help="Each query in quotes, its literals between commas, such as 'job = none, not smoker'; "
+        "or a .toml file with queries = [['job = none', 'not smoker'], ...].")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write them to a new file: .csv, or "
+                                                                           ".parquet.")] = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer other queries from a settled release. Post-processing of what is public: it costs no privacy and reads no
+    data; nothing is promised of the errors. The pack is verified first.
+    """
+    from confide.cli import output
+    from confide.cli.render import show
+    from confide.contract.presentation import Section, Table
+
+    target, asked = None if out is None else _target(out), _asked(queries)
+    kind, file, plan, outcome = _verified(pack, key)
+    table = kind.more_answers(plan, outcome, asked)
+    found = list(zip(table["query"].to_pylist(), table["answer"].to_pylist(), strict=True))
+    if target is not None:
+        _write(target, table)
+    if as_json:
+        emit(output.AnswerOutput(pack=str(pack), title=file.title, out=None if target is None else str(target),
+                                 answers=[output.AnswerModel(query=query, answer=share) for query, share in found]))
+        return
+    note = "Shares of the records. They follow from what is public: nothing was spent, and nothing is promised of them."
+    first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""
+    show([Section(title="Answers of the release", blocks=(
+        Table(columns=("query", "answer"), rows=tuple(found[:_SHOWN]), note=first + note),))])
+    if target is not None:
+        print(f"\nwrote {target}")
+
+
+def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Plan, PublicOutcome]:
+    """A release that was checked to be what its operator signed.
+
+    Raises:
+        InvalidInput: no pack there.
+        Refused: it is broken, or holds what this version does not understand, or is no release of answers.
+    """
+    from confide.campaign import Campaign, verify
+    from confide.campaign.pack import CAMPAIGN
+    from confide.campaign.stored import public
+    from confide.contract import Refused
+
+    found = verify(pack, key=key)
+    doubts = [each for each in found.findings
+              if each.verdict == "broken" or (each.verdict == "not checked" and each.check not in _UNREAD)]
+    if doubts:
+        first = next((each for each in doubts if each.verdict == "broken"), doubts[0])
+        raise Refused(f"the pack {pack} is not used: {first.check} {'is' if first.verdict == 'broken' else 'was'} "
+                      f"{first.verdict}: {first.detail}", f"confide verify {pack} lists all checks")
+    campaign = Campaign.load(pack / CAMPAIGN)
+    file, plan = campaign.file, campaign.plan
+    if not isinstance(file.kind, _Release):
+        raise Refused(f"a campaign of the kind {file.kind.name!r} releases no answers or rows besides its result",
+                      "this is for the kind 'queries'")
+    return file.kind, file, plan, public(file, plan, pack)
+
+
+def _target(out: Path) -> Path:
+    from confide.contract import InvalidInput
+    from confide.contract.files import NOTE
+
+    if out.suffix not in (".parquet", ".csv"):
+        raise InvalidInput("out", f"{out} has another ending", "must be .parquet or .csv")
+    if any((folder / NOTE).exists() for folder in out.absolute().parents):
+        raise InvalidInput("out", f"{out} would lie in a pack, whose files are signed", "choose another folder")
+    if out.exists():
+        raise InvalidInput("out", f"{out} exists", "choose another file with --out")
+    return out
+
+
+def _write(target: Path, table: pa.Table) -> None:
+    from confide.campaign.folder import as_csv, as_parquet
+    from confide.contract.files import write_new
+
+    write_new("out", target, as_parquet(table) if target.suffix == ".parquet" else as_csv(table), private=False,
+              taken="choose another file with --out")
+
+
+def _asked(queries: list[str]) -> list[str | list[str]]:
+    """The queries, from a file or as they were typed."""
+    import tomllib
+
+    from confide.contract import InvalidInput
+    from confide.contract.files import read_bytes
+
+    if not any(each.endswith(".toml") for each in queries):
+        return list(queries)
+    if len(queries) > 1:
+        raise InvalidInput("queries", "a file stands beside other queries", "name one file, or queries in quotes")
+    path = Path(queries[0])
+    try:
+        document = tomllib.loads(read_bytes("queries", path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("queries", f"{path} is not TOML ({type(error).__name__})") from None
+    found: Any = document.get("queries")
+    fits = isinstance(found, list) and all(isinstance(each, list) and all(isinstance(literal, str) for literal in each)
+                                           for each in found)
+    if not fits or len(document) > 1:
+        raise InvalidInput("queries", f"{path} holds no list of queries alone",
+                           'must say queries = [["job = none", "not smoker"], ...]')
+    return list(found)

@@ -1,0 +1,65 @@
+"""What is left of the privacy budget: by the ledger where it knows the data set, else by the campaign file alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide.cli.options import store_if_any
+from confide.contract.errors import InvalidInput
+from confide.contract.presentation import Section, Table, Text
+
+if TYPE_CHECKING:
+    from confide.campaign import Campaign, Store
+    from confide.cli.output import BudgetModel
+
+__all__ = ["budget", "budget_section"]
+
+_FROM = {
+    "ledger": "the ledger: what earlier campaigns on this data set have left of it",
+    "file": "[budget] of the campaign file: no ledger here knows this data set",
+}
+
+
+def budget(campaign: Campaign, url: str | None) -> BudgetModel:
+    """What a campaign asks for, and what there is.
+
+    Args:
+        campaign: planned.
+        url: of the store whose ledger counts; default the installation's own. It need not be there yet.
+
+    Raises:
+        InvalidInput: no URL of a store, or one that cannot be used.
+    """
+    try:
+        with store_if_any(url) as (name, there):
+            return _budget(campaign, name, there)
+    except InvalidInput as error:
+        if error.field != "store" or not error.limit.endswith("makes one"):
+            raise
+    return _budget(campaign, "", None)  # the first run makes it
+
+
+def _budget(campaign: Campaign, name: str, store: Store | None) -> BudgetModel:
+    from confide.campaign.settlement import data_set_charge, ledger_says
+    from confide.cli.output import BudgetModel
+    from confide.privacy.filter import Filter, price
+
+    asked = data_set_charge(campaign.file, campaign.plan)
+    cost = price(asked.rule, asked.events, asked.delta)
+    standing = None if store is None else next(
+        (each for each in store.ledger(asked.account.name) if each.account == asked.account), None)
+    says = None if not campaign.held or standing is None else ledger_says(campaign.file, campaign.plan, store)[1]
+    return BudgetModel(
+        data_set=asked.account.name, asks=str(Filter(asked.budget, asked.rule, cost).spent),
+        left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
+        source="file" if standing is None else "ledger", store=None if standing is None else name, says=says)
+
+
+def budget_section(found: BudgetModel) -> Section:
+    """The same for a reader."""
+    rows = [("data set", found.data_set), ("this campaign asks for", found.asks), ("left", found.left),
+            ("according to", _FROM[found.source])]
+    if found.store is not None:
+        rows.append(("the ledger of", found.store))
+    said = () if found.says is None else (Text((found.says,)),)
+    return Section(title="Budget", blocks=(Table(columns=("what", "budget"), rows=tuple(rows)), *said))

@@ -1,0 +1,142 @@
+"""What else a settled release says: more synthetic rows, and answers to queries that were not asked.
+
+All of it follows from the billboard: post-processing, which costs no privacy and may be done by anybody, any number of
+times. Nothing is promised of the errors.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.privacy.noise.simulated import study_generator
+from confide.release.baselines import IndependentBillboard
+from confide.release.campaign.config import MOST_QUERIES, MOST_ROWS
+from confide.release.campaign.plan import QueriesPlan
+from confide.release.campaign.results import AnyOutcome, synthetic_rows
+from confide.release.marginal_fit import FittedMarginals
+from confide.release.mwem import MWEMBillboard
+from confide.release.schema import Schema
+from confide.release.synthetic import SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["more_answers", "more_rows"]
+
+
+def more_rows(plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
+    """So many synthetic rows in a public order: the same ones whoever asks.
+
+    Args:
+        plan: of the release.
+        outcome: what it published.
+        count: rows; of DualQuery's records no more than it has, and of reweighted ones all, with their weights.
+
+    Raises:
+        InvalidInput: a number out of range, or more records than there are.
+        Refused: the release is a list of answers, or of counts of single attributes, and no rows follow from it.
+    """
+    if whole("count", count, at_least=1) > MOST_ROWS:
+        raise InvalidInput("count", f"{count:,} rows are too many", f"must be at most {MOST_ROWS:,}")
+    board = outcome.billboard
+    table = synthetic_rows(board, plan.schema, count)
+    if table is None:
+        raise Refused(f"the method {plan.method!r} released answers alone, and no rows follow from them",
+                      'rows follow from a release by "marginal-fit", "mwem", "dual-query" or "reweighted"')
+    if isinstance(board, SyntheticRecords):
+        if count > len(board):
+            raise InvalidInput("count", f"{count:,} are more than the {len(board):,} records of the release",
+                               "more rows would only repeat them")
+        if not board.even and count < len(board):
+            raise InvalidInput("count", f"the records of this release have weights: {count:,} of them are no sample",
+                               f"must be all {len(board):,}")
+        if count < len(board):  # the first rounds' records are not like the others: take some of all, by a public seed
+            table = table.take(pa.array(np.sort(study_generator(0, "some rows").permutation(len(board))[:count])))
+    return table
+
+
+def more_answers(plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
+    """Answers of a release to other conjunctions of literals: a table of query and answer.
+
+    Args:
+        plan: of the release.
+        outcome: what it published.
+        queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
+            commas or "and".
+
+    Raises:
+        InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.
+        Refused: the release is a list of answers, and holds no others.
+    """
+    board: Any = outcome.billboard
+    if not isinstance(board, FittedMarginals | SyntheticRecords | MWEMBillboard | IndependentBillboard):
+        raise Refused(f"the method {plan.method!r} released the answers to its own queries alone",
+                      'others follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or "product"')
+    if not 0 < len(queries) <= MOST_QUERIES:
+        raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
+    asked = [_one(plan, _split(plan.schema, each) if isinstance(each, str) else each, number)
+             for number, each in enumerate(queries, 1)]
+    # One by one they are canonical, and none is dropped because it stands twice.
+    width = max(each.width for each in asked)
+    index = np.full((len(asked), width), -1, np.int32)
+    bits = np.ones((len(asked), width), np.bool_)
+    for place, each in enumerate(asked):
+        index[place, : each.width], bits[place, : each.width] = each.index[0], each.bits[0]
+    rows = np.concatenate([index, bits], axis=1)
+    different, where = np.unique(rows, axis=0, return_inverse=True)
+    found = Workload(kind="conjunctions", attributes=plan.schema.attributes,
+                     index=different[:, :width].astype(np.int32), bits=different[:, width:].astype(np.bool_))
+    answers = np.clip(np.asarray(board.answers(found), dtype=np.float64), 0.0, 1.0)
+    words = found.words(plan.schema)
+    places = where.reshape(-1).tolist()
+    return pa.table({"query": [words[place] for place in places], "answer": answers[places]})
+
+
+def _split(schema: Schema, text: str) -> list[str]:
+    """The literals of a text. Names of bins and levels may hold commas: the longest known one is meant."""
+    pieces, found, start = re.split(r"(\s*,\s*|\s+and\s+)", text.strip()), list[str](), 0
+    while start < len(pieces):
+        ends = range(len(pieces), start, -2)
+        end = next((end for end in ends if _known(schema, "".join(pieces[start:end]))), None)
+        if end is None:  # up to where its brackets close: the reader is told that this is unknown
+            end = next((end for end in reversed(ends) if _closed("".join(pieces[start:end]))), len(pieces))
+        found.append("".join(pieces[start:end]))
+        start = end + 1
+    return [each for each in found if each] if any(found) else []
+
+
+def _known(schema: Schema, text: str) -> bool:
+    try:
+        Workload.conjunctions([[text]], attributes=schema)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _closed(text: str) -> bool:
+    return sum(map(text.count, "[{")) <= sum(map(text.count, ")]}"))
+
+
+def _one(plan: QueriesPlan, literals: Sequence[str], number: int) -> Workload:
+    """One query.
+
+    Raises:
+        InvalidInput: by its number, whatever is wrong with it.
+    """
+    where = f"queries[{number}]"
+    if not literals:
+        raise InvalidInput(where, "has no literal", "must ask for at least one")
+    try:
+        for literal in literals:
+            Workload.conjunctions([[literal]], attributes=plan.schema)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what is dropped is the only one, and then it is refused
+            return Workload.conjunctions([list(literals)], attributes=plan.schema)
+    except InvalidInput as error:
+        raise InvalidInput(where, error.problem, error.limit) from None
