@@ -67,12 +67,12 @@ def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats
         raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
     if workload.kind == "predicates":
         _check_cells(workload)
-        law = np.ones(1)
+        law: _Floats = np.ones(1)
         for start, end, cells in zip(schema.starts[:-1].tolist(), schema.starts[1:].tolist(), schema.cell_attributes,
                                      strict=True):
             column = np.zeros(1 << (end - start))  # attributes of a column are neighbours
             column[[1 << (int(each) - start) if each >= 0 else 0 for each in cells]] = 1.0 / len(cells)
-            law = np.kron(column, law)
+            law = np.asarray(np.kron(column, law))
         return np.asarray(workload.truth @ law)
     reached = schema.cell_of >= 0
     return _by_columns(workload, schema.column_of, np.array(schema.sizes), reached)

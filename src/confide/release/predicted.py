@@ -2,9 +2,8 @@
 of thumb, held against measured runs, where an algorithm's errors depend on the data.
 
 Errors are fractions of the records: of an answer on average over the queries, and of the worst of them. A rule of thumb
-is no promise; what is promised are the mechanism's own guarantees. The rules were fitted to runs on two tables of people
-and machines and on made-up ones, 2,000 to 1,000,000 records each, and were within a factor of 3 or so of the average
-errors there.
+is no promise; what is promised are the mechanism's own guarantees. The rules were fitted to runs on a table of people,
+one of network connections and made-up ones, 2,000 to 1,000,000 records each.
 """
 
 from __future__ import annotations
@@ -38,12 +37,14 @@ HOPELESS = 0.25
 _TRIVIAL = 0.5  # the average error that answering 1/2 never exceeds
 _LOOKED_AT = 4096  # queries, evenly spaced, whose width is looked at
 _PER_ROUND, _POWER = 0.38, 0.75  # of DualQuery's average error, see `_game`
+_FEW, _FEW_QUERIES = 0.25, 30  # the same where there are few queries: a part of the largest one
 _SPREAD = 4.5  # of MWEM: how many times the average error the largest one was
 _UNLEARNT = 4e-3  # of MWEM: what is left where not every query is measured
 _NOISE = 1.5  # of MarginalFit: how many times the noise of a cell an answer is off by
 _NOISE_SMALL = 0.8  # the same where no column has more than 4 cells
-_BIAS = 1.2e-4  # of MarginalFit: what no budget removes of queries over columns whose table was not measured
-_BIAS_SMALL = 1.2e-3  # the same where no column has more than 4 cells: many small tables say little of each other
+_BIAS = 2e-4  # of MarginalFit: what no budget removes of queries over columns whose table was not measured
+_BIAS_SMALL = 7e-4  # the same where no column has more than 4 cells: many small tables say little of each other
+_GROWS = 25  # so many columns of them double it
 _COVERED = 0.75  # the part of it that goes where all tables of the queries' width are measured
 _UNMEASURED = 0.01  # the same where nothing but one-way tables is worth its noise
 _WORST, _WORST_SMALL = 12.0, 4.0  # of MarginalFit: the largest error over that of a cell, at 50,000 queries
@@ -113,6 +114,7 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
             average, largest = _game(mechanism.dual_query)
         case MWEM():
             average, largest = _selection(mechanism)
+            basis = RULE if len(mechanism.workload) <= mechanism.rounds else TIES
         case MarginalFit():
             average, largest = _fitted(mechanism, workload)
             basis = TIES
@@ -153,11 +155,12 @@ def _width(workload: Workload, schema: Schema | None) -> float:
 
 def _game(it: DualQuery) -> tuple[float, float]:
     """The largest error: the part ln 2k/(eta T) of the regret; with enough samples a round 0.3 to 1.5 of it in measured
-    runs. The average one falls faster than that of so many sampled records would.
+    runs. The average one falls faster than that of so many sampled records would; of few queries all are about as wrong.
     """
     steps = it.eta * it.rounds
-    average = _PER_ROUND * _width(it.queries, it.schema) * (2.0 / steps) ** _POWER
-    return average, max(average, it.queries.log_queries / steps)
+    largest, few = it.queries.log_queries / steps, min(1.0, math.sqrt(_FEW_QUERIES / len(it.queries)))
+    average = max(_PER_ROUND * _width(it.queries, it.schema) * (2.0 / steps) ** _POWER, _FEW * few * largest)
+    return average, max(average, largest)
 
 
 def _usual_split(it: MarginalFit) -> Split:
@@ -179,7 +182,7 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
     if split.tables:
         noise = (_NOISE_SMALL if small else _NOISE) * split.sigma / it.n
         covered = min(1.0, split.tables / math.comb(columns, min(asked, columns))) if asked > 1 else 1.0
-        bias = (_BIAS_SMALL if small else _BIAS) * (1 - _COVERED * covered)
+        bias = (_BIAS_SMALL * (1 + columns / _GROWS) if small else _BIAS) * (1 - _COVERED * covered)
         return (noise + bias) * width, max(2 * (noise + bias) * width, worst * (split.sigma / it.n + bias))
     noise = min(split.one_way, split.again or math.inf) / it.n
     bias = _UNMEASURED if asked > 1 else 0.0
