@@ -155,7 +155,7 @@ def _width(workload: Workload, schema: Schema | None) -> float:
 
 def _game(it: DualQuery) -> tuple[float, float]:
     """The largest error: the part ln 2k/(eta T) of the regret; with enough samples a round 0.3 to 1.5 of it in measured
-    runs. The average one falls faster than that of so many sampled records would; of few queries all are about as wrong.
+    runs. The average one falls faster than that of so many sampled records would; few queries are all about as wrong.
     """
     steps = it.eta * it.rounds
     largest, few = it.queries.log_queries / steps, min(1.0, math.sqrt(_FEW_QUERIES / len(it.queries)))
