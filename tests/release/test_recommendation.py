@@ -41,13 +41,13 @@ def test_few_queries_get_noise_of_their_own_and_many_a_fit() -> None:
 
 
 def test_too_many_columns_for_tables_leave_noise_or_the_game() -> None:
-    wide = Schema.bits(400)
+    wide = Schema.bits(600)
     few, many = ask(wide, 20_000, 1_000), ask(wide, 5_000, 100_000)
     assert (few.method, many.method) == ("gaussian", "dual-query")
     refused = {each.method: each.refused for each in few.predictions if each.mechanism is None}
-    assert "all pairs of 400 columns take minutes to fit" in refused["marginal-fit"]
+    assert "all pairs of 600 columns are too many" in refused["marginal-fit"]
     assert "2^" in refused["mwem"]
-    assert any("400 columns" in reason for reason in many.reasons)
+    assert any("600 columns" in reason for reason in many.reasons)
 
 
 ADULT_SIZES = (20, 9, 20, 16, 20, 7, 15, 6, 5, 2, 20, 20, 20, 42, 2)  # like those of a published table of people
@@ -64,7 +64,8 @@ LIKE_ADULT = Schema(tuple(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in r
     (PEOPLE, 10**6, Workload.complete(PEOPLE, width=2), "gaussian"),
     (Schema.bits(60), 10**6, 50_000, "gaussian"), (Schema.bits(60), 50_000, 50_000, "marginal-fit"),
     (Schema.bits(200), 20_000, 20_000, "marginal-fit"), (Schema.bits(200), 10**6, 20_000, "gaussian"),
-    (Schema.bits(400), 10**6, 50_000, "gaussian"), (Schema.bits(400), 5_000, 50_000, "dual-query"),
+    (Schema.bits(400), 10**6, 50_000, "gaussian"), (Schema.bits(400), 5_000, 50_000, "marginal-fit"),
+    (Schema.bits(600), 5_000, 100_000, "dual-query"),
 ], ids=lambda each: f"{len(each.columns)} columns" if isinstance(each, Schema) else None)
 def test_what_measured_runs_speak_for_is_advised(schema: Schema, n: int, workload: Any, advised: str) -> None:
     """Each case was run by every method: what is advised was at most twice as wrong as the best, on average."""
@@ -78,7 +79,7 @@ def test_what_measured_runs_speak_for_is_advised(schema: Schema, n: int, workloa
 
 
 def test_noise_is_preferred_to_what_is_about_as_good() -> None:
-    found = recommend(LIKE_ADULT, 32_000, Workload.random(LIKE_ADULT, 50, seed=1), 1.0, 1e-6)
+    found = recommend(LIKE_ADULT, 32_000, Workload.random(LIKE_ADULT, 40, seed=1), 1.0, 1e-6)
     by_name = {each.method: each for each in found.predictions}
     assert by_name["gaussian"].average / 1.5 < by_name["marginal-fit"].average < by_name["gaussian"].average
     assert found.method == "gaussian"
@@ -87,7 +88,7 @@ def test_noise_is_preferred_to_what_is_about_as_good() -> None:
 
 
 def test_rows_leave_out_what_gives_answers_alone() -> None:
-    assert ask(Schema.bits(400), 20_000, 1_000, rows=True).method == "dual-query"
+    assert ask(Schema.bits(600), 20_000, 1_000, rows=True).method == "dual-query"
     found = ask(PEOPLE, 30_000, 30, rows=True)
     assert found.method == "marginal-fit"
     assert any("rows were asked for" in reason for reason in found.reasons)
@@ -102,7 +103,7 @@ def test_pure_privacy_leaves_pure_methods() -> None:
 
 
 def test_the_mechanism_is_built_for_the_budget() -> None:
-    for found in (ask(PEOPLE, 30_000, 5_000), ask(Schema.bits(400), 5_000, 100_000)):
+    for found in (ask(PEOPLE, 30_000, 5_000), ask(Schema.bits(600), 5_000, 100_000)):
         assert Accountant(tuple(found.mechanism.events())).rho() <= ZCDP.within(1.0, 1e-6).rho  # type: ignore[arg-type]
         assert found.mechanism is found.prediction.mechanism
 
@@ -117,7 +118,7 @@ def test_the_best_comes_first_and_all_are_told() -> None:
 
 
 def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
-    for schema, count in ((PEOPLE, 300), (Schema.bits(400), 100_000)):
+    for schema, count in ((PEOPLE, 300), (Schema.bits(600), 100_000)):
         by_epsilon = [ask(schema, 20_000, count, epsilon=e).prediction.average for e in (0.5, 1.0, 2.0, 4.0)]
         by_records = [ask(schema, n, count).prediction.average for n in (5_000, 20_000, 80_000)]
         for found in (by_epsilon, by_records):
@@ -144,7 +145,7 @@ def test_bad_input_is_named(wrong: dict[str, Any], field: str) -> None:
 
 
 def test_where_nothing_gives_rows_it_says_why_each_does_not() -> None:
-    wide = Schema.bits(400)
+    wide = Schema.bits(600)
     with pytest.raises(Refused) as caught:
         ask(wide, 20, 100, epsilon=1e-4, rows=True)
     text = str(caught.value)
@@ -275,7 +276,7 @@ def test_the_advice_is_at_most_twice_as_wrong_as_the_best(schema: Schema, n: int
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", CLASSES)
 def test_the_advice_between_noise_and_the_game_is_measured(classes: int) -> None:
-    schema = Schema.bits(400)
+    schema = Schema.bits(501)  # one more than MarginalFit takes
     for n, count, advised in ((50_000, 2_000, "gaussian"), (5_000, 200_000, "dual-query")):
         data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
         found = recommend(schema, n, workload, 1.0, 1e-6)

@@ -29,7 +29,7 @@ STEP = 2.0
 
 _ROUNDS = 40  # of MWEM: with fewer its histogram has not learnt enough, with more its noise grows
 _UNIVERSE = 16  # attributes of MWEM: 2^16 cells take seconds
-_COLUMNS = 300  # of MarginalFit: more than that take minutes
+_QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
 """How many times as exact a rule of thumb must be than noise, whose errors are known, to be preferred to it."""
 
@@ -112,8 +112,8 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: _marginal_fit(schema, n, epsilon, delta), gaussian if pure else "",
-             workload=workload),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema),
+             gaussian if pure else "", workload),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
@@ -175,15 +175,6 @@ def dual_query(
     return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **given, **options)
 
 
-def _marginal_fit(schema: Schema, n: int, epsilon: float, delta: float) -> MarginalFit:
-    named = MarginalFit.for_budget(n, epsilon, delta, schema=schema)
-    columns = sum(size > 1 for size in schema.sizes)
-    if columns > _COLUMNS:
-        raise Refused(f"all pairs of {columns} columns take minutes to fit, and tell little each",
-                      f"ask for it by name; it is advised up to {_COLUMNS}")
-    return named
-
-
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:
     named = MWEM.for_budget(n, epsilon, delta, rounds=_ROUNDS, workload=workload, schema=schema)
     if named.universe_bits > _UNIVERSE:
@@ -212,6 +203,8 @@ def _reasons(
     if best.hopeless:
         found.append("At these sizes no method says anything: answers that read no data are as good. Spend more, or "
                      "ask about more records.")
+    if best.method == "marginal-fit" and m > _QUICK:
+        found.append(f"All pairs of {m} columns take a minute or more to fit.")
     rest = [each for each in ordered if each.mechanism is not None and each is not best]
     if rest:
         second = rest[0]
