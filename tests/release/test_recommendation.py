@@ -312,10 +312,10 @@ def test_the_advice_without_a_delta_is_measured(classes: int) -> None:
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize(("width", "n", "count"), [(12, 20_000, 1_000), (60, 50_000, 20_000), (400, 50_000, 100_000)])
 def test_the_rule_of_thumb_of_the_game_is_measured(width: int, n: int, count: int, classes: int) -> None:
-    """The largest error is 0.3 to 1.5 of what is predicted."""
+    """The largest error is 0.3 to 1.5 of what is predicted, the average one right within 3."""
     schema = Schema.bits(width)
     data, workload = made_up_table(schema, n, seed=3, classes=classes), Workload.random(schema, count, seed=1)
     game = dual_query(schema, n, workload, 1.0, 1e-6)
     found, off = predict("dual-query", game), errors(game, data, workload)
     assert 0.3 <= off.max() / found.largest <= 1.5
-    assert 0.25 <= off.mean() / found.average <= 1.75
+    assert 1 / 3 <= off.mean() / found.average <= 3
