@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -16,6 +18,7 @@ from confide.privacy import Accountant
 from confide.privacy.gaussian import gaussian_sigma
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
+from confide.release._independent import uniform_answers
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.baselines import (
     AllZeros,
@@ -35,6 +38,8 @@ from false_alarms import alpha
 
 ALARM = alpha("release.baselines.noise")
 SMALL = Schema((Levels(column="a", levels=("x", "y", "z")), Levels(column="b", levels=("u", "v")), Bit(column="c")))
+ODD = Schema((Levels(column="a", levels=("x", "y", "z")), Bit(column="c"), Levels(column="b", levels=("u", "v")),
+              Levels(column="far", levels=("p", "q", "r"), bins=4)))  # no value reaches the last bin
 
 
 def every_record(schema):
@@ -89,7 +94,86 @@ def test_zeros_and_coins_read_nothing():
     assert mechanism.decode(None, 0, outcome.billboard) == {}
 
 
+@pytest.mark.parametrize("workload", [
+    *(Workload.complete(ODD, width=width, positive=False, smaller=True) for width in (1, 3)),
+    Workload.conjunctions([["a = x", "a != y"], ["a != x", "a != z"], ["a = y", "far != p"]], attributes=ODD),
+    Workload.complete(ODD, width=3, kind="parities"), Workload.parities([[0, 1], [0, 1, 3], [2, 5, 6]], attributes=10),
+    Workload.predicates(np.random.default_rng(2).random((5, 1024)) < 0.5),
+], ids=["literals", "triples", "one column", "parities", "one column's parities", "predicates"])
+def test_uniform_records_are_uniform_over_the_cells_of_each_column(workload):
+    records = every_record(ODD)  # all that there are, each once
+    brute = np.mean([workload.values(record) for record in records], axis=0)
+    board = Uniform(n=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard
+    np.testing.assert_allclose(board.answers(workload), brute, atol=1e-12)
+    assert (AllZeros(n=10, workload=workload, schema=ODD).run(None, Noise.secure()).billboard.answers(workload)
+            == workload.values(np.zeros(10, bool))).all()
+
+
+def test_a_uniform_billboard_of_other_columns_is_refused():
+    workload = Workload.complete(SMALL, width=2)
+    mechanism = Uniform(n=10, workload=workload, schema=SMALL)
+    mechanism.check(mechanism.run(None, Noise.secure()).billboard)
+    with pytest.raises(InvalidInput, match="billboard"):
+        mechanism.check(Uniform(n=10, workload=workload).run(None, Noise.secure()).billboard)
+    with pytest.raises(InvalidInput, match="workload"):
+        uniform_answers(Workload.complete(4, width=1), SMALL)
+    with pytest.raises(InvalidInput, match="workload"):
+        mechanism.run(None, Noise.secure()).billboard.answers(Workload.complete(4, width=1))
+
+
 # ---- privacy
+
+
+@pytest.mark.parametrize(("schema", "workload", "paid"), [
+    (None, Workload.conjunctions([[0], [0], [1]], [[True], [False], [False]], attributes=2), 2),
+    (None, Workload.complete(3, width=2, positive=False), 12),  # no pair is another's negation
+    (None, Workload.predicates(np.array([[0, 0, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0]], bool)), 2),
+    (SMALL, Workload.complete(SMALL, width=1, positive=False), 5),  # a thrice, b and c once
+    (SMALL, Workload.complete(SMALL, width=2, positive=False), 28),  # two literals of b and not four
+    (SMALL, Workload.complete(SMALL, width=1, kind="parities"), 5),
+    (SMALL, Workload.parities([[0, 3], [0, 4], [3, 4], [1, 5]], attributes=6), 3),
+    (SMALL, Workload.complete(SMALL, width=1), 5),
+], ids=["literals", "pairs", "predicates", "two cells", "pairs of cells", "parities", "constant", "positive"])
+def test_queries_that_tell_each_other_are_paid_for_once(schema, workload, paid):
+    every = np.array(list(product([False, True], repeat=workload.attributes))) if schema is None else \
+        every_record(schema)
+    mechanism = NoisyAnswers(n=len(every), workload=workload, schema=schema, epsilon=1.0, delta=1e-6)
+    assert mechanism.square == len(mechanism.measured) == paid
+    values = np.array([workload.values(record) for record in every]).T
+    functions = {min(row.tobytes(), (~row).tobytes()) for row in values}
+    assert paid == len(functions)  # as functions of the records that there can be, up to negation
+    assert furthest(mechanism.measured, every) <= mechanism.square
+    board = mechanism.run(PackedBits.pack(every), Noise.simulated(1)).billboard
+    mechanism.check(board)
+    for one, row in enumerate(values):
+        for other in range(one):
+            same, opposite = (values[other] == row).all(), (values[other] == ~row).all()
+            if same or opposite:
+                assert board.noisy[one] == (board.noisy[other] if same else len(every) - board.noisy[other])
+    assert np.abs(board.noisy - values.sum(axis=1)).max() < 6 * mechanism.sigma
+    laplace = NoisyAnswers(n=len(every), workload=workload, schema=schema, epsilon=0.5, delta=0.0, law="laplace")
+    assert laplace.scale == 2 * paid
+
+
+def test_two_answers_that_contradict_each_other_are_no_billboard():
+    both = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)
+    mechanism = NoisyAnswers(n=10, workload=both, epsilon=1.0, delta=1e-6)
+    board = mechanism.run(np.arange(10)[:, None] < 3, Noise.simulated(1)).billboard
+    with pytest.raises(InvalidInput, match="negation"):
+        mechanism.check(replace(board, noisy=board.noisy + np.array([0, 1])))
+
+
+def test_a_column_of_two_cells_saves_noise_for_one_hot_records_only():
+    both = Workload.conjunctions([[3], [4]], attributes=6)
+    mechanism = NoisyAnswers(n=4, workload=both, schema=SMALL, epsilon=1.0, delta=1e-6)
+    assert mechanism.square == 1
+    with pytest.raises(InvalidInput, match="one attribute"):
+        mechanism.run(np.ones((4, 6), bool), Noise.simulated(1))
+    with pytest.raises(InvalidInput, match="one-hot"):
+        mechanism.run(TrueAnswers(counts=np.array([1, 1]), records=4), Noise.simulated(1))
+    plain = NoisyAnswers(n=4, workload=both, epsilon=1.0, delta=1e-6)
+    assert plain.square == 2
+    plain.run(np.ones((4, 6), bool), Noise.simulated(1))
 
 
 def test_one_way_marginals_cost_what_a_record_can_move():
@@ -105,12 +189,12 @@ def test_one_way_marginals_cost_what_a_record_can_move():
 def test_structured_noise_is_for_the_distance_that_is_attained(width):
     workload = Workload.complete(SMALL, width=width)
     mechanism = NoisyAnswers(n=10, workload=workload, schema=SMALL, epsilon=1.0, delta=1e-6, law="structured")
-    attained = furthest(workload, every_record(SMALL))
+    attained = furthest(mechanism.measured, every_record(SMALL))
     assert attained <= mechanism.square <= 2 * math.comb(3, width)
     two_columns = Schema(SMALL.columns[:2])
     workload = Workload.complete(two_columns, width=1)
     mechanism = NoisyAnswers(n=10, workload=workload, schema=two_columns, epsilon=1.0, delta=1e-6, law="structured")
-    assert mechanism.square == furthest(workload, every_record(two_columns)) == 4
+    assert mechanism.square == furthest(mechanism.measured, every_record(two_columns)) == 3  # b = v tells b = u
 
 
 def test_structured_noise_of_some_queries_is_less():
@@ -218,6 +302,7 @@ def test_a_comparison_says_that_it_is_none_to_publish():
         found["DQRS"]
     again = compare(records, workload, epsilon=1.0, delta=1e-6, seed=4, mwem_rounds=None)
     assert "MWEM" not in [row.method for row in again.rows]
+    assert "not asked for" in again.left_out["MWEM"]
     assert again["Laplace"] == found["Laplace"]
 
 
@@ -233,13 +318,26 @@ def test_a_schema_brings_the_noise_for_positive_marginals():
     positive, signed = (Workload.complete(SMALL, width=2, positive=positive) for positive in (True, False))
     found = compare(records, positive, epsilon=1.0, delta=1e-6, seed=1, schema=SMALL)
     assert found["structured Gaussian"].maximum_error < 0.05
+    assert "MWEM" in [row.method for row in found.rows]
+    assert found.left_out == {}
+    without = compare(records, signed, epsilon=1.0, delta=1e-6, seed=1, schema=SMALL)
     with pytest.raises(KeyError):
-        compare(records, signed, epsilon=1.0, delta=1e-6, seed=1, schema=SMALL)["structured Gaussian"]
+        without["structured Gaussian"]
+    assert "negated literals" in without.left_out["structured Gaussian"]
+    assert without["uniform"] != compare(records, signed, epsilon=1.0, delta=1e-6, seed=1)["uniform"]
 
 
 def test_too_many_cells_leave_mwem_out():
     records, workload = latent_classes(3, 100, 30, 2), Workload.complete(30, width=2)
-    assert "MWEM" not in [row.method for row in compare(records, workload, epsilon=1.0, delta=1e-6, seed=1).rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = compare(records, workload, epsilon=1.0, delta=1e-6, seed=1)
+    assert "MWEM" not in [row.method for row in found.rows]
+    assert set(found.left_out) == {"MWEM", "structured Gaussian"}
+    assert "2^30" in found.left_out["MWEM"]
+    assert "needs a schema" in found.left_out["structured Gaussian"]
+    assert f"MWEM                   left out: {found.left_out['MWEM']}" in str(found)
+    assert found.to_dict()["left_out"] == dict(found.left_out)
 
 
 # ---- refusals

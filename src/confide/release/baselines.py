@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -32,6 +31,8 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.release._alike_queries import Alike, alike
+from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
 from confide.release._custodian import (
     TRIVIAL,
     check_parts,
@@ -42,7 +43,7 @@ from confide.release._custodian import (
     settle,
     true_errors,
 )
-from confide.release._histogram import LARGEST_BLOCK
+from confide.release._independent import product_answers
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.mwem import MWEM
 from confide.release.schema import Schema
@@ -63,97 +64,9 @@ __all__ = [
 ]
 
 Law = Literal["gaussian", "structured", "laplace"]
-_Floats = NDArray[np.float64]
 _SPEC = "query_release F"
 _MOST = 2**52  # records: their counts are exact in doubles
 _UNIT = Unit.RECORD_REPLACED
-
-
-def product_answers(ones: _Floats, workload: Workload) -> _Floats:
-    """(k,) answers of independent attributes.
-
-    Args:
-        ones: (d,) probability of each attribute.
-        workload: the queries.
-
-    Raises:
-        InvalidInput: predicates on more than 2^22 cells, or other attributes.
-    """
-    if ones.shape != (workload.attributes,):
-        raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {len(ones)}")
-    if workload.kind == "predicates":
-        if workload.attributes > LARGEST_BLOCK:
-            raise InvalidInput("workload", f"has predicates on 2^{workload.attributes} cells", "at most 2^22")
-        law = np.ones(1)
-        for one in ones.tolist():
-            law = np.concatenate([law * (1 - one), law * one])
-        return np.asarray(workload.truth @ law)
-    there = workload.index >= 0
-    p = np.where(there, ones[workload.index], 0.0)
-    if workload.kind == "parities":
-        return np.asarray((1 + np.prod(np.where(there, 1 - 2 * p, 1.0), axis=1)) / 2)
-    return np.asarray(np.prod(np.where(there, np.where(workload.bits, p, 1 - p), 1.0), axis=1))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class IndependentBillboard(Billboard):
-    """Noisy counts of every attribute.
-
-    Args:
-        records: n.
-        ones: (d,) noisy counts.
-    """
-
-    records: int
-    ones: np.ndarray
-
-    def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions: products of what is measured, cut to [0, 1]."""
-        return product_answers(np.clip(self.ones / self.records, 0.0, 1.0), workload)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FixedBillboard(Billboard):
-    """Answers that no data enters: every attribute has one probability.
-
-    Args:
-        records: n.
-        attributes: d.
-        one: the probability, 0 for the record of zeros, 1/2 for uniform records.
-    """
-
-    records: int
-    attributes: int
-    one: float
-
-    def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions."""
-        return product_answers(np.full(self.attributes, self.one), workload)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NoisyBillboard(Billboard):
-    """Noisy counts of every query.
-
-    Args:
-        records: n.
-        workload: the queries.
-        noisy: (k,) counts with noise.
-    """
-
-    records: int
-    workload: Workload
-    noisy: np.ndarray
-
-    def answers(self, workload: Workload | None = None) -> _Floats:
-        """(k,) fractions, cut to [0, 1].
-
-        Raises:
-            InvalidInput: other queries than the release's own; noisy answers say nothing of them.
-        """
-        if workload is not None and not workload.same(self.workload):
-            raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
-        return np.asarray(np.clip(self.noisy / self.records, 0.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,14 +161,19 @@ class _Fixed(_Baseline):
         return PureDP(0.0)
 
     def _release(self, data: Any, source: Noise) -> FixedBillboard:
-        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one)
+        return FixedBillboard(records=self.n, attributes=self.workload.attributes, one=self.one, schema=self._uniform)
+
+    @property
+    def _uniform(self) -> Schema | None:
+        """Whose cells are all as likely."""
+        return None
 
     @property
     def _board_type(self) -> type[Billboard]:
         return FixedBillboard
 
     def _check_own(self, board: FixedBillboard) -> None:
-        if (board.attributes, board.one) != (self.workload.attributes, self.one):
+        if (board.attributes, board.one, board.schema) != (self.workload.attributes, self.one, self._uniform):
             raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
 
 
@@ -268,9 +186,23 @@ class AllZeros(_Fixed):
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform(_Fixed):
-    """Every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity."""
+    """Uniform records. With a schema each cell of a column is as likely: a value of a column with 20 cells has 1/20.
+
+    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity.
+
+    Example:
+        >>> from confide.release.columns import Binned
+        >>> ages = Schema((Binned(column="age", lower=0, upper=100, bins=20),))
+        >>> workload = Workload.conjunctions([[3]], attributes=20)
+        >>> Uniform(n=10, workload=workload, schema=ages).run(None, Noise.secure()).billboard.answers(workload).tolist()
+        [0.05]
+    """
 
     one = 0.5
+
+    @property
+    def _uniform(self) -> Schema | None:
+        return self.schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,18 +298,20 @@ class IndependentMarginals(_Budgeted):
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted):
-    """Every query's count with noise of its own.
+    """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
+    names, or a query and its negation, such as "sex = male" and "sex = female" of a column with these two cells.
 
     Args:
         n: records.
-        workload: k queries.
-        schema: public columns, for "structured".
+        workload: k queries, of which j are measured.
+        schema: public columns, for "structured", and to see that the two values of a column tell each other; where that
+            saves noise, bits must be one-hot as it says.
         epsilon: in nats, > 0.
         delta: in (0, 1), or 0 for "laplace".
-        law: "gaussian": L2 sensitivity sqrt(k) counts, for any queries. "structured": a record satisfies at most one
+        law: "gaussian": L2 sensitivity sqrt(j) counts, for any queries. "structured": a record satisfies at most one
             of the positive queries on the same columns, so a replaced one moves two at most: sqrt(2 C(m, 3)) for all
             3-way marginals of m columns, and less where fewer columns are asked for together. "laplace": L1
-            sensitivity k, pure.
+            sensitivity j, pure.
 
     Raises:
         InvalidInput: no schema for "structured", or a delta with "laplace".
@@ -389,6 +323,9 @@ class NoisyAnswers(_Budgeted):
         >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2], [0, 3]], attributes=4)
         >>> round(NoisyAnswers(n=100, workload=pairs, epsilon=1.0, delta=1e-3).sigma, 3)  # 2.5747 sqrt(4)
         5.149
+        >>> smokers = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)  # and all others
+        >>> NoisyAnswers(n=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").scale
+        2.0
     """
 
     law: Law = "gaussian"
@@ -413,19 +350,29 @@ class NoisyAnswers(_Budgeted):
         return self.law == "laplace"
 
     @cached_property
+    def _alike(self) -> Alike:
+        return alike(self.workload, self.schema)
+
+    @cached_property
+    def measured(self) -> Workload:
+        """The queries whose counts are measured; all others follow from them."""
+        kept = self._alike.kept
+        return self.workload if len(kept) == len(self.workload) else self.workload.some(kept)
+
+    @cached_property
     def square(self) -> int:
         """Squared L2 sensitivity in counts."""
         if self.law != "structured" or self.schema is None:
-            return len(self.workload)
-        index = self.workload.index
+            return len(self.measured)
+        index = self.measured.index
         columns = np.where(index >= 0, self.schema.column_of[index], -1)
         sizes = np.unique(np.sort(columns, axis=1), axis=0, return_counts=True)[1]
         return int(np.minimum(sizes, 2).sum())
 
     @property
     def scale(self) -> float:
-        """Of Laplace noise, in counts: k / epsilon, rounded up."""
-        return float_up(len(self.workload) / written(self.epsilon))
+        """Of Laplace noise, in counts: j / epsilon, rounded up."""
+        return float_up(len(self.measured) / written(self.epsilon))
 
     def events(self) -> tuple[Event, ...]:
         if self.law == "laplace":
@@ -437,8 +384,7 @@ class NoisyAnswers(_Budgeted):
 
     def error(self, failure: float) -> float:
         """The largest error of any answer as a fraction, but for a probability of `failure`."""
-        k = len(self.workload)
-        each = fraction("failure", failure) / k
+        each = fraction("failure", failure) / len(self.measured)
         if self.law == "laplace":
             ratio = math.exp(-1 / self.scale)
             return self.scale * math.log(2 / (1 + ratio) / each) / self.n
@@ -453,12 +399,13 @@ class NoisyAnswers(_Budgeted):
         return Guarantees((*super().guarantees(), bound))
 
     def _release(self, data: Any, source: Noise) -> NoisyBillboard:
-        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=self.law == "structured")
+        one_hot = self.law == "structured" or self._alike.by_columns
+        counts = counts_of(data, self.workload, self.n, self.schema, one_hot=one_hot)[self._alike.kept]
         if self.law == "laplace":
             noisy = source.discrete_laplace(self.scale, len(counts), stream=("NoisyAnswers", self.law), center=counts)
         else:
             noisy = self._noisy(counts, source, self.law)
-        return NoisyBillboard(records=self.n, workload=self.workload, noisy=noisy)
+        return NoisyBillboard(records=self.n, workload=self.workload, noisy=self._alike.spread(noisy, self.n))
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -468,6 +415,10 @@ class NoisyAnswers(_Budgeted):
         if not self.workload.same(board.workload):
             raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
         _check_counts("noisy", board.noisy, len(self.workload))
+        told = self._alike.spread(board.noisy[self._alike.kept], self.n)
+        if not np.array_equal(told, board.noisy):
+            raise InvalidInput("billboard.noisy", "gives a query and its negation answers that do not go together",
+                               "they must add up to n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -491,9 +442,14 @@ class ComparisonRow:
 class Comparison:
     """True errors of several methods on the same queries: non-private diagnostics of a study, never to be published
     with a release or shown to whoever asks queries.
+
+    Args:
+        rows: one for each method.
+        left_out: the methods that are missing, and why.
     """
 
     rows: tuple[ComparisonRow, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     label: ClassVar[str] = "non-private diagnostics: true errors under simulated noise"
 
@@ -505,13 +461,15 @@ class Comparison:
         raise KeyError(method)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"label": self.label, "rows": [asdict(row) for row in self.rows]}
+        return {"label": self.label, "rows": [asdict(row) for row in self.rows],
+                "left_out": dict(self.left_out)}
 
     def __str__(self) -> str:
-        width = max(len(row.method) for row in self.rows)
+        width = max(map(len, (*(row.method for row in self.rows), *self.left_out)))
         lines = [f"{row.method:<{width}}  average {row.average_error:.5f}  maximum {row.maximum_error:.4f}  "
                  f"{row.privacy}" for row in self.rows]
-        return "\n".join([self.label, *lines])
+        missing = [f"{name:<{width}}  left out: {why}" for name, why in self.left_out.items()]
+        return "\n".join([self.label, *lines, *missing])
 
 
 def compare(
@@ -530,6 +488,9 @@ def compare(
         schema: public columns; then noise for positive marginals is among the baselines where it applies.
         releases: name -> a simulated outcome whose billboard answers the workload.
         mwem_rounds: T of an `MWEM`, where its histogram fits; None leaves it out.
+
+    Returns:
+        A row for each method, and for those that are left out why.
 
     Raises:
         InvalidInput: an outcome of a release: how wrong it truly is must not be told.
@@ -566,15 +527,24 @@ def compare(
         "naive Gaussian": (NoisyAnswers(**budget), true),
         "Laplace": (NoisyAnswers(**plain, epsilon=epsilon, delta=0.0, law="laplace"), true),
     }
-    if schema is not None:
-        with suppress(NotGuaranteed):  # signed literals: there is no such rival
+    left_out = {}
+    if schema is None:
+        left_out["structured Gaussian"] = "needs a schema: its columns say which queries exclude each other"
+    else:
+        try:
             methods["structured Gaussian"] = (NoisyAnswers(**budget, law="structured"), true)
-    if mwem_rounds is not None:
-        with suppress(Refused):  # its histogram does not fit into memory
+        except NotGuaranteed as error:  # negated literals, parities or predicates: there is no such rival
+            left_out["structured Gaussian"] = error.reason
+    if mwem_rounds is None:
+        left_out["MWEM"] = "was not asked for: mwem_rounds is None"
+    else:
+        try:
             methods["MWEM"] = (MWEM.for_budget(n, epsilon, delta, rounds=mwem_rounds, workload=workload), true)
+        except Refused as error:  # its histogram does not fit into memory
+            left_out["MWEM"] = error.reason
     rows = [_row(name, mechanism.run(answers, noise), true, workload) for name, (mechanism, answers) in methods.items()]
     rows += [_row(name, outcome, true, workload) for name, outcome in given.items()]
-    return Comparison(rows=tuple(rows))
+    return Comparison(rows=tuple(rows), left_out=left_out)
 
 
 def _row(name: str, outcome: Outcome | SimulatedOutcome, true: TrueAnswers, workload: Workload) -> ComparisonRow:

@@ -29,7 +29,10 @@ STEP = 2.0
 
 _ROUNDS = 40  # of MWEM: with fewer its histogram has not learnt enough, with more its noise grows
 _UNIVERSE = 16  # attributes of MWEM: 2^16 cells take seconds
-_COLUMNS = 300  # of MarginalFit: more than that take minutes
+_QUICK = 200  # columns that MarginalFit takes up in seconds
+_PREFERENCE = 1.5
+"""How many times as exact a rule of thumb must be than noise, whose errors are known, to be preferred to it."""
+
 _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 
@@ -96,8 +99,8 @@ def recommend(
         why = "; ".join(f"{each.method}: {each.refused or 'gives no rows'}" for each in found)
         raise Refused(f"no method releases {len(workload):,} answers about {n:,} records at epsilon = {epsilon:g}, "
                       f"delta = {delta:g} ({why})", "spend more, or ask fewer queries")
-    best = min(able, key=lambda each: each.uncut)
-    ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.uncut)))
+    best = min(able, key=lambda each: each.uncut * (1.0 if each.certain else _PREFERENCE))
+    ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.average, each.uncut)))
     return Recommendation(method=best.method, mechanism=_there(best), predictions=ordered,
                           reasons=tuple(_reasons(best, ordered, schema, workload, n, delta, rows)))
 
@@ -109,7 +112,8 @@ def candidates(
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
-        _try("marginal-fit", lambda: _marginal_fit(schema, n, epsilon, delta), gaussian if pure else ""),
+        _try("marginal-fit", lambda: MarginalFit.for_budget(n, epsilon, delta, schema=schema),
+             gaussian if pure else "", workload),
         _try("gaussian", lambda: gaussian_noise(schema, n, workload, epsilon, delta), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(n=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
@@ -119,11 +123,13 @@ def candidates(
     )
 
 
-def _try(method: str, build: Callable[[], Mechanism], refused: str = "") -> Prediction:
+def _try(
+    method: str, build: Callable[[], Mechanism], refused: str = "", workload: Workload | None = None
+) -> Prediction:
     try:
         if refused:
             raise Refused(refused)
-        return predict(method, build())
+        return predict(method, build(), workload)
     except ConfideError as error:  # on public grounds: a size, or a budget
         why = error.reason if isinstance(error, Refused) else str(error)
         return Prediction(method=method, mechanism=None, average=math.inf, largest=math.inf, refused=why)
@@ -169,15 +175,6 @@ def dual_query(
     return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **given, **options)
 
 
-def _marginal_fit(schema: Schema, n: int, epsilon: float, delta: float) -> MarginalFit:
-    named = MarginalFit.for_budget(n, epsilon, delta, schema=schema)
-    columns = sum(size > 1 for size in schema.sizes)
-    if columns > _COLUMNS:
-        raise Refused(f"all pairs of {columns} columns take minutes to fit, and tell little each",
-                      f"ask for it by name; it is advised up to {_COLUMNS}")
-    return named
-
-
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:
     named = MWEM.for_budget(n, epsilon, delta, rounds=_ROUNDS, workload=workload, schema=schema)
     if named.universe_bits > _UNIVERSE:
@@ -204,11 +201,16 @@ def _reasons(
     found.append(f"Its answers will be off by about {best.average:.2g} on average, the worst by {best.largest:.2g} "
                  f"({best.basis}).")
     if best.hopeless:
-        found.append("At these sizes no method says anything: answering 1/2 to everything is as good. Spend more, or "
+        found.append("At these sizes no method says anything: answers that read no data are as good. Spend more, or "
                      "ask about more records.")
+    if best.method == "marginal-fit" and m > _QUICK:
+        found.append(f"All pairs of {m} columns take a minute or more to fit.")
     rest = [each for each in ordered if each.mechanism is not None and each is not best]
     if rest:
         second = rest[0]
+        if best.certain and not second.certain and second.uncut < best.uncut:
+            found.append(f"{second.method} is predicted to be about as good, by {second.basis}; noise is preferred, "
+                         "as its errors are known beforehand.")
         also = "; rows were asked for, which it does not give" if rows and second.method not in _ROWS else ""
         found.append(f"Next: {second.method}, about {second.average:.2g} on average and {second.largest:.2g} at worst"
                      f"{also}.")

@@ -1,0 +1,83 @@
+"""What the baselines publish: noisy counts of attributes or of queries, or nothing that any data enters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.outcome import Billboard
+from confide.release._independent import product_answers, uniform_answers
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["FixedBillboard", "IndependentBillboard", "NoisyBillboard"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class IndependentBillboard(Billboard):
+    """Noisy counts of every attribute.
+
+    Args:
+        records: n.
+        ones: (d,) noisy counts.
+    """
+
+    records: int
+    ones: np.ndarray
+
+    def answers(self, workload: Workload) -> _Floats:
+        """(k,) fractions: products of what is measured, cut to [0, 1]."""
+        return product_answers(np.clip(self.ones / self.records, 0.0, 1.0), workload)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FixedBillboard(Billboard):
+    """Answers that no data enters: of the record of zeros, or of uniform records.
+
+    Args:
+        records: n.
+        attributes: d.
+        one: the probability of an attribute, 0 for the record of zeros, 1/2 for uniform records.
+        schema: of uniform records: its columns are uniform over their cells, and `one` is that of a bit.
+    """
+
+    records: int
+    attributes: int
+    one: float
+    schema: Schema | None = None
+
+    def answers(self, workload: Workload) -> _Floats:
+        """(k,) fractions."""
+        if self.schema is not None:
+            return uniform_answers(workload, self.schema)
+        return product_answers(np.full(self.attributes, self.one), workload)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyBillboard(Billboard):
+    """Noisy counts of every query.
+
+    Args:
+        records: n.
+        workload: the queries.
+        noisy: (k,) counts with noise; n less that of its negation where a query's negation was measured.
+    """
+
+    records: int
+    workload: Workload
+    noisy: np.ndarray
+
+    def answers(self, workload: Workload | None = None) -> _Floats:
+        """(k,) fractions, cut to [0, 1].
+
+        Raises:
+            InvalidInput: other queries than the release's own; noisy answers say nothing of them.
+        """
+        if workload is not None and not workload.same(self.workload):
+            raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
+        return np.asarray(np.clip(self.noisy / self.records, 0.0, 1.0))
