@@ -20,10 +20,11 @@ from confide.release.answers import TrueAnswers
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
 from confide.release.codes import Codes
+from confide.release.dual_query import usual
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import predict
-from confide.release.recommendation import Recommendation, dual_query, gaussian_noise, recommend, usual_samples
+from confide.release.recommendation import Recommendation, dual_query, gaussian_noise, recommend
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),
                  Binned(column="age", lower=0, upper=100, bins=10), Levels(column="sex", levels=("f", "m"))))
@@ -161,8 +162,8 @@ def test_where_nothing_gives_rows_it_says_why_each_does_not() -> None:
 
 
 def test_usual_settings_of_the_game() -> None:
-    assert usual_samples(Schema.bits(300)) == 1_000
-    assert usual_samples(Schema.bits(1_200)) == 2_000
+    assert usual(None, None, None, Schema.bits(300)) == (2.0, 1_000)
+    assert usual(None, None, None, Schema.bits(1_200)) == (2.0, 2_000)
     game = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6)
     assert (game.eta, game.samples) == (2.0, 1_000)
     given = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6, rounds=20, samples=100)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
-from confide.release._independent import product_answers, uniform_answers
+from confide.release._independent import column_answers, product_answers, uniform_answers
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -25,14 +25,19 @@ class IndependentBillboard(Billboard):
     Args:
         records: n.
         ones: (d,) noisy counts.
+        schema: the public columns, independent of each other; None where attributes are.
     """
 
     records: int
     ones: np.ndarray
+    schema: Schema | None = None
 
     def answers(self, workload: Workload) -> _Floats:
         """(k,) fractions: products of what is measured, cut to [0, 1]."""
-        return product_answers(np.clip(self.ones / self.records, 0.0, 1.0), workload)
+        shares = np.clip(self.ones / self.records, 0.0, 1.0)
+        if self.schema is None:
+            return product_answers(shares, workload)
+        return column_answers(shares, workload, self.schema)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

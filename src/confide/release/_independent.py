@@ -10,7 +10,7 @@ from confide.release._histogram import LARGEST_BLOCK
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["product_answers", "uniform_answers"]
+__all__ = ["column_answers", "product_answers", "uniform_answers"]
 
 _Floats = NDArray[np.float64]
 
@@ -40,12 +40,47 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
     return np.asarray(np.prod(np.where(there, np.where(workload.bits, p, 1 - p), 1.0), axis=1))
 
 
+def column_answers(ones: _Floats, workload: Workload, schema: Schema) -> _Floats:
+    """(k,) answers of independent columns, each record having one value of each.
+
+    A conjunction is a product over its columns: of one, it asks for a value, or that none of some values holds, which
+    has the probability that these leave over. In a parity a column gives 1 - 2 p, where p is the probability of the
+    attributes that the parity counts. Predicates are summed over all records, with each column's law cut at 0 and
+    scaled to 1.
+
+    Args:
+        ones: (d,) probability of each attribute.
+        workload: the queries.
+        schema: the public columns.
+
+    Raises:
+        InvalidInput: predicates on more than 2^22 cells, or a schema of other attributes.
+
+    Example:
+        >>> from confide.release.columns import Levels
+        >>> schema = Schema((Levels(column="a", levels=("x", "y", "z")), Levels(column="b", levels=("u", "v"))))
+        >>> workload = Workload.conjunctions([["a = x", "b != u"], ["a != x", "a != y"]], attributes=schema)
+        >>> column_answers(np.array([0.5, 0.2, 0.3, 0.6, 0.4]), workload, schema).round(6)
+        array([0.2, 0.3])
+    """
+    if schema.attributes != workload.attributes or ones.shape != (workload.attributes,):
+        raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
+    if workload.kind == "predicates":
+        _check_cells(workload)
+        law: _Floats = np.ones(1)
+        for start, end, cells in zip(schema.starts[:-1].tolist(), schema.starts[1:].tolist(), schema.cell_attributes,
+                                     strict=True):
+            column = np.zeros(1 << (end - start))  # attributes of a column are neighbours
+            for each in cells.tolist():
+                left = ones[each] if each >= 0 else 1.0 - ones[start:end].sum()
+                column[1 << (each - start) if each >= 0 else 0] = max(0.0, left)
+            law = np.asarray(np.kron(column / max(column.sum(), 1e-300), law))
+        return np.asarray(workload.truth @ law)
+    return _by_columns(workload, schema.column_of, ones)
+
+
 def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats:
     """(k,) answers of uniform records: every cell of a column is as likely; without a schema every bit is a fair coin.
-
-    A conjunction is a product over its columns: a column of s cells of which c satisfy all that is asked of it gives
-    c/s. In a parity it gives 1 - 2c/s, where c of its cells set an attribute that the parity counts. Predicates are
-    summed over all records.
 
     Args:
         workload: the queries.
@@ -65,40 +100,27 @@ def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats
         return product_answers(np.full(workload.attributes, 0.5), workload)
     if schema.attributes != workload.attributes:
         raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
-    if workload.kind == "predicates":
-        _check_cells(workload)
-        law: _Floats = np.ones(1)
-        for start, end, cells in zip(schema.starts[:-1].tolist(), schema.starts[1:].tolist(), schema.cell_attributes,
-                                     strict=True):
-            column = np.zeros(1 << (end - start))  # attributes of a column are neighbours
-            column[[1 << (int(each) - start) if each >= 0 else 0 for each in cells]] = 1.0 / len(cells)
-            law = np.asarray(np.kron(column, law))
-        return np.asarray(workload.truth @ law)
-    reached = schema.cell_of >= 0
-    return _by_columns(workload, schema.column_of, np.array(schema.sizes), reached)
+    sizes = np.array(schema.sizes)
+    return column_answers(np.where(schema.cell_of >= 0, 1.0 / sizes[schema.column_of], 0.0), workload, schema)
 
 
-def _by_columns(
-    workload: Workload, column_of: NDArray[np.int32], sizes: NDArray[np.int64], reached: NDArray[np.bool_]
-) -> _Floats:
+def _by_columns(workload: Workload, column_of: NDArray[np.int32], ones: _Floats) -> _Floats:
     """The product over columns; each literal is counted with the first one of its column."""
     index, bits, width = workload.index, workload.bits, workload.index.shape[1]
     there = index >= 0
     column = np.where(there, column_of[index], -1)
-    cells = np.where(there, reached[index], False)  # one where any value sets the attribute
+    p = np.where(there, ones[index], 0.0)
     parity, found = workload.kind == "parities", np.ones(len(index))
     for at in range(width):
         first = there[:, at] & (column[:, :at] != column[:, at, None]).all(axis=1)
-        same = (column == column[:, at, None]) & there  # attributes of a query differ, and so do their cells
-        size = np.where(there[:, at], sizes[column[:, at]], 1)
+        same = (column == column[:, at, None]) & there  # attributes of a query differ, and so do their values
         if parity:
-            factor = 1 - 2 * (same & cells).sum(axis=1) / size
+            factor = 1 - 2 * np.sum(p * same, axis=1)
         else:
             wanted, banned = same & bits, same & ~bits
-            one = (wanted.sum(axis=1) == 1) & (wanted & cells).any(axis=1)
-            satisfied = np.where(wanted.any(axis=1), one, size - (banned & cells).sum(axis=1))
-            factor = satisfied / size
-        found *= np.where(first, factor, 1.0)
+            one = np.where(wanted.sum(axis=1) == 1, np.sum(p * wanted, axis=1), 0.0)
+            factor = np.where(wanted.any(axis=1), one, 1.0 - np.sum(p * banned, axis=1))
+        found *= np.where(first, np.clip(factor, -1.0 if parity else 0.0, 1.0), 1.0)
     return np.asarray((1 + found) / 2 if parity else found)
 
 

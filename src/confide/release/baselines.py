@@ -33,6 +33,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.release._alike_queries import Alike, alike
 from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
+from confide.release._column_histogram import MOST_CELLS
 from confide.release._custodian import (
     TRIVIAL,
     check_parts,
@@ -256,7 +257,8 @@ class _Budgeted(_Baseline):
 class IndependentMarginals(_Budgeted):
     """Every attribute's count with Gaussian noise, and products of them as answers.
 
-    With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less.
+    With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less; and products
+    are over columns, of which a record has one value each.
 
     Args:
         n: records.
@@ -286,7 +288,7 @@ class IndependentMarginals(_Budgeted):
     def _release(self, data: Any, source: Noise) -> IndependentBillboard:
         one_hot = self.schema is not None and bool(self.schema.groups)
         counts = counts_of(data, self.measured, self.n, self.schema, one_hot=one_hot)
-        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"))
+        return IndependentBillboard(records=self.n, ones=self._noisy(counts, source, "ones"), schema=self.schema)
 
     @property
     def _board_type(self) -> type[Billboard]:
@@ -474,7 +476,8 @@ class Comparison:
 
 def compare(
     data: Any, workload: Workload, *, epsilon: float, delta: float, seed: int, schema: Schema | None = None,
-    releases: Mapping[str, SimulatedOutcome] | None = None, mwem_rounds: int | None = 20,
+    releases: Mapping[str, SimulatedOutcome] | None = None, mwem_rounds: int | None = None,
+    mwem_cells: int = MOST_CELLS,
 ) -> Comparison:
     """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
 
@@ -487,7 +490,8 @@ def compare(
         seed: of the simulated noise.
         schema: public columns; then noise for positive marginals is among the baselines where it applies.
         releases: name -> a simulated outcome whose billboard answers the workload.
-        mwem_rounds: T of an `MWEM`, where its histogram fits; None leaves it out.
+        mwem_rounds: T of `MWEM`; None for its usual number.
+        mwem_cells: of its histogram at most; 0 leaves it out.
 
     Returns:
         A row for each method, and for those that are left out why.
@@ -535,13 +539,13 @@ def compare(
             methods["structured Gaussian"] = (NoisyAnswers(**budget, law="structured"), true)
         except NotGuaranteed as error:  # negated literals, parities or predicates: there is no such rival
             left_out["structured Gaussian"] = error.reason
-    if mwem_rounds is None:
-        left_out["MWEM"] = "was not asked for: mwem_rounds is None"
-    else:
-        try:
-            methods["MWEM"] = (MWEM.for_budget(n, epsilon, delta, rounds=mwem_rounds, workload=workload), true)
-        except Refused as error:  # its histogram does not fit into memory
-            left_out["MWEM"] = error.reason
+    try:
+        named = MWEM.for_budget(n, epsilon, delta, rounds=mwem_rounds, workload=workload, schema=schema)
+        if named.cells > mwem_cells:
+            raise Refused(f"its histogram would have {named.cells:,} cells; at most {mwem_cells:,} were asked for")
+        methods["MWEM"] = (named, true)
+    except Refused as error:  # its histogram does not fit into memory
+        left_out["MWEM"] = error.reason
     rows = [_row(name, mechanism.run(answers, noise), true, workload) for name, (mechanism, answers) in methods.items()]
     rows += [_row(name, outcome, true, workload) for name, outcome in given.items()]
     return Comparison(rows=tuple(rows), left_out=left_out)

@@ -6,6 +6,7 @@ non-private optimiser for a record that satisfies most of the draws. Only the dr
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,13 +62,40 @@ from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["MOST_QUERIES", "DualQuery"]
+__all__ = ["MOST_QUERIES", "STEP", "DualQuery", "usual"]
 
 MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
 
 _NARROW = 8  # literals of which no more than 81 clauses are made
 _MOST_CLAUSES = 2**12  # that one query may become where records are one-hot
+
+STEP = 2.0
+"""The usual step size."""
+
+
+def usual(
+    eta: float | None, rounds: int | None, samples: int | None, over: Schema | Workload | None
+) -> tuple[float | None, int | None]:
+    """Step size and draws a round where two or three of eta, rounds and samples are left out.
+
+    Args:
+        eta: as it was given.
+        rounds: so too.
+        samples: so too.
+        over: what says how many attributes there are; None for no more than 300.
+
+    Example:
+        >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
+        ((2.0, 1000), (1.0, 1000), (2.0, None))
+    """
+    if eta is None and None in (rounds, samples):
+        eta = STEP
+    if samples is None and None in (eta, rounds):
+        attributes = over.attributes if isinstance(over, Schema | Workload) else 0
+        samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / 300)))
+    return eta, samples
+
 
 @dataclass(frozen=True, eq=False)
 class _Data:
@@ -193,6 +221,9 @@ class DualQuery(Mechanism):
     ) -> Self:
         """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
 
+        Where two of them are missing, or all, eta is 2 and then samples 1,000, or sqrt(d/300) times as many for d > 300
+        attributes: what did well on tables whose columns depend on each other.
+
         Args:
             n: records.
             epsilon: the budget in nats, > 0.
@@ -206,7 +237,7 @@ class DualQuery(Mechanism):
             others: further parameters of the class.
 
         Raises:
-            InvalidInput: not exactly one of the three left out, or a parameter out of range.
+            InvalidInput: none of the three left out, or a parameter out of range.
             Refused: the budget is below one round that reads the data; says what would do.
 
         Example:
@@ -218,6 +249,7 @@ class DualQuery(Mechanism):
             fraction("delta", delta)
             marginal_rho = fraction("marginal_share", marginal_share) * calculators.rho_within(epsilon, delta)
         besides = (marginals_event(marginal_rho),) if marginal_rho else ()
+        eta, samples = usual(eta, rounds, samples, others.get("schema") or others.get("workload"))
         found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, calculator=calculator,
                                   besides=besides)
         return cls(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, delta=delta, calculator=calculator,

@@ -22,13 +22,9 @@ from confide.release.predicted import Prediction, predict
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "recommend", "usual_samples"]
+__all__ = ["Recommendation", "candidates", "dual_query", "gaussian_noise", "recommend"]
 
-STEP = 2.0
-"""DualQuery's usual step size."""
-
-_ROUNDS = 40  # of MWEM: with fewer its histogram has not learnt enough, with more its noise grows
-_UNIVERSE = 16  # attributes of MWEM: 2^16 cells take seconds
+_CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
 """How many times as exact a rule of thumb must be than noise, whose errors are known, to be preferred to it."""
@@ -146,11 +142,6 @@ def gaussian_noise(schema: Schema, n: int, workload: Workload, epsilon: float, d
     return other if other.square < found.square else found
 
 
-def usual_samples(schema: Schema) -> int:
-    """DualQuery's usual draws a round: 1,000, and more as there are more attributes to get right."""
-    return math.ceil(1000 * max(1.0, math.sqrt(schema.attributes / 300)))
-
-
 def dual_query(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, **options: Any
 ) -> DualQuery:
@@ -167,19 +158,14 @@ def dual_query(
     if len(workload) > MOST_QUERIES:
         raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")
     options = {"calculator": "zcdp" if delta else "pure", "one_hot": True, **options}
-    given = {name: options.pop(name, None) for name in ("eta", "rounds", "samples")}
-    usual = {"eta": STEP, "samples": usual_samples(schema)}
-    for name, value in usual.items():
-        if given[name] is None and sum(each is None for each in given.values()) > 1:
-            given[name] = value
-    return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **given, **options)
+    return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **options)
 
 
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:
-    named = MWEM.for_budget(n, epsilon, delta, rounds=_ROUNDS, workload=workload, schema=schema)
-    if named.universe_bits > _UNIVERSE:
-        raise Refused(f"its histogram would have 2^{named.universe_bits} cells, and take minutes",
-                      f"ask for it by name; it is advised up to 2^{_UNIVERSE}")
+    named = MWEM.for_budget(n, epsilon, delta, workload=workload, schema=schema)
+    if named.cells > _CELLS:
+        raise Refused(f"its histogram would have {named.cells:,} cells, and take minutes",
+                      f"ask for it by name; it is advised up to {_CELLS:,}")
     return named
 
 

@@ -38,7 +38,7 @@ from confide.release._custodian import check_scale, counts_of, no_shares, record
 from confide.release._dual_fit import fit, is_fit, total_variation
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
-from confide.release.dual_query import DualQuery
+from confide.release.dual_query import DualQuery, usual
 from confide.release.free_attributes import marginals_event
 from confide.release.guarantees import answers_accuracy, concentrated_privacy
 from confide.release.packed import PackedBits
@@ -292,7 +292,8 @@ class Reweighted(Mechanism):
             epsilon: the budget in nats, > 0.
             delta: in (0, 1); there is no pure version, the measurements are Gaussian.
             workload: the queries.
-            eta: step size; of eta, rounds and samples exactly one is left out, and is the largest that is paid for.
+            eta: step size; of eta, rounds and samples one is left out, and is the largest that is paid for. Where more
+                are, they are as usual for `DualQuery`.
             rounds: T.
             samples: s.
             shares: of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
@@ -324,6 +325,7 @@ class Reweighted(Mechanism):
         besides: tuple[Event, ...] = (ZCDPEvent(rho=rho_sel + parts[2] * total, neighbours=_UNIT),)
         if marginal_rho:
             besides += (marginals_event(marginal_rho),)
+        eta, samples = usual(eta, rounds, samples, workload)
         found = calculators.solve(n, epsilon, delta, eta=eta, rounds=rounds, samples=samples, besides=besides)
         game = DualQuery(n=n, eta=found.eta, rounds=found.rounds, samples=found.samples, workload=workload, seed=seed,
                          beta=beta, **others)

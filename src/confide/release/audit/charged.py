@@ -165,7 +165,7 @@ def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
         delta: > 0, but for Laplace noise.
     """
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        return float(len(it.workload)) / it.scale
+        return float(len(it.measured)) / it.scale
     if isinstance(it, NoisyAnswers | IndependentMarginals):
         return gaussian_epsilon(math.sqrt(2 * rho), delta)
 

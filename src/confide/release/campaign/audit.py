@@ -137,7 +137,7 @@ def _wrong_accounts(plan: QueriesPlan) -> Control:
     """The same check of a mechanism that spends four times what it says."""
     it = plan.mechanism
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.workload) / it.scale, "half the noise")
+        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise")
     else:
         wrong = _accounts(plan, 4.0)
     return Control("privacy, summed again", "four times the spend that is stated", wrong.flagged)

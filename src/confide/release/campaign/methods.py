@@ -18,7 +18,7 @@ from confide.release.campaign.config import (
 )
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.recommendation import STEP, dual_query, gaussian_noise, usual_samples
+from confide.release.recommendation import dual_query, gaussian_noise
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -62,8 +62,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
         case ReweightedTable():
             return _placed(lambda: Reweighted.for_budget(
                 n, epsilon, delta, workload=workload, schema=schema, one_hot=True, seed=method.seed,
-                eta=STEP if method.eta is None else method.eta,
-                samples=usual_samples(schema) if method.samples is None else method.samples))
+                eta=method.eta, samples=method.samples))
         case MWEMTable():
             return _placed(lambda: MWEM.for_budget(n, epsilon, delta, rounds=method.rounds, workload=workload,
                                                    schema=schema))

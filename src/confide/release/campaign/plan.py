@@ -70,7 +70,7 @@ class QueriesPlan:
     @cached_property
     def prediction(self) -> Prediction:
         """What the errors will be about."""
-        return predict(self.method, self.mechanism)
+        return predict(self.method, self.mechanism, self.workload)
 
     @cached_property
     def loss(self) -> PureDP | ApproxDP:
@@ -160,7 +160,7 @@ class QueriesPlan:
                 else:
                     other = self.config.model_copy(
                         update={"privacy": privacy.model_copy(update={"epsilon": epsilon})})
-                    best = predict(self.method, build(other, self.schema, self.workload))
+                    best = predict(self.method, build(other, self.schema, self.workload), self.workload)
             except ConfideError as error:
                 best = Prediction(method=self.method, mechanism=None, average=math.inf, largest=math.inf,
                                   refused=str(error))

@@ -16,7 +16,7 @@ _PURE = ("all zeros", "uniform", "Laplace")
 """Rivals that need no delta."""
 
 _SEED = 20_240_229  # of the rivals' noise
-_CELLS = 16  # attributes up to which MWEM is a rival: beyond it takes minutes
+_CELLS = 2**17  # of MWEM's histogram up to which it is a rival: beyond it takes minutes
 
 
 def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) -> list[Section]:
@@ -34,7 +34,7 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
         (f"{plan.method} (planned)", float(errors.mean()), float(errors.max()), str(plan.loss))]
     delta = privacy.delta or 1.0 / (10 * plan.records)  # of rivals that are left out where the plan has none
     found = compare(data, workload, epsilon=privacy.epsilon, delta=delta, seed=_SEED, schema=plan.schema,
-                    mwem_rounds=40 if plan.schema.attributes <= _CELLS else None)
+                    mwem_cells=_CELLS)
     rows += [(each.method, each.average_error, each.maximum_error, each.privacy) for each in found.rows
              if privacy.delta or each.method in _PURE]
     predicted = plan.prediction
@@ -42,6 +42,7 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
         Table(columns=("method", "average error", "largest error", "privacy"), rows=tuple(rows),
               note="Non-private: errors against the true answers of this table, under simulated noise, as fractions "
                    "of the records."),
+        *(Text((f"{method} is left out: {why}.",)) for method, why in found.left_out.items()),
         Text((f"Predicted from public facts: {predicted.average:.2g} on average, {predicted.largest:.2g} at worst "
               f"({predicted.basis}).",
               "To choose a method, or a setting, by what stands here would be a leak: choose by the plan, or by a "
