@@ -88,8 +88,8 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
     on the simplex, then 6 rounds of iterative proportional fitting to the subsets that were fixed before.
 
     Before that, a share s of the estimate is replaced by independent columns, so that no margin is asked of cells that
-    noise left empty; s is 0.01, or five times the noise of the estimate (the root of its cells' summed variances, as a share
-    of n) where that is less. It moves a target by at most 2 s in L1, which vanishes with the noise.
+    noise left empty; s is 0.01, or five times the noise of the estimate (the root of its cells' summed variances, as a
+    share of n) where that is less. It moves a target by at most 2 s in L1, which vanishes with the noise.
 
     Args:
         raw: every measured table, one-way tables among them.
