@@ -14,7 +14,7 @@ from confide.privacy.noise import Noise, RecordingNoise
 from confide.release.audit import charges, door_controls, door_rows, release_controls, release_rows, tiny, twins
 from confide.release.audit.charged import Charge, charge_row, own_rho, whole_charge
 from confide.release.audit.doors import audited, histories, quiet
-from confide.release.audit.faults import SelectsThrice, faults
+from confide.release.audit.faults import QuietTables, SelectsThrice, SteepChoices, faults
 from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
@@ -50,6 +50,16 @@ def test_every_planted_fault_is_flagged(name: str) -> None:
     found = door_controls(TWINS[name], name, pairs=2 if name[0] in "MR" else None)
     assert len(found) >= 4
     assert [control.planted_bug for control in found if not control.flagged] == []
+
+
+@pytest.mark.parametrize(("kind", "part", "times"), [(QuietTables, "table", 2), (SteepChoices, "choose", 4)])
+def test_noise_of_one_part_that_is_not_what_is_charged(kind: type[MarginalFit], part: str, times: int) -> None:
+    """Sigma of the chosen tables, and the exponent of the choices: each in its own part alone, to the digit."""
+    it = recast(TWINS["MarginalFit, one table"], kind)
+    assert not charge_row(it).flagged
+    found = audited(it, 1, pairs=2)
+    assert {name for name, audit in found.items() if audit.flagged} == {part, ""}
+    assert found[part].measured == pytest.approx(times * found[part].promised, rel=1e-9)
 
 
 @pytest.mark.slow

@@ -60,7 +60,12 @@ def _has(it: Mechanism, kind: type[Any]) -> bool:
     if isinstance(it, NoisyAnswers):
         return (it.law == "laplace") == (kind is HalfTheLaplace)
     if isinstance(it, MarginalFit):
-        return it.tables is None if kind in _OF_CHOICE else kind is not ChoosesUncharged or bool(it.tables)
+        if kind in _OF_CHOICE:
+            return it.tables is None
+        # Where the run chooses T, one charge covers tables and choices, and tiny tables attain little of the choices'.
+        if kind in (ChoosesUncharged, SteepChoices):
+            return bool(it.tables)
+        return kind is not QuietTables or it.tables != 0
     return not isinstance(it, Reweighted) or it.selection == "private" or kind not in _OF_SELECTION
 
 
@@ -283,6 +288,24 @@ class OneCell(MarginalFit):
         return replace(after, sigma=after.sigma / 2**0.5, again=after.again / 2**0.5)
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuietTables(MarginalFit):
+    """Chosen tables are measured with a sigma that is too small by the root of two; all else is sound."""
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        after = super().follow(one_way)
+        return replace(after, sigma=after.sigma / 2**0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteepChoices(MarginalFit):
+    """Tables are chosen with twice the exponent that is charged."""
+
+    def follow(self, one_way: list[RawTable]) -> Split:
+        after = super().follow(one_way)
+        return replace(after, epsilon=2 * after.epsilon)
+
+
 class _Charged(Split):
     """Other noise than what is charged."""
 
@@ -343,6 +366,8 @@ _IN_THE_CODE: tuple[tuple[type[Mechanism], str, type[Any]], ...] = (
     (NoisyAnswers, "half the squared sensitivity", AddedRecord),
     (NoisyAnswers, "half the Laplace scale", HalfTheLaplace),
     (MarginalFit, "noise for one cell where a record moves two", OneCell),
+    (MarginalFit, "sigma of the chosen tables too small by the root of two", QuietTables),
+    (MarginalFit, "the choices with twice their exponent", SteepChoices),
     (MarginalFit, "the choices are not charged", ChoosesUncharged),
     (MarginalFit, "the records say how many tables are chosen", ChoosesByTheData),
     (MarginalFit, "the first tables are not paid for", SpendsTheFirstTwice),

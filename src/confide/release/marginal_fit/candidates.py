@@ -6,7 +6,7 @@ weighs in units of 2^-20 counts. Sums of whole numbers do not depend on the orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from confide.numerics import map_blocks
 from confide.numerics.compiled import kernel
 
-__all__ = ["Candidates", "Counter", "count_cells"]
+__all__ = ["Batch", "Candidates", "Counter", "count_cells"]
 
 _CHUNK_CELLS = 2**18  # of the tables that one task counts
 _FEW = 8  # columns of two cells that are not worth a way of their own
@@ -40,7 +40,7 @@ class Candidates:
     def of(cls, sizes: tuple[int, ...], widths: tuple[int, ...], largest_table: int) -> Candidates:
         """All sets of so many columns with at most `largest_table` cells. A column of one cell tells nothing."""
         useful = [j for j, size in enumerate(sizes) if size > 1]
-        found = []
+        found = [np.empty((0, 3), dtype=np.int64)]
         for width in widths:
             wide = np.array(list(combinations(useful, width)), dtype=np.int64).reshape(-1, width)
             padded = np.full((len(wide), 3), -1, dtype=np.int64)
@@ -81,6 +81,34 @@ class Candidates:
             end = min(len(self), max(first + 1, end))
             yield first, end
             first = end
+
+
+class Batch:
+    """Which tables one batch may still choose: none twice, and none that shares two columns with a pick of the batch.
+
+    Where nothing is left that shares fewer, the second rule is dropped for what comes next. Reads picks alone.
+
+    Args:
+        candidates: the tables.
+        before: picks of earlier batches.
+    """
+
+    def __init__(self, candidates: Candidates, before: Iterable[int] = ()) -> None:
+        self._candidates = candidates
+        self._free = np.ones(len(candidates), dtype=np.bool_)
+        self._free[list(before)] = False
+        self._apart = self._free.copy()
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """(k,) what the next pick may be; read only."""
+        if not self._apart.any():
+            self._apart = self._free.copy()
+        return self._apart
+
+    def pick(self, at: int) -> None:
+        """Take one, that is allowed."""
+        self._free[at] = False
+        self._apart &= self._free & (self._candidates.overlap(at) <= 1)
 
 
 class Counter:

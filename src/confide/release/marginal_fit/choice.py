@@ -20,9 +20,8 @@ from confide.release.marginal_fit.candidates import Candidates
 from confide.release.marginal_fit.public_coins import key_of, normals
 from confide.release.marginal_fit.scores import penalty_of
 
-__all__ = ["LARGEST_SHARE", "Choice", "choose", "most_tables", "usual_tables"]
+__all__ = ["LARGEST_SHARE", "LOOKED_AT", "Choice", "choose", "most_tables", "usual_tables"]
 
-_LOOKED_AT = 256  # candidates, evenly spaced
 _NORMALS = 2**16
 _STEPS = 32  # shares are so many parts of the whole: another machine's last digit changes none
 _SHARE, _SLOPE = 0.15, 0.3  # of the one-way tables: without noise, and how it rises with the penalty
@@ -35,6 +34,9 @@ _WEAK = 2.0  # how many times a penalty counts there
 
 LARGEST_SHARE = 1 - 1 / _STEPS
 """Of one-way tables where there are others."""
+
+LOOKED_AT = 256
+"""Candidates, evenly spaced, whose penalties are looked at."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class _Penalties:
     """The mean penalty of some candidates where columns are independent, at any noise."""
 
     def __init__(self, laws: Mapping[tuple[int, ...], NDArray[np.float64]], candidates: Candidates, seed: int) -> None:
-        places = np.unique(np.linspace(0, len(candidates) - 1, min(len(candidates), _LOOKED_AT)).astype(np.int64))
+        places = np.unique(np.linspace(0, len(candidates) - 1, min(len(candidates), LOOKED_AT)).astype(np.int64))
         self._tables = []
         for at in places.tolist():
             table = np.ones(())

@@ -16,6 +16,7 @@ from confide.contract.outcome import Billboard, Certificate
 from confide.release.codes import Codes
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.population import equal_rows
+from confide.release.marginal_fit.public_coins import key_of, permutation
 from confide.release.rows import cells_table
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -54,14 +55,13 @@ class FittedMarginals(Billboard):
 
     def __post_init__(self) -> None:
         whole("records", self.records, at_least=1)
-        weights = self.weights
-        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (len(self.cells),):
-            raise InvalidInput("weights", "are not one double for each row", f"must have shape ({len(self.cells)},)")
+        rows, weights = self.population.records, self.weights  # refuses cells that are none of the schema's
+        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (rows,):
+            raise InvalidInput("weights", "are not one double for each row", f"must have shape ({rows},)")
         if not ((weights > 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
             raise InvalidInput("weights", "are no law", "must be > 0 with sum 1")
         non_negative("misfit", self.misfit, at_most=2.0 + _UNIT)
         non_negative("diversity", self.diversity, at_most=1.0 + _UNIT)
-        _ = self.population  # refuses cells that are none of the schema's
 
     def __repr__(self) -> str:
         doubtful = ", doubtful: see warnings" if self.warnings else ""
@@ -122,7 +122,7 @@ class FittedMarginals(Billboard):
 
     def rows(self, count: int | None = None) -> pa.Table:
         """The population as a table of equal rows, for tools that know no weights: levels and bins as texts, bits as
-        truth values.
+        truth values. Their order goes with no column, see `coded_rows`.
 
         Args:
             count: how many rows, n if left out.
@@ -132,14 +132,16 @@ class FittedMarginals(Billboard):
     def coded_rows(self, count: int | None = None) -> Codes:
         """The rows of `rows` as records of the schema.
 
-        Systematic sampling along the lexicographic order of the population; nobody's record, and never more precise
-        than the weighted population.
+        Systematic sampling along the lexicographic order of the population, then a public shuffle that is the same for
+        all: the first rows are as good as any others. Who needs k rows should ask for k of them, all the same: such a
+        sample is off by at most one row in each stretch of the population, and k rows of a larger one are a random
+        sample of it. They are nobody's records, and never more precise than the weighted population.
 
         Args:
             count: how many, n if left out.
         """
-        return Codes(schema=self.schema, cells=equal_rows(self.cells, self.weights,
-                                                          self.records if count is None else count))
+        found = equal_rows(self.cells, self.weights, self.records if count is None else count)
+        return Codes(schema=self.schema, cells=found[permutation(key_of(0, "equal rows"), len(found))])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

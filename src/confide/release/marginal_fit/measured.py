@@ -29,7 +29,7 @@ class MeasuredTables:
         counts: int64, all tables end to end, the last column moving fastest.
 
     Raises:
-        InvalidInput: arrays of other types or shapes.
+        InvalidInput: arrays of other types or shapes, or numbers that are no columns or no deviations.
     """
 
     members: NDArray[np.int64]
@@ -45,6 +45,8 @@ class MeasuredTables:
                 raise InvalidInput(f"tables.{name}", "is no array of its shape", f"must be {np.dtype(kind)} {shape}")
         if not (np.isfinite(self.sigmas).all() and (self.sigmas > 0).all()):
             raise InvalidInput("tables.sigmas", "are out of range", "must be positive")
+        if (self.members < -1).any():
+            raise InvalidInput("tables.members", "are out of range", "must be columns, and -1 where there is none")
 
     def __len__(self) -> int:
         return len(self.members)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.kinds import Progress
+from confide.contract.progress import advance
 from confide.numerics import map_blocks
 from confide.release.marginal_fit.kernels import effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.public_coins import key_of, permutation, uniforms
@@ -64,13 +66,14 @@ class Model:
         """(m, N) the rows, column by column."""
         return np.ascontiguousarray(self.rows.T)
 
-    def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool) -> None:
+    def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool, tell: Progress | None = None) -> None:
         """Move towards the targets.
 
         Args:
             targets: as `consistent` gives them.
             tables: the tables to fit, besides the one-way tables of columns that are in none of them.
             last: whether no more tables will come.
+            tell: told the cycles done and the most that there can be.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:
@@ -78,6 +81,7 @@ class Model:
         rows, fitted = len(self.rows), _Fitted(order, self.sizes, targets)
         least = _LEAST_LAST if last else _LEAST
         for cycle in range(_CYCLES):
+            advance(tell, cycle, _CYCLES)
             self.misfit, self.size = fitted.rake(self, _SWEEPS, _DIVERSE)
             done = cycle + 1 >= least and self.misfit < _MISFIT and self.size > _DIVERSE * rows
             if done or cycle + 1 == _CYCLES:
@@ -85,6 +89,7 @@ class Model:
             self._renew(cycle)
         if last:
             self.misfit, self.size = fitted.rake(self, _FINAL_SWEEPS, 0.0)
+        advance(tell, _CYCLES, _CYCLES)
 
     def _renew(self, cycle: int) -> None:
         """Resample in proportion to the weights, then draw every second row anew."""

@@ -125,9 +125,9 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
 
 
 def _range_down(square: Fraction, tables: int) -> float:
-    """The largest double epsilon of `tables` selections with tables epsilon^2 <= square."""
+    """The largest double epsilon of `tables` selections with tables epsilon^2 <= square, as written and as it is."""
     epsilon = math.sqrt(float(square / tables))
-    while written(epsilon) ** 2 * tables > square:
+    while max(written(epsilon), Fraction(epsilon)) ** 2 * tables > square:
         epsilon = math.nextafter(epsilon, 0.0)
     return epsilon
 

@@ -10,11 +10,15 @@ Source: spec query_release D6.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.kinds import Progress
+from confide.contract.progress import advance
 from confide.numerics import map_blocks
 from confide.numerics.compiled import kernel
 from confide.release.marginal_fit.candidates import Candidates, Counter
@@ -81,21 +85,41 @@ def _normals(seed: int, batch: int) -> NDArray[np.float64]:
     return normals(key_of(seed, "penalty", batch), _NORMALS)
 
 
+def _by_chunks(
+    work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, tell: Progress | None
+) -> list[NDArray[Any]]:
+    """The results in order; progress in candidates, which are public, after each chunk of them."""
+    found = []
+    for (_, end), result in zip(candidates.chunks(), map_blocks(work, items), strict=True):
+        found.append(result)
+        advance(tell, end, len(candidates))
+    return found
+
+
 def true_tables(
-    columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64]
+    columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
+    tell: Progress | None = None,
 ) -> list[NDArray[np.int32]]:
-    """Counts of every candidate table, chunk by chunk. Private."""
+    """Counts of every candidate table, chunk by chunk. Private.
+
+    Args:
+        columns: (m, u) the distinct records, column by column.
+        counts: (u,) how many there are of each.
+        candidates: the tables.
+        sizes: (m,) cells of each column.
+        tell: told the candidates done and all of them.
+    """
     counter = Counter(columns, counts, candidates, sizes)
 
     def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
         return counter(*chunk).astype(np.int32)
 
-    return list(map_blocks(count, candidates.chunks()))
+    return _by_chunks(count, candidates.chunks(), candidates, tell)
 
 
 def scores(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
-    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int,
+    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, tell: Progress | None = None,
 ) -> NDArray[np.int64]:
     """(k,) scores in units of 2^-20 counts; private.
 
@@ -109,6 +133,7 @@ def scores(
         sigma: of a measured cell's noise, in counts.
         seed: public.
         batch: which batch is chosen; each has normals of its own.
+        tell: told the candidates done and all of them.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)
@@ -120,4 +145,4 @@ def scores(
         _score_cells(counter(first, end), counts, starts, first, UNITS, total, sigma / n, noise, out)
         return out
 
-    return np.concatenate(list(map_blocks(score, zip(candidates.chunks(), true, strict=True))))
+    return np.concatenate(_by_chunks(score, zip(candidates.chunks(), true, strict=True), candidates, tell))
