@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,11 +127,17 @@ def test_the_best_comes_first_and_all_are_told() -> None:
 
 
 def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
+    """Of no method; what is advised changes, so that its figures may rise by as much as known errors are preferred."""
     for schema, count in ((PEOPLE, 300), (Schema.bits(600), 100_000)):
-        by_epsilon = [ask(schema, 20_000, count, epsilon=e).prediction.average for e in (0.5, 1.0, 2.0, 4.0)]
-        by_records = [ask(schema, n, count).prediction.average for n in (5_000, 20_000, 80_000)]
+        by_epsilon = [ask(schema, 20_000, count, epsilon=e) for e in (0.5, 1.0, 2.0, 4.0)]
+        by_records = [ask(schema, n, count) for n in (5_000, 20_000, 80_000)]
         for found in (by_epsilon, by_records):
-            assert found == sorted(found, reverse=True)
+            for method in ("marginal-fit", "gaussian", "mwem", "dual-query"):
+                averages = [each.average for advice in found for each in advice.predictions if each.method == method]
+                assert len(averages) == len(found)
+                assert averages == sorted(averages, reverse=True)
+            advised = [advice.prediction.average for advice in found]
+            assert all(later <= 1.5 * sooner for sooner, later in pairwise(advised))
 
 
 def test_structured_noise_where_queries_exclude_each_other() -> None:
@@ -162,10 +169,10 @@ def test_where_nothing_gives_rows_it_says_why_each_does_not() -> None:
 
 
 def test_usual_settings_of_the_game() -> None:
-    assert usual(None, None, None, Schema.bits(300)) == (2.0, 1_000)
-    assert usual(None, None, None, Schema.bits(1_200)) == (2.0, 2_000)
+    assert usual(None, None, None, Schema.bits(300)) == (1.0, 1_000)
+    assert usual(None, None, None, Schema.bits(1_200)) == (1.0, 2_000)
     game = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6)
-    assert (game.eta, game.samples) == (2.0, 1_000)
+    assert (game.eta, game.samples) == (1.0, 1_000)
     given = dual_query(Schema.bits(10), 20_000, Workload.complete(10), 1.0, 1e-6, rounds=20, samples=100)
     assert (given.rounds, given.samples) == (20, 100)
 
@@ -214,7 +221,7 @@ def test_the_fit_is_predicted_for_its_queries_and_never_without_a_bias() -> None
     triples, pairs = Workload.random(PEOPLE, 3_000, seed=1), Workload.complete(PEOPLE, width=2)
     assert average(30_000, pairs) < 0.8 * average(30_000, triples)
     assert average(10**6, triples) > 2 * average(30_000, triples) * 30_000 / 10**6
-    assert average(10**9, triples) > 1e-5
+    assert average(5 * 10**7, triples) > 1e-5
     few = MarginalFit.for_budget(300, 0.1, 1e-6, schema=PEOPLE)  # too little for any but one-way tables
     assert predict("marginal-fit", few, triples).average >= 0.003
 

@@ -62,7 +62,7 @@ from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 
-__all__ = ["MOST_QUERIES", "STEP", "DualQuery", "usual"]
+__all__ = ["MOST_QUERIES", "STEP", "WIDE", "DualQuery", "usual"]
 
 MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
@@ -70,8 +70,11 @@ MOST_QUERIES = 2**23
 _NARROW = 8  # literals of which no more than 81 clauses are made
 _MOST_CLAUSES = 2**12  # that one query may become where records are one-hot
 
-STEP = 2.0
+STEP = 1.0
 """The usual step size."""
+
+WIDE = 300
+"""Attributes up to which 1,000 draws a round ask for nearly all."""
 
 
 def usual(
@@ -87,13 +90,13 @@ def usual(
 
     Example:
         >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
-        ((2.0, 1000), (1.0, 1000), (2.0, None))
+        ((1.0, 1000), (1.0, 1000), (1.0, None))
     """
     if eta is None and None in (rounds, samples):
         eta = STEP
     if samples is None and None in (eta, rounds):
         attributes = over.attributes if isinstance(over, Schema | Workload) else 0
-        samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / 300)))
+        samples = math.ceil(1000 * max(1.0, math.sqrt(attributes / WIDE)))
     return eta, samples
 
 
@@ -221,7 +224,7 @@ class DualQuery(Mechanism):
     ) -> Self:
         """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
 
-        Where two of them are missing, or all, eta is 2 and then samples 1,000, or sqrt(d/300) times as many for d > 300
+        Where two of them are missing, or all, eta is 1 and then samples 1,000, or sqrt(d/300) times as many for d > 300
         attributes: what did well on tables whose columns depend on each other.
 
         Args:

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from confide.contract.mechanism import Mechanism
 from confide.release._independent import uniform_answers
 from confide.release.baselines import NoisyAnswers
-from confide.release.dual_query import DualQuery
+from confide.release.dual_query import WIDE, DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.marginal_fit.consistency import RawTable
 from confide.release.marginal_fit.plan import Split
@@ -37,6 +37,7 @@ HOPELESS = 0.25
 _TRIVIAL = 0.5  # the average error that answering 1/2 never exceeds
 _LOOKED_AT = 4096  # queries, evenly spaced, whose width is looked at
 _PER_ROUND, _POWER = 0.38, 0.75  # of DualQuery's average error, see `_game`
+_WIDER = 0.3  # the power by which it grows with the attributes where these are many
 _FEW, _FEW_QUERIES = 0.25, 30  # the same where there are few queries: a part of the largest one
 _SPREAD = 4.5  # of MWEM: how many times the average error the largest one was
 _UNLEARNT = 4e-3  # of MWEM: what is left where not every query is measured
@@ -159,7 +160,8 @@ def _game(it: DualQuery) -> tuple[float, float]:
     """
     steps = it.eta * it.rounds
     largest, few = it.queries.log_queries / steps, min(1.0, math.sqrt(_FEW_QUERIES / len(it.queries)))
-    average = max(_PER_ROUND * _width(it.queries, it.schema) * (2.0 / steps) ** _POWER, _FEW * few * largest)
+    wide = max(1.0, it.queries.attributes / WIDE) ** _WIDER
+    average = max(_PER_ROUND * wide * _width(it.queries, it.schema) * (2.0 / steps) ** _POWER, _FEW * few * largest)
     return average, max(average, largest)
 
 

@@ -15,7 +15,7 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, NotGuaranteed, Refused
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import NoisyAnswers
-from confide.release.dual_query import MOST_QUERIES, DualQuery
+from confide.release.dual_query import MOST_QUERIES, WIDE, DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.predicted import Prediction, predict
@@ -147,6 +147,8 @@ def dual_query(
 ) -> DualQuery:
     """DualQuery at its usual step size and draws, with as many rounds as the budget pays for.
 
+    Of more than 300 attributes a round leaves many unasked: these follow noisy one-way shares, where delta is above 0.
+
     Args:
         schema: the public columns; records keep to one value of each.
         n: records.
@@ -158,6 +160,8 @@ def dual_query(
     if len(workload) > MOST_QUERIES:
         raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")
     options = {"calculator": "zcdp" if delta else "pure", "one_hot": True, **options}
+    if delta and schema.attributes > WIDE:
+        options.setdefault("free", "marginals")
     return DualQuery.for_budget(n, epsilon, delta, workload=workload, schema=schema, **options)
 
 
