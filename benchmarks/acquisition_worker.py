@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.memory import peak_mb
 from benchmarks.timing import seconds
 from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.printed import algorithm1_as_printed
@@ -23,13 +24,6 @@ def once(job: Callable[[], float]) -> tuple[float, float]:
     """The value that a long job finds, and its seconds."""
     start = time.perf_counter()
     return job(), time.perf_counter() - start
-
-
-def peak_mb() -> float:
-    """Peak memory so far, of which little is other modules'."""
-    from benchmarks.end_to_end import peak_mb as peak
-
-    return peak()
 
 
 def prices(gamma: float) -> dict[str, float]:

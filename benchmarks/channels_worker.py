@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.end_to_end import peak_mb
+from benchmarks.memory import peak_mb
 from confide.channels import (
     Exchangeable,
     FullPrior,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.memory import peak_mb
 from confide.campaign import Campaign
 from confide.privacy.noise import Noise
 
@@ -68,19 +68,6 @@ def passes(campaign: Campaign) -> dict[str, float]:
         file.write(column_bytes(pa.table({"payment": shares})))
     lap("shares to bytes to disk")
     return seconds
-
-
-def peak_mb() -> float:
-    """Peak resident memory of this process.
-
-    `ru_maxrss` of a child starts at what its parent had when it was started, so the kernel's own mark comes first.
-    """
-    try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-        return next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) * 1024 / 1e6
-    except (OSError, StopIteration):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 if __name__ == "__main__":

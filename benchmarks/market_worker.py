@@ -13,7 +13,7 @@ from flint import arb, ctx
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from benchmarks.end_to_end import peak_mb
+from benchmarks.memory import peak_mb
 from benchmarks.timing import seconds
 from confide.market import (
     LinearCost,

@@ -115,7 +115,7 @@ def run(*, quick: bool) -> Report:
                   [(NAMES[name], level, method, found[f"{method}: average"], found[f"{method}: largest"],
                     found[f"{method}: s"]) for (name, level), found in others.items()
                    for method in dict.fromkeys(key.split(":")[0] for key in found)],
-                  "DualQuery and Reweighted with eta = 2, s = 1000."),
+                  "DualQuery and Reweighted with their usual settings, on one-hot records."),
             Table("mbi on Adult, the same queries", ("driver", "epsilon", "average error", "largest", "tables", "s",
                                                      "memory, MB"), peers,
                   "" if peers else peer_mbi.missing() or ""),

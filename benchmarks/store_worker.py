@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.end_to_end import peak_mb
+from benchmarks.memory import peak_mb
 from confide.campaign import Campaign, Store, settle
 from confide.campaign.store import Charge
 from confide.contract import Audience, Unit

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.end_to_end import peak_mb
+from benchmarks.memory import peak_mb
 from confide.privacy.noise import Noise
 from confide.regression import (
     Behaviour,
