@@ -29,7 +29,7 @@ from confide.release.audit.planted import MixedSigns
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import default_record, free_attributes, marginals_sigma
-from confide.release.oracle import Answer, Enumeration, LocalSearch, Terms
+from confide.release.oracle import Answer, Enumeration, IntegerProgram, LocalSearch, Terms
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
@@ -337,6 +337,20 @@ def test_a_billboard_that_contradicts_itself_is_found(
     it.check(board)
     with pytest.raises(InvalidInput, match=rf"^billboard.*{says}"):
         it.check(forge(board))
+
+
+@pytest.mark.parametrize("oracle", [LocalSearch(), LocalSearch(certify=True), IntegerProgram(), Enumeration()])
+def test_bounds_that_nobody_proved_are_found(oracle: Any) -> None:
+    """Bounds equal to the values would take the best responses' part out of the certificate."""
+    it = planned(oracle=oracle)
+    board = it.run(small(), Noise.simulated(1)).billboard
+    it.check(board)
+    forged = _changed(board, rounds=_rounds(board.rounds, bounds=board.rounds.values.astype(np.float64)))
+    if (board.rounds.bounds == board.rounds.values).all():
+        it.check(forged)
+        return
+    with pytest.raises(InvalidInput, match=r"upper bound is lower than this oracle proves"):
+        it.check(forged)
 
 
 def test_billboards_of_other_shapes_are_refused() -> None:

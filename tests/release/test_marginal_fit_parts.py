@@ -14,10 +14,10 @@ from confide.contract import InvalidInput, Refused
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise.simulated import study_generator
-from confide.release import Schema, Workload
+from confide.release import MarginalFit, Schema, Workload
 from confide.release.marginal_fit import MeasuredTables
 from confide.release.marginal_fit.candidates import Candidates, Counter, count_cells
-from confide.release.marginal_fit.choice import Choice, choose, most_tables, usual_tables
+from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent, simplex
 from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
 from confide.release.marginal_fit.plan import check_columns, chosen_split, open_events, split
@@ -93,6 +93,21 @@ def test_what_follows_never_costs_more_than_was_charged(rho: float, columns: int
         assert isinstance(event, ZCDPEvent)
         assert (1 - 1e-9) * event.rho <= each <= event.rho
     assert Fraction(stated[0].rho) + Fraction(stated[1].rho) <= Fraction(rho) * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize("percent", range(2, 90))
+def test_a_second_round_is_paid_for_or_not_made(percent: int) -> None:
+    """Where the run keeps f1 nothing is left for a second round, however f1 is written in binary; and noise is never
+    louder than what the plan was checked for.
+    """
+    one_way = percent / 100
+    kept = chosen_split(0.05, 6, one_way, 0.05, Choice(12, one_way))
+    assert kept.again == 0.0
+    fit = MarginalFit(n=20_000, schema=Schema.bits(6), rho=0.05, one_way=one_way, selection=0.05)
+    for choice in (Choice(12, share) for share in shares_after(one_way)):
+        found = chosen_split(0.05, 6, one_way, 0.05, choice)
+        assert found.again < 1e5
+        assert max(found.again, chosen_split(0.05, 6, one_way, 0.05, Choice(1, choice.one_way)).sigma) <= fit._loudest
 
 
 def laws(sizes: tuple[int, ...]) -> dict[tuple[int, ...], np.ndarray]:

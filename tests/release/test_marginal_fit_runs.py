@@ -22,7 +22,7 @@ from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
-from confide.release import Binned, Bit, Codes, Levels, Schema
+from confide.release import Binned, Bit, Codes, Levels, Schema, Workload
 from confide.release.marginal_fit import FittedMarginals, MarginalFit, MeasuredTables
 from confide.release.marginal_fit.candidates import Batch, Candidates
 from confide.release.marginal_fit.consistency import RawTable, consistent
@@ -398,3 +398,32 @@ def test_targets_are_as_exact_as_their_noise() -> None:
     assert found[0] > 5e-3
     assert found[1] < 2 * 5 * 30 * 240**0.5 / n
     assert found[2] < 0.11 * found[1]
+
+
+def test_a_certificate_says_when_it_says_nothing() -> None:
+    small = MarginalFit.for_budget(60, 0.1, 1e-6, schema=MIXED, tables=3, population=300)
+    found = small.certify(board_of(small))
+    assert found.vacuous
+    assert found.cells == 1.0
+    assert not TWELVE.certify(board_of(TWELVE)).vacuous
+
+
+@pytest.mark.slow
+def test_bars_cover_what_they_say() -> None:
+    """All bars of a run hold together, but for 5% of runs; measurements alone, without the distance of the fit, are
+    never far above that either: 300 runs, so that 8.5% is beyond three and a half standard errors.
+    """
+    workload = Workload.random(MIXED, 400, seed=2)
+    truth = workload.answers(records())
+    missed = alone = 0
+    for seed in range(300):
+        board = board_of(TWELVE, seed)
+        bars = board.error_bars(workload)
+        known = np.isfinite(bars)
+        assert known.sum() > 50
+        missed += bool((np.abs(board.answers(workload) - truth)[known] > bars[known]).any())
+        measured, deviation = board.measured(workload)
+        factor = np.sqrt(2 * np.log(2 * known.sum() / 0.05))
+        alone += bool((np.abs(measured - truth)[known] > factor * deviation[known]).any())
+    assert missed <= 25
+    assert alone <= 25

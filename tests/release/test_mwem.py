@@ -21,8 +21,10 @@ from confide.privacy.noise import Noise
 from confide.privacy.selection import exponential_law
 from confide.release._histogram import Histogram, blocks_of, cubes_of
 from confide.release.answers import TrueAnswers
+from confide.release.columns import Levels
 from confide.release.mwem import MWEM, MWEMBillboard
 from confide.release.packed import PackedBits
+from confide.release.schema import Schema
 from confide.release.walsh import transform
 from confide.release.workload import Workload
 
@@ -444,3 +446,25 @@ def test_another_plans_billboard_is_refused():
                          ("chosen", np.array([0])), ("measured", np.array([0.5, 1.0])), ("workload", TRIPLES)):
         with pytest.raises(InvalidInput, match="billboard"):
             mwem.check(MWEMBillboard(**{**good, field: value}))
+
+
+def test_parts_that_fit_alone_and_not_together_are_refused() -> None:
+    """150 queries of 22 bits each, with no bit in common: 2^22 cells each, and 629 million in all."""
+    apart = Workload.conjunctions(np.arange(3300).reshape(150, 22), attributes=3300)
+    with pytest.raises(Refused, match=r"in 150 groups: 629,145,600 cells together"):
+        MWEM(n=1000, workload=apart, rounds=2, epsilon=1.0)
+    columns = Schema(tuple(Levels(column=f"c{j}", levels=tuple(map(str, range(50)))) for j in range(24)))
+    joined = [[f"c{3 * j} = 1", f"c{3 * j + 1} = 1", f"c{3 * j + 2} = 1"] for j in range(8)]
+    assert MWEM(n=1000, workload=Workload.conjunctions(joined, attributes=columns), schema=columns, rounds=2,
+                epsilon=1.0).cells == 8 * 50**3
+    wide = Schema(tuple(Levels(column=f"c{j}", levels=tuple(map(str, range(150)))) for j in range(18)))
+    with pytest.raises(Refused, match=r"in 6 groups: 20,250,000 cells together"):
+        MWEM(n=1000, workload=Workload.conjunctions(joined[:6], attributes=wide), schema=wide, rounds=2, epsilon=1.0)
+
+
+def test_plans_that_take_hours_are_refused() -> None:
+    """Whoever verifies a release plays it again."""
+    few = Workload.complete(20, width=20)
+    with pytest.raises(Refused, match=r"5,000 rounds over 1,048,576 cells"):
+        MWEM(n=1000, workload=few, rounds=5000, epsilon=1.0)
+    assert MWEM(n=1000, workload=few, rounds=5000, epsilon=1.0, form="analysed").rounds == 5000

@@ -452,3 +452,11 @@ def test_the_small_instance_of_both_players():
     game, histogram = np.mean(found, axis=0)
     assert game == pytest.approx(0.050, rel=0.35)
     assert histogram <= 0.03
+
+
+def test_fits_that_take_hours_are_refused() -> None:
+    workload = Workload.complete(20, width=4)
+    game = DualQuery(n=10**6, eta=0.5, rounds=50, samples=10, workload=workload)
+    with pytest.raises(Refused, match=r"100,000 records are to be fitted to"):
+        Reweighted(dual_query=replace(game, rounds=10**5), rho_mea=0.1, measured=len(workload))
+    assert Reweighted(dual_query=game, rho_mea=0.1, measured=len(workload)).count == len(workload)

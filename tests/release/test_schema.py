@@ -17,6 +17,7 @@ from cases import fast
 from confide.contract import InvalidInput
 from confide.contract.encoding import canonical, decode, encode
 from confide.release import Binned, Bit, Codes, Levels, PackedBits, Schema
+from confide.release.columns import cells_of
 from confide.tables import Roster
 
 # ---- the published binning
@@ -112,9 +113,14 @@ def test_unequal_bins():
 
 
 @settings(max_examples=40)
-@given(edges=st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=9, unique=True), whole=st.booleans())
+@given(edges=st.lists(st.floats(-1e300, 1e300) | st.floats(-100, 100) | st.floats(-1e16, 1e16), min_size=2, max_size=9,
+                      unique=True), whole=st.booleans())
 def test_unequal_bins_are_intervals(edges, whole):
     edges = sorted(each + 0.0 for each in edges)
+    if whole and max(-edges[0], edges[-1]) > 2**53:
+        with pytest.raises(InvalidInput, match="doubles skip whole numbers"):
+            Binned(column="v", edges=edges, whole=True)
+        return
     inside = np.array([v for e in edges for v in (e, np.nextafter(e, -np.inf), np.nextafter(e, np.inf), np.ceil(e))
                        if edges[0] <= v <= edges[-1] and (not whole or v == np.floor(v))])
     if not len(inside):
@@ -129,6 +135,32 @@ def test_unequal_bins_are_intervals(edges, whole):
     assert ((inside < ends) | (ends == edges[-1])).all()
     assert column.reachable.tolist() == np.unique(found.values).tolist()
     assert len(set(column.names)) == column.count
+
+
+@pytest.mark.parametrize("bins", [
+    {"lower": 1, "upper": 1e17, "bins": 28}, {"lower": 1, "upper": 2.0**55 + 8, "bins": 9}, {"edges": (0, 5, 2.0**54)}])
+def test_whole_numbers_that_doubles_skip_are_refused(bins):
+    """Beyond 2^53 a bin may hold whole numbers that no double is: then what is reachable, and so a record's cell, would
+    hang on rounding.
+    """
+    with pytest.raises(InvalidInput, match="within 2\\^53"):
+        Binned(column="v", whole=True, **bins)
+    assert Binned(column="v", **bins).encode([bins.get("upper", 2.0**54)]).values.tolist()[0] > 0
+
+
+@settings(max_examples=60)
+@given(lower=st.integers(-(2**53), 2**53), width=st.integers(1, 2**53), bins=st.integers(1, 60))
+def test_every_whole_number_has_a_cell(lower, width, bins):
+    upper = min(lower + width, 2**53)
+    if upper <= lower:
+        return
+    column = Binned(column="v", lower=lower, upper=upper, bins=bins, whole=True)
+    near = {int(v) + step for v in np.linspace(lower, upper, bins + 1) for step in range(-2, 3)}
+    found = column.encode(sorted(float(v) for v in near if lower <= v <= upper))
+    assert not found.problems.any()
+    assert set(found.values.tolist()) <= set(column.reachable.tolist())
+    cells = cells_of(column, found.values)
+    assert (column.reachable[cells] == found.values).all()
 
 
 def test_levels_over_fewer_and_more_bins():

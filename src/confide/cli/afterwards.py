@@ -101,24 +101,23 @@ def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Plan
         InvalidInput: no pack there.
         Refused: it is broken, or holds what this version does not understand, or is no release of answers.
     """
-    from confide.campaign import Campaign, verify
-    from confide.campaign.pack import CAMPAIGN
-    from confide.campaign.stored import public
+    from confide.campaign.verification.verifier import verified
     from confide.contract import Refused
 
-    found = verify(pack, key=key)
-    doubts = [each for each in found.findings
+    found = verified(pack, key=key)
+    doubts = [each for each in found.findings.findings
               if each.verdict == "broken" or (each.verdict == "not checked" and each.check not in _UNREAD)]
     if doubts:
         first = next((each for each in doubts if each.verdict == "broken"), doubts[0])
         raise Refused(f"the pack {pack} is not used: {first.check} {'is' if first.verdict == 'broken' else 'was'} "
                       f"{first.verdict}: {first.detail}", f"confide verify {pack} lists all checks")
-    campaign = Campaign.load(pack / CAMPAIGN)
-    file, plan = campaign.file, campaign.plan
+    file, plan, outcome = found.file, found.plan, found.outcome
+    if file is None or plan is None or outcome is None:
+        raise Refused(f"the pack {pack} is not used: it could not be read whole", f"confide verify {pack} says why")
     if not isinstance(file.kind, _Release):
         raise Refused(f"a campaign of the kind {file.kind.name!r} releases no answers or rows besides its result",
                       "this is for the kind 'queries'")
-    return file.kind, file, plan, public(file, plan, pack)
+    return file.kind, file, plan, outcome  # the very parts that were checked: the folder is not read again
 
 
 def _target(out: Path) -> Path:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise.simulated import study_generator
 from confide.release._boxes import fit_boxes, literal_products, margins
-from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, components, memory
+from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, check_total, components, memory
 from confide.release.columns import Bit
 from confide.release.schema import Schema
 from confide.release.workload import Workload
@@ -121,6 +121,7 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
             step //= sizes[each]
             stride[each] = step
         starts.append(starts[-1] + cells)
+    check_total(starts[-1], len(used))
     return ColumnBlocks(schema, block, stride, np.array(starts, np.int64))
 
 

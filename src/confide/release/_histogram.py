@@ -25,11 +25,14 @@ from confide.release.walsh import (
 )
 from confide.release.workload import Workload
 
-__all__ = ["ARRAYS", "CLOSE", "LARGEST_BLOCK", "Blocks", "Cubes", "Histogram", "blocks_of", "components", "cubes_of",
-           "memory"]
+__all__ = ["ARRAYS", "CLOSE", "LARGEST_BLOCK", "MOST_TOGETHER", "Blocks", "Cubes", "Histogram", "blocks_of",
+           "check_total", "components", "cubes_of", "memory"]
 
 LARGEST_BLOCK = 22
 """Attributes: 2^22 cells."""
+
+MOST_TOGETHER = 1 << 24
+"""Cells of all blocks."""
 
 ARRAYS = 3  # of doubles: cells, their transform, and a sum of iterates or the memory of a copy
 CLOSE = 1e-6  # of n: a replay in which no residual changes by more has converged
@@ -77,6 +80,19 @@ class Blocks:
         return int(np.count_nonzero(self.block >= 0))
 
 
+def check_total(cells: int, blocks: int) -> None:
+    """Refuse a histogram whose parts are many: each fits, and all together do not.
+
+    Raises:
+        Refused: more than 2^24 cells; says how many, and the memory that they would need.
+    """
+    if cells > MOST_TOGETHER:
+        raise Refused(
+            f"MWEM keeps a histogram, and the workload joins attributes in {blocks:,} groups: {cells:,} cells "
+            f"together, {memory(ARRAYS * 8, math.log2(cells))} of memory",
+            f"at most {MOST_TOGETHER:,} cells: ask for fewer queries, or use DualQuery")
+
+
 def blocks_of(workload: Workload) -> Blocks:
     """The connected blocks of attributes of a workload.
 
@@ -106,6 +122,7 @@ def blocks_of(workload: Workload) -> Blocks:
     place = np.zeros(d, np.int32)
     place[order] = np.arange(len(order)) - starts_of[block[order]]
     starts = np.concatenate([[0], np.cumsum(2 ** sizes.astype(np.int64))]).astype(np.int64)
+    check_total(int(starts[-1]), len(used))
     return Blocks(d, block, place, starts)
 
 

@@ -23,13 +23,15 @@ from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category, Cells
 
-__all__ = ["MOST_CELLS", "UNEVEN", "Binned", "Bit", "Column", "Levels"]
+__all__ = ["MOST_CELLS", "UNEVEN", "Binned", "Bit", "Column", "Levels", "cells_of"]
 
 MOST_CELLS = 1 << 16
 """Cells of one column, which are stored in 16 bits."""
 
 UNEVEN = UNLISTED + 1
 """The problem of a number that must be whole and is not."""
+
+_EXACT = 2.0**53  # up to here doubles hold every whole number
 
 
 def _bins(value: object) -> int:
@@ -77,8 +79,8 @@ class Binned:
         upper: largest value that is accepted.
         bins: how many of equal width, in [1, 65,536]. Where `edges` were given it holds them, which is the form that
             stands in manifests.
-        whole: whether the values are whole numbers. Bins without a whole number are then never reached, and that is
-            public.
+        whole: whether the values are whole numbers, of at most 2^53. Bins without a whole number are then never
+            reached, and that is public.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the
             bound. NaN, infinite and missing values are unusable under both, and fractions where values must be whole.
         unit: unit of the column, for people.
@@ -117,6 +119,9 @@ class Binned:
         object.__setattr__(self, "edges", bins if isinstance(bins, tuple) else None)
         object.__setattr__(self, "whole", flag("whole", self.whole))
         outside_and_unit(self.out_of_bounds, self.unit)
+        if self.whole and max(abs(lower), abs(upper)) > _EXACT:
+            raise InvalidInput("whole", f"goes with bounds up to {max(abs(lower), abs(upper)):.6g}",
+                               "must be within 2^53 of 0: beyond that doubles skip whole numbers")
         if not len(self.reachable):
             raise InvalidInput("whole", f"no whole number lies in [{lower:g}, {upper:g}]")
 
@@ -387,3 +392,18 @@ class Bit:
 
 
 Column = Binned | Levels | Bit
+
+
+def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
+    """The cells of bins: their places among those that can be reached.
+
+    Args:
+        column: the public role.
+        bins: of values that it accepts. Whatever they are, the result is cells of the column: nothing that a record
+            holds may end a run.
+
+    Example:
+        >>> cells_of(Binned(column="a", lower=0, upper=1, bins=4, whole=True), np.array([0, 3])).tolist()
+        [0, 1]
+    """
+    return np.minimum(np.searchsorted(column.reachable, bins), len(column.reachable) - 1)

@@ -53,6 +53,7 @@ from confide.release.free_attributes import (
 )
 from confide.release.oracle.answer import Answer, Oracle, best_response
 from confide.release.oracle.bounds import upper_bound
+from confide.release.oracle.integer_program import IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.one_hot import most_clauses
 from confide.release.oracle.terms import Terms
@@ -68,6 +69,7 @@ MOST_QUERIES = 2**23
 """Queries at most: a draw is from them and their negations, of which there may be 2^24."""
 
 _NARROW = 8  # literals of which no more than 81 clauses are made
+_SAME_PROGRAM = 1e-6  # by how much bounds of one linear program may differ
 _MOST_CLAUSES = 2**12  # that one query may become where records are one-hot
 
 STEP = 1.0
@@ -521,8 +523,25 @@ class DualQuery(Mechanism):
                 raise InvalidInput(where, "a record has not exactly one attribute of a column")
         if value != int(board.rounds.values[t - 1]):
             raise InvalidInput(where, "the record does not satisfy as many samples as it says")
-        if not value <= board.rounds.bounds[t - 1] <= _clauses(samples):
+        bound = float(board.rounds.bounds[t - 1])
+        if not value <= bound <= _clauses(samples):
             raise InvalidInput(where, "its upper bound is below the value, or above all samples")
+        if bound < self._least_bound(samples, value):
+            raise InvalidInput(where, "its upper bound is lower than this oracle proves one",
+                               "must be all samples that are left, or what a linear program proves")
+
+    def _least_bound(self, samples: Netted, value: int) -> float:
+        """What an upper bound of a round cannot be below: of our own oracles it is known what they prove."""
+        if self.queries.kind == "predicates":
+            return float(value)
+        match self.oracle:
+            case LocalSearch(certify=False):
+                return _clauses(samples)
+            case LocalSearch() | IntegerProgram():
+                # The same program on another machine: its duals, rounded, may differ in their last digits.
+                return min(_clauses(samples), upper_bound(self._terms(samples)) * (1 - _SAME_PROGRAM))
+            case _:
+                return float(value)
 
     def _board(self, billboard: Billboard) -> SyntheticRecords:
         if not isinstance(billboard, SyntheticRecords):

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels
+from confide.release.columns import UNEVEN, Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED, Category
@@ -85,7 +85,7 @@ class Pushed:
         for place, column in enumerate(self._schema.columns):
             found = batch.column(_name(place)).to_numpy(zero_copy_only=False).astype(np.int64)
             problems[:, place] = np.maximum(-found, FINE)
-            cells[:, place] = np.where(found >= 0, np.searchsorted(column.reachable, found), 0)
+            cells[:, place] = np.where(found >= 0, cells_of(column, found), 0)
         return cells, problems
 
     @property
@@ -138,7 +138,7 @@ class Pushed:
         cells = np.zeros((result.num_rows, len(self._bins)), np.uint16)
         for place in columns:
             values = result[_name(place)].to_numpy()
-            cells[:, place] = np.searchsorted(self._schema.columns[place].reachable, values)
+            cells[:, place] = cells_of(self._schema.columns[place], values)
         return cells, result["rows_"].to_numpy().astype(np.int64)
 
     @property

@@ -48,11 +48,14 @@ from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["MWEM", "MWEMBillboard", "MWEMCertificate", "fits"]
+__all__ = ["MOST_WORK", "MWEM", "MWEMBillboard", "MWEMCertificate", "fits"]
 
 _GRID = 20  # scores are whole multiples of 2^-20 counts
 _MOST = 2**42  # records: their counts on the grid stay within 64 bits
 _MOST_ITEMS = 2**24  # of one selection
+
+MOST_WORK = 2.0**43
+"""Updates of a cell in all rounds: an hour or so. Whoever verifies a release does them again."""
 _SPEC = "query_release C"
 _UNIT = Unit.RECORD_REPLACED
 
@@ -330,10 +333,19 @@ class MWEM(Mechanism):
         if len(self.workload) > _MOST_ITEMS:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
                                f"a selection is from at most {_MOST_ITEMS:,}")
+        if (work := self._work) > MOST_WORK:
+            raise Refused(f"{self.rounds:,} rounds over {self.cells:,} cells take about {work:.2g} updates of a cell",
+                          f"at most {MOST_WORK:.2g}: fewer rounds or passes, or queries on fewer columns together")
         if not self.each > 0:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
         check_scale("epsilon", self.scale)
         _ = self._blocks
+
+    @property
+    def _work(self) -> float:
+        """Updates of a cell in a run, and again in a verification: each round's passes repeat what came before."""
+        repeats = self.passes * self.rounds * (self.rounds + 1) / 2 if self.form == "replay" else float(self.rounds)
+        return repeats * self.cells
 
     @classmethod
     def for_budget(

@@ -13,7 +13,7 @@ from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.release._inputs import of_kind
 from confide.release.codes import Codes
-from confide.release.columns import Bit
+from confide.release.columns import Bit, cells_of
 from confide.release.engine import pushed
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
@@ -48,7 +48,7 @@ def encode_batch(schema: Schema, batch: pa.RecordBatch) -> tuple[np.ndarray, np.
     for place, column in enumerate(schema.columns):
         found, wrong = column.encode(batch.column(column.column))
         # Reachable bins ascend, so their number is their rank.
-        cells[:, place] = np.where(wrong == FINE, np.searchsorted(column.reachable, found), 0)
+        cells[:, place] = np.where(wrong == FINE, cells_of(column, found), 0)
         problems[:, place] = wrong
     return cells, problems
 

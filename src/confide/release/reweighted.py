@@ -54,6 +54,7 @@ TARGET = 0.005
 SHIFT = 0.15
 """Of total variation: beyond, a few records were bent to fit a few measurements."""
 
+_MOST_WORK = 2**38  # of a fit, which whoever verifies a release does again
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
 _UNIT = Unit.RECORD_REPLACED
@@ -256,6 +257,10 @@ class Reweighted(Mechanism):
         if self.count < 1:
             raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.n:,} records to a "
                           f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
+        few, many = sorted((self.dual_query.rounds, self.count))
+        if few**2 * many > _MOST_WORK:
+            raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements",
+                          "the smaller number squared times the larger may be 2^38: name fewer, by `measured`")
         check_scale("rho_mea", self.sigma)
         if self.selection == "private" and not self.epsilon_sel > 0:
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from confide.campaign.file import CampaignFile, parse
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification import life, promises, results, signed
-from confide.campaign.verification.findings import Finding, NotChecked, Verification, made
+from confide.campaign.verification.findings import Broken, Finding, NotChecked, Verification, made
 from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
@@ -20,7 +22,7 @@ from confide.contract.outcome import FORMAT, Provenance, PublicOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.words import printable
 
-__all__ = ["verify"]
+__all__ = ["Verified", "verified", "verify"]
 
 T = TypeVar("T")
 
@@ -43,10 +45,36 @@ def verify(
         InvalidInput: no pack there, one with too many or too large files, a key that is no fingerprint, or an own file
             that is none.
     """
+    return verified(pack, key=key, own=own).findings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """What was found, and the very parts that it was found of: bytes that were read once, and cannot change any more.
+
+    Args:
+        findings: of all checks.
+        file: the campaign file; None where it could not be read.
+        plan: what it plans; None where it could not be planned.
+        outcome: the billboard with its parameters; None where it could not be read.
+    """
+
+    findings: Verification
+    file: CampaignFile | None
+    plan: Plan | None
+    outcome: PublicOutcome | None
+
+
+def verified(
+    pack: str | os.PathLike[str], *, key: str | None = None,
+    own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> Verified:
+    """As `verify`, with the parts that were checked, for whoever goes on with them."""
     known = None if key is None else signed.as_fingerprint(key)
     mine = _own(own)
     folder = read_folder(as_path("pack", pack))
-    return _Verifier(folder, _note(folder), known).verification(mine)
+    checks = _Verifier(folder, _note(folder), known)
+    return Verified(findings=checks.verification(mine), file=checks._file, plan=checks._plan, outcome=checks._outcome)
 
 
 class _Verifier:
@@ -128,7 +156,7 @@ class _Verifier:
         detail = signed.campaign_file(file, self.note)
         self._file = file
         try:
-            self._plan = file.kind.plan(file.config)
+            self._plan = self._early[1] if self._early is not None else file.kind.plan(file.config)
         except ConfideError as error:
             if self._outcome is None or self.other is None:
                 raise
@@ -137,7 +165,30 @@ class _Verifier:
 
     def billboard(self) -> str:
         self._outcome = PublicOutcome(**public_parts(self.folder.files))
+        self._planned(self._outcome)
         return results.billboard(self.folder, self._outcome, self.here)
+
+    def _planned(self, outcome: PublicOutcome) -> None:
+        """Another mechanism than the one that is planned is not computed again: its sizes are a stranger's, and so is
+        the time that they take.
+        """
+        if self._early is None:
+            return
+        try:
+            promises.parameters(*self._early, outcome, self.other)
+        except Broken:
+            raise NotChecked("its mechanism is not what the campaign file plans, and is not computed again") from None
+        except NotChecked:
+            pass  # other numbers of another version, which lose no more
+
+    @cached_property
+    def _early(self) -> tuple[CampaignFile, Plan] | None:
+        """The campaign file and its plan; None where there is none. What is wrong with it is another check's."""
+        try:
+            file = parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
+            return file, file.kind.plan(file.config)
+        except (ConfideError, Broken, NotChecked):
+            return None
 
     def guarantees(self) -> str:
         return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)

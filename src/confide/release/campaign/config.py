@@ -194,7 +194,7 @@ class DualQueryTable(_Table):
     """
 
     name: Literal["dual-query"]
-    eta: Positive | None = Field(default=None, description="step size; default 2")
+    eta: Positive | None = Field(default=None, description="step size; default 1")
     samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
     rounds: int | None = Field(default=None, ge=1, le=100_000, description="T, rounds and records")
     calculator: Literal["zcdp", "theorem-3.4.2", "per-round", "pure"] | None = Field(
@@ -209,7 +209,7 @@ class ReweightedTable(_Table):
     """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
 
     name: Literal["reweighted"]
-    eta: Positive | None = Field(default=None, description="step size; default 2")
+    eta: Positive | None = Field(default=None, description="step size; default 1")
     samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
     seed: Seed = 0
 

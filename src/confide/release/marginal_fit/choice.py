@@ -20,7 +20,7 @@ from confide.release.marginal_fit.candidates import Candidates
 from confide.release.marginal_fit.public_coins import key_of, normals
 from confide.release.marginal_fit.scores import penalty_of
 
-__all__ = ["LARGEST_SHARE", "LOOKED_AT", "Choice", "choose", "most_tables", "usual_tables"]
+__all__ = ["LOOKED_AT", "Choice", "choose", "most_tables", "shares_after", "usual_tables"]
 
 _NORMALS = 2**16
 _STEPS = 32  # shares are so many parts of the whole: another machine's last digit changes none
@@ -31,10 +31,6 @@ _EACH, _FEWEST, _MOST = 2, 0.5, 4  # tables for a column: at middling sizes, at 
 _GRID = 2.0**-0.25  # from one number of tables to the next smaller one
 _SMALL, _MOST_SMALL = 4, 8  # cells of a column that tells little, and tables at most where all do
 _WEAK = 2.0  # how many times a penalty counts there
-
-LARGEST_SHARE = 1 - 1 / _STEPS
-"""Of one-way tables where there are others."""
-
 LOOKED_AT = 256
 """Candidates, evenly spaced, whose penalties are looked at."""
 
@@ -60,6 +56,19 @@ def usual_tables(sizes: tuple[int, ...], candidates: int) -> int:
 def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
     """The largest T that a run may choose: 4m, or 8m where all columns have at most 4 cells."""
     return min(candidates, (_MOST_SMALL if _all_small(sizes) else _MOST) * sum(size > 1 for size in sizes))
+
+
+def shares_after(one_way: float) -> tuple[float, ...]:
+    """All shares of the one-way tables that a run may choose where there are others.
+
+    Args:
+        one_way: f1, what they had already.
+
+    Example:
+        >>> len(shares_after(0.1)), shares_after(0.1)[:2]
+        (29, (0.1, 0.125))
+    """
+    return (one_way, *(step / _STEPS for step in range(1, _STEPS) if step / _STEPS > one_way))
 
 
 def _all_small(sizes: tuple[int, ...]) -> bool:

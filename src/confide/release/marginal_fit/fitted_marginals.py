@@ -150,8 +150,10 @@ class FittedMarginalsCertificate(Certificate):
 
     Args:
         failure: probability, over the noise, that the bound does not hold.
-        cells: largest possible error of a single cell of a measured table, in the population.
+        cells: largest possible error of a single cell of a measured table, in the population; 1 at most.
+        vacuous: whether it says nothing: an error of 1/2 is what answering 1/2 to everything promises.
     """
 
     failure: float
     cells: float
+    vacuous: bool

@@ -32,10 +32,10 @@ from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
-from confide.release._custodian import no_shares, settle
+from confide.release._custodian import TRIVIAL, no_shares, settle
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Batch, Candidates
-from confide.release.marginal_fit.choice import LARGEST_SHARE, Choice, choose, most_tables, usual_tables
+from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
 from confide.release.marginal_fit.consistency import RawTable, consistent
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables
@@ -221,8 +221,9 @@ class MarginalFit(Mechanism):
         most = most_tables(self.schema.sizes, len(self.candidates))
         if self.tables is not None or not most:
             return 0.0
-        loud = Choice(most, max(self.one_way, LARGEST_SHARE))
-        return chosen_split(self.rho, self._columns, self.one_way, self.selection, loud).sigma
+        ways = [chosen_split(self.rho, self._columns, self.one_way, self.selection, choice) for choice in (
+            Choice(0, 1.0), *(Choice(most, share) for share in shares_after(self.one_way)))]
+        return max(max(way.sigma, way.again) for way in ways)
 
     def follow(self, one_way: list[RawTable]) -> Split:
         """How a run goes on after its first one-way tables, from these and public facts alone.
@@ -376,7 +377,7 @@ class MarginalFit(Mechanism):
         for table in raw:
             model = _weigh(columns, board.weights, table.columns, table.counts.shape)
             worst = max(worst, float(np.abs(model - table.counts / self.n).max()) + factor * table.sigma / self.n)
-        return FittedMarginalsCertificate(failure=_FAILURE, cells=worst)
+        return FittedMarginalsCertificate(failure=_FAILURE, cells=min(1.0, worst), vacuous=worst >= TRIVIAL)
 
     def check(self, billboard: Billboard) -> None:
         """Whether the tables can be those of this plan, and the population is the one that follows from them.

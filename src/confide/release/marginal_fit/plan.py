@@ -113,7 +113,7 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
         choice: what was chosen from them.
     """
     budget, first = Fraction(rho), written(one_way)
-    share = Fraction(choice.one_way) if choice.tables else Fraction(1)
+    share = written(choice.one_way) if choice.tables else Fraction(1)  # read as f1 is: the same number is no more
     more = max(Fraction(0), share - first)
     left, start = (1 - first - more) * budget, _root_up(columns / (first * budget))
     again = _root_up(columns / (more * budget)) if more else 0.0
