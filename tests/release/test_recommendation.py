@@ -16,7 +16,7 @@ from confide.contract import InvalidInput, Mechanism, Refused
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
-from confide.release import Binned, Levels, Schema, Workload, true_answers
+from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.answers import TrueAnswers
 from confide.release.baselines import NoisyAnswers
 from confide.release.campaign.made_up import made_up_table
@@ -327,3 +327,16 @@ def test_the_rule_of_thumb_of_the_game_is_measured(width: int, n: int, count: in
     found, off = predict("dual-query", game), errors(game, data, workload)
     assert 0.3 <= off.max() / found.largest <= 1.5
     assert 1 / 3 <= off.mean() / found.average <= 3
+
+
+def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
+    """Measured at 1,000 bins: MarginalFit .016 on average and .032 at worst, noise on every answer .0011."""
+    schema = Schema((Binned(column="income", lower=0, upper=1000, bins=1000), Bit(column="owner")))
+    ranges = Workload.conjunctions([[f"income in [0, {20 * each})"] for each in range(1, 46)], attributes=schema)
+    values = Workload.conjunctions([[f"income in [{each}, {each + 1})"] for each in range(45)], attributes=schema)
+    fit = MarginalFit.for_budget(20_000, 1.0, 1e-6, schema=schema)
+    found = predict("marginal-fit", fit, ranges)
+    assert 0.016 / 3 < found.average < 0.016 * 3
+    assert 0.032 / 3 < found.largest < 0.032 * 3
+    assert found.average > 5 * predict("marginal-fit", fit, values).average
+    assert recommend(schema, 20_000, ranges, 1.0, 1e-6).method == "gaussian"

@@ -36,6 +36,7 @@ HOPELESS = 0.25
 
 _TRIVIAL = 0.5  # the average error that answering 1/2 never exceeds
 _LOOKED_AT = 4096  # queries, evenly spaced, whose width is looked at
+_ASKED = 512  # queries, evenly spaced, whose columns are counted
 _PER_ROUND, _POWER = 0.38, 0.75  # of DualQuery's average error, see `_game`
 _WIDER = 0.3  # the power by which it grows with the attributes where these are many
 _FEW, _FEW_QUERIES = 0.25, 30  # the same where there are few queries: a part of the largest one
@@ -165,6 +166,26 @@ def _game(it: DualQuery) -> tuple[float, float]:
     return average, max(average, largest)
 
 
+def _reach(workload: Workload, schema: Schema) -> tuple[int, float, float]:
+    """Of how many columns a query asks at most; and the root of how many noisy cells its answer is a sum of (or one
+    less such a sum), on average and at most: a range over fine bins sums up many.
+    """
+    if workload.kind != "conjunctions":
+        width = workload.width if workload.kind == "parities" else len(schema.columns)
+        return min(width, len(schema.columns)), 1.0, 1.0
+    sizes, most, roots = schema.sizes, 1, []
+    for query in np.unique(np.linspace(0, len(workload) - 1, _ASKED).astype(np.int64)).tolist():
+        there = workload.index[query] >= 0
+        columns, bits = schema.column_of[workload.index[query][there]], workload.bits[query][there]
+        named, absent = np.unique(columns, return_counts=True)
+        wanted = set(columns[bits].tolist())
+        cells = [1 if column in wanted else max(1, min(count, sizes[column] - count))
+                 for column, count in zip(named.tolist(), absent.tolist(), strict=True)]
+        most = max(most, len(cells))
+        roots.append(math.sqrt(math.prod(cells)))
+    return most, math.fsum(roots) / len(roots), max(roots)
+
+
 def _usual_split(it: MarginalFit) -> Split:
     """How the run would go on if its one-way tables were uniform: with the noisiest tables, so with few of them."""
     if it.tables is not None:
@@ -178,17 +199,18 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
     """So many times the noise of a cell of a measured table, and a bias that more records or budget do not remove."""
     sizes = [size for size in it.schema.sizes if size > 1]
     small, columns, split = max(sizes) <= _SMALL, len(sizes), _usual_split(it)
-    width, k, asked = (0.5, 1000, 3) if workload is None else (
-        _width(workload, it.schema), len(workload), workload.width if workload.kind != "predicates" else columns)
+    width, k, (asked, cells, most) = (0.5, 1000, (3, 1.0, 1.0)) if workload is None else (
+        _width(workload, it.schema), len(workload), _reach(workload, it.schema))
     worst = (_WORST_SMALL if small else _WORST) * (math.log(2 * k) / math.log(1e5)) ** 1.5
     if split.tables:
         noise = (_NOISE_SMALL if small else _NOISE) * split.sigma / it.n
         covered = min(1.0, split.tables / math.comb(columns, min(asked, columns))) if asked > 1 else 1.0
         bias = (_BIAS_SMALL * (1 + columns / _GROWS) if small else _BIAS) * (1 - _COVERED * covered)
-        return (noise + bias) * width, max(2 * (noise + bias) * width, worst * (split.sigma / it.n + bias))
+        return (noise * cells + bias) * width, max(2 * (noise * cells + bias) * width,
+                                                   worst * (split.sigma / it.n * most + bias))
     noise = min(split.one_way, split.again or math.inf) / it.n
     bias = _UNMEASURED if asked > 1 else 0.0
-    return (noise + bias) * width, worst * (noise + bias)
+    return (noise * cells + bias) * width, worst * (noise * most + bias)
 
 
 def _selection(it: MWEM) -> tuple[float, float]:
