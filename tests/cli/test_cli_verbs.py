@@ -115,8 +115,16 @@ def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
         assert again.out.splitlines()[1] == "settled before: this is the stored outcome; nothing was spent"
     packs = [tree(folder) for folder in (tmp_path / "out" / "pay", tmp_path / "second", tmp_path / "copy/out/renamed")]
     assert packs[0] == packs[1] == packs[2]
-    other = run("run", write(tmp_path / "other", ("What do", "Once more: what do")))
+    again = write(tmp_path / "other", ("What do", "Once more: what do"))
+    planned = run("plan", again)
+    assert planned.code == 3
+    assert "epsilon 1 of 7" in planned.out
+    assert planned.err.startswith("confide: the privacy budget of pay survey")
+    assert planned.err.count("\n") == 1
+    other = run("run", again)
     assert (other.code, other.out) == (3, "")
+    assert other.err == planned.err
+    assert run("plan", path).code == 0  # a run of it costs nothing more
     assert "budget of pay survey (one record replaced, seen by public) does not admit epsilon 6: epsilon 1 of 7 is" in (
         other.err)
     assert not (tmp_path / "other" / "out").exists()

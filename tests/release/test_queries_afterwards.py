@@ -144,11 +144,20 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
     assert (after["source"], after["left"]) == ("ledger", "epsilon 1 of 3, delta 2e-06 of 3e-06")
     assert "has charged the campaign" in after["says"]
     other = campaign(tmp_path, ("Who smokes?", "And now?"), method="gaussian", name="other").file.path
-    code, out, _ = confide("plan", other)
-    assert code == 0
+    code, out, err = confide("plan", other)
+    assert code == 3
     assert "epsilon 1 of 3" in out
     assert "The ledger refuses the campaign" in out
     assert "invite" not in out
+    assert err.startswith("confide: the privacy budget of each subject of survey")
+    assert err.count("\n") == 1
+    code, out, told = confide("plan", other, "--json")
+    assert (code, told) == (3, err)
+    assert "refuses" in json.loads(out)["budget"]["says"]
+    more = campaign(tmp_path, ("epsilon = 3.0", "epsilon = 4.0"), ("Who smokes?", "And then?"), method="gaussian",
+                    name="more").file.path
+    code, out, err = confide("plan", more)  # nothing renews a budget: bad input, as to a run
+    assert (code, "Budget" in out) == (2, True)
 
 
 # ---- bars

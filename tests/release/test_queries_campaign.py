@@ -265,7 +265,7 @@ WORKLOAD = ('form = "complete"\nwidth = 2', "{}")
     (("records = 2000", 'records = 2000\nid = "job"'), "campaign", "is also a column"),
     (("width = 2", "width = 5"), "workload.width", "columns"),
     ((WORKLOAD[0], 'form = "random"'), "workload.count", "field required"),
-    ((WORKLOAD[0], 'form = "randon"\ncount = 3'), "workload", "random"),
+    ((WORKLOAD[0], 'form = "randon"\ncount = 3'), "workload.form", "random"),
     ((WORKLOAD[0], 'form = "random"\ncount = 100000'), "workload.count", "there are only 248 such queries"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = []'), "workload.queries", "at least 1"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = [[]]'), "workload.queries[1]", "no literal"),

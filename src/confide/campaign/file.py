@@ -12,10 +12,11 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -175,7 +176,7 @@ def schema(name: str) -> dict[str, Any]:
     return out
 
 
-def _nearest(key: str, known: set[str]) -> str:
+def _nearest(key: str, known: Collection[str]) -> str:
     return did_you_mean(key, known, f"known: {', '.join(sorted(known))}", cutoff=0.5)
 
 
@@ -210,6 +211,7 @@ class _Problem:
         unknown: whether a key is not known there.
         known: the keys of the table.
         text: what is wrong.
+        limit: what would be right, where the text does not say it.
     """
 
     path: tuple[int | str, ...]
@@ -218,6 +220,7 @@ class _Problem:
     unknown: bool
     known: set[str]
     text: str
+    limit: str = ""
 
     @classmethod
     def of(cls, model: type[BaseModel], values: Any, found: Any) -> _Problem:
@@ -238,11 +241,30 @@ class _Problem:
             else:
                 choice, alternative = (choice, alternative) if choice else (path, str(part))
                 annotation = next((table for table in _models(annotation) if table.__name__ == part), annotation)
+        if found["type"] in ("union_tag_invalid", "union_tag_not_found"):
+            return cls._of_tag(found, path, choice, alternative, here, _models(annotation))
         given = found.get("input")
         shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
         text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
         return cls(path=path, choice=choice, alternative=alternative, unknown=found["type"] == "extra_forbidden",
                    known=known, text=text[:1].lower() + text[1:] + shown)
+
+    @classmethod
+    def _of_tag(cls, found: Any, path: tuple[int | str, ...], choice: tuple[int | str, ...], alternative: str,
+                here: Any, tables: list[type[BaseModel]]) -> _Problem:
+        """A table of several possible kinds that names none of them: by a wrong name, or by no name at all."""
+        tag = found["ctx"]["discriminator"].strip("'")
+        tags = [name for table in tables for name in get_args(table.model_fields[tag].annotation)]
+        if tag in here:
+            text, limit = f"{here[tag]!r} is unknown", _nearest(str(here[tag]), tags)
+        else:
+            near = [key for key in here if all(key not in table.model_fields for table in tables)]
+            if near and (alike := get_close_matches(tag, near, n=1, cutoff=0.5)):
+                return cls(path=(*path, alike[0]), choice=choice, alternative=alternative, unknown=True, known={tag},
+                           text="")
+            text, limit = "is missing", f"known: {', '.join(map(str, tags))}"
+        return cls(path=(*path, tag), choice=choice, alternative=alternative, unknown=False, known=set(), text=text,
+                   limit=limit)
 
     def error(self) -> InvalidInput:
         """What the reader of the file is told."""
@@ -251,7 +273,7 @@ class _Problem:
         where = "".join(steps).removeprefix(".") or "campaign"  # what lies between tables is a fault of the whole
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
-        return InvalidInput(where, self.text)
+        return InvalidInput(where, self.text, self.limit)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

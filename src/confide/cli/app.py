@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -111,21 +112,26 @@ def init(
 
 @app.command()
 def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """Show what a campaign would give, before any data is read, and what is left of the budget."""
+    """Show what a campaign would give, before any data is read, and what is left of the budget; exits 3 when the budget
+    does not admit it.
+    """
     from confide.cli import output
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
 
     it = load(campaign)
     it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
-    left = budget(it, store)
+    left, refusal = budget(it, store)
     if as_json:
         emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees), budget=left,
                                 offer=output.sections(it.plan.offer())))
-        return
-    show_title(it.file.title)
-    show([*it.plan.sections(), budget_section(left), *it.plan.offer()])
+    else:
+        show_title(it.file.title)
+        show([*it.plan.sections(), budget_section(left), *it.plan.offer()])
+    if refusal is not None:
+        sys.stdout.flush()  # the page first, where both go to one place
+        raise refusal
 
 
 @app.command()

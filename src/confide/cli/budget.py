@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from confide.cli.options import store_if_any
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.presentation import Section, Table, Text
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
+    from confide.campaign.store.ledger import Charge, Standing
     from confide.cli.output import BudgetModel
+    from confide.privacy.filter import Cost
 
 __all__ = ["budget", "budget_section"]
 
@@ -20,8 +22,8 @@ _FROM = {
 }
 
 
-def budget(campaign: Campaign, url: str | None) -> BudgetModel:
-    """What a campaign asks for, and what there is.
+def budget(campaign: Campaign, url: str | None) -> tuple[BudgetModel, Refused | InvalidInput | None]:
+    """What a campaign asks for, and what there is; and why the data set's account does not admit it, where it does not.
 
     Args:
         campaign: planned.
@@ -39,7 +41,9 @@ def budget(campaign: Campaign, url: str | None) -> BudgetModel:
     return _budget(campaign, "", None)  # the first run makes it
 
 
-def _budget(campaign: Campaign, name: str, store: Store | None) -> BudgetModel:
+def _budget(
+    campaign: Campaign, name: str, store: Store | None
+) -> tuple[BudgetModel, Refused | InvalidInput | None]:
     from confide.campaign.settlement import data_set_charge, ledger_says
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
@@ -49,10 +53,34 @@ def _budget(campaign: Campaign, name: str, store: Store | None) -> BudgetModel:
     standing = None if store is None else next(
         (each for each in store.ledger(asked.account.name) if each.account == asked.account), None)
     says = None if not campaign.held or standing is None else ledger_says(campaign.file, campaign.plan, store)[1]
-    return BudgetModel(
+    found = BudgetModel(
         data_set=asked.account.name, asks=str(Filter(asked.budget, asked.rule, cost).spent),
         left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
         source="file" if standing is None else "ledger", store=None if standing is None else name, says=says)
+    return found, None if store is None else _refusal(campaign, store, asked, cost, standing)
+
+
+def _refusal(
+    campaign: Campaign, store: Store, asked: Charge, cost: Cost, standing: Standing | None
+) -> Refused | InvalidInput | None:
+    """Why a run of it would not be charged; None where it would, or was. Of a campaign with participants the data set's
+    account alone is asked: how each of them stands is not for the reader of a plan.
+    """
+    from confide.campaign.states import State
+
+    known = store.find(campaign.file)
+    if known is not None and known.state in (State.CHARGED, State.SETTLED):
+        return None
+    if known is not None and known.state is State.CANCELLED:
+        return Refused("the ledger has refused the campaign, and nothing renews a budget")
+    try:
+        if campaign.held:
+            store.check_charge(asked)
+        elif standing is not None:
+            standing.filter.lowered(asked.budget, asked.rule).charged(cost, str(asked.account))
+    except (Refused, InvalidInput) as error:
+        return error
+    return None
 
 
 def budget_section(found: BudgetModel) -> Section:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.release._independent import column_answers, product_answers, uniform_answers
+from confide.release._inputs import of_kind
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -34,6 +35,7 @@ class IndependentBillboard(Billboard):
 
     def answers(self, workload: Workload) -> _Floats:
         """(k,) fractions: products of what is measured, cut to [0, 1]."""
+        of_kind("workload", workload, Workload)
         shares = np.clip(self.ones / self.records, 0.0, 1.0)
         if self.schema is None:
             return product_answers(shares, workload)
@@ -58,6 +60,7 @@ class FixedBillboard(Billboard):
 
     def answers(self, workload: Workload) -> _Floats:
         """(k,) fractions."""
+        of_kind("workload", workload, Workload)
         if self.schema is not None:
             return uniform_answers(workload, self.schema)
         return product_answers(np.full(self.attributes, self.one), workload)
@@ -83,6 +86,8 @@ class NoisyBillboard(Billboard):
         Raises:
             InvalidInput: other queries than the release's own; noisy answers say nothing of them.
         """
-        if workload is not None and not workload.same(self.workload):
-            raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
+        if workload is not None:
+            of_kind("workload", workload, Workload)
+            if not workload.same(self.workload):
+                raise InvalidInput("workload", "is not the release's own", "noisy answers answer no other query")
         return np.asarray(np.clip(self.noisy / self.records, 0.0, 1.0))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
 
-__all__ = ["flag", "of_kind", "reals"]
+__all__ = ["flag", "gaussian_delta", "of_kind", "reals"]
 
 
 def of_kind(field: str, value: object, *kinds: type) -> None:
@@ -31,6 +33,18 @@ def flag(field: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InvalidInput(field, f"is of type {type(value).__name__}", "must be true or false")
     return bool(value)
+
+
+def gaussian_delta(delta: object) -> float:
+    """The delta of a mechanism whose noise is Gaussian, in (0, 1).
+
+    Raises:
+        InvalidInput: out of range; of 0 it names what keeps pure differential privacy.
+    """
+    if type(delta) is not bool and isinstance(delta, Real) and delta == 0:
+        raise InvalidInput("delta", "the noise is Gaussian and needs delta > 0",
+                           'MWEM, DualQuery with calculator="pure" and NoisyAnswers with law="laplace" take delta = 0')
+    return fraction("delta", delta)
 
 
 def reals(field: str, values: Any) -> np.ndarray:

@@ -45,6 +45,7 @@ from confide.release._custodian import (
     true_errors,
 )
 from confide.release._independent import product_answers
+from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.mwem import MWEM
 from confide.release.schema import Schema
@@ -214,7 +215,7 @@ class _Budgeted(_Baseline):
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, epsilon=positive("epsilon", self.epsilon),
-               delta=fraction("delta", self.delta, zero=self._pure))
+               delta=fraction("delta", self.delta, zero=True) if self._pure else gaussian_delta(self.delta))
         if not self._pure:
             check_scale("epsilon", self.sigma)
 

@@ -42,6 +42,7 @@ from confide.release._custodian import (
     true_errors,
 )
 from confide.release._histogram import Blocks, Histogram, blocks_of
+from confide.release._inputs import of_kind
 from confide.release._rounds import usual_rounds
 from confide.release.codes import Codes
 from confide.release.packed import PackedBits
@@ -98,6 +99,7 @@ class MWEMBillboard(Billboard):
         """
         if workload is None or workload is self.workload:
             return self._play.answers
+        of_kind("workload", workload, Workload)
         histogram = self._play.histogram
         if self.form == "analysed" and len(histogram.blocks.starts) > 2:
             block = np.where(workload.index >= 0, histogram.blocks.block_of[workload.index], -1)
@@ -121,8 +123,9 @@ class MWEMBillboard(Billboard):
             InvalidInput: other columns than the histogram's, or a schema of another number of attributes.
             Refused: bits that have more than 2^22 combinations together.
         """
-        from confide.release.rows import bits_table
+        from confide.release.rows import bits_table, columns_of
 
+        columns_of(schema)
         if self.schema is None:
             return bits_table(self.bits(count), schema)
         if schema != self.schema:

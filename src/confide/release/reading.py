@@ -26,6 +26,8 @@ __all__ = ["Batch", "encode_batch", "read_codes", "read_records", "refuse", "ros
 
 _ROWS = 65536
 _MOST_RECORDS = 1 << 62
+_REMEDY = ('or encode the table first with schema.encode(table, records=n, unusable="null", rejected={}), which counts '
+           "such rows as the null record and lists them")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +80,14 @@ def read_records(
                            'name the column that tells whose row it is, id="...", or end the query with '
                            '.order_by(a column that is different in every row)')
     first = FirstRows(roster if roster is not None else Roster(2**62), id)
+    least = 0 if roster is None else roster.count
     more = () if id == "row" else (id,)
     query = pushed(schema, table)
     if query is not None:
         batches = query.source(more).batches([*query.names, *more], _ROWS)
-        return _read(schema, batches, query.decode, first, unusable, rejected)
+        return _read(schema, batches, query.decode, first, least, unusable, rejected)
     batches = source.batches([*names, *more], _ROWS)
-    return _read(schema, batches, lambda batch: encode_batch(schema, batch), first, unusable, rejected)
+    return _read(schema, batches, lambda batch: encode_batch(schema, batch), first, least, unusable, rejected)
 
 
 def _with_names(schema: Schema, table: Any) -> Any:
@@ -116,11 +119,11 @@ def _cell_by_cell(rows: Any) -> np.ndarray:
 
 def _read(
     schema: Schema, batches: Iterator[pa.RecordBatch],
-    encode: Callable[[pa.RecordBatch], tuple[np.ndarray, np.ndarray]], first: FirstRows, unusable: str,
+    encode: Callable[[pa.RecordBatch], tuple[np.ndarray, np.ndarray]], first: FirstRows, least: int, unusable: str,
     rejected: MutableMapping[str, str] | None,
 ) -> Iterator[Batch]:
     refused = len(schema.columns)  # the first column that has an unusable value
-    strangers = False
+    strangers, seen = False, 0
     for batch in batches:
         index = first.claim(batch)
         cells, problems = encode(batch)
@@ -132,6 +135,7 @@ def _read(
         hit = wrong[claimed].any(axis=0)
         refused = min(refused, int(np.argmax(hit)) if hit.any() else refused)
         strangers |= not bool(claimed.all())
+        seen += int(np.count_nonzero(claimed))
         cells[lost] = 0
         yield Batch(index[claimed], cells[claimed])
     if unusable == "refuse":
@@ -139,13 +143,16 @@ def _read(
         if strangers:
             raise InvalidInput("records", "the table has rows beyond the records, or two of one record",
                                'correct the table, or say unusable="null"')
+        if seen < least:
+            raise InvalidInput("records", f"the table has rows for {seen:,} of n = {least:,}",
+                               "correct one of them; unusable='null' counts missing rows as the null record")
 
 
 def refuse(schema: Schema, column: int) -> None:
     """Say which column has values that it does not accept; the number of columns when none has."""
     if column < len(schema.columns):
         role = schema.columns[column]
-        raise InvalidInput(role.column, "the column has a value that it does not accept", role.limit())
+        raise InvalidInput(role.column, "the column has a value that it does not accept", f"{role.limit()}; {_REMEDY}")
 
 
 def _reason(schema: Schema, problems: np.ndarray) -> str:

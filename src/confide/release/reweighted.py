@@ -36,6 +36,7 @@ from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
 from confide.release._dual_fit import fit, is_fit, total_variation
+from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
 from confide.release.dual_query import DualQuery, usual
@@ -316,7 +317,7 @@ class Reweighted(Mechanism):
             InvalidInput: shares that are none, or a parameter out of range.
             Refused: a part of the budget is below one round, or one measurement.
         """
-        total = calculators.rho_within(epsilon, fraction("delta", delta))
+        total = calculators.rho_within(epsilon, gaussian_delta(delta))
         parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else tuple(shares)
         if len(parts) != 3 or min(non_negative("shares", part) for part in parts) < 0 or \
                 not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:

@@ -13,7 +13,18 @@ from confide.release.columns import Bit, Column
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 
-__all__ = ["bits_table", "cells_table"]
+__all__ = ["bits_table", "cells_table", "columns_of"]
+
+
+def columns_of(schema: object) -> None:
+    """Refuse anything but a schema, such as a number of rows.
+
+    Raises:
+        InvalidInput: names the type that it is, and how rows are asked for.
+    """
+    if not isinstance(schema, Schema):
+        raise InvalidInput("schema", f"is of type {type(schema).__name__}",
+                           "must be the Schema that the attributes came from: rows(schema)")
 
 
 def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
@@ -28,6 +39,7 @@ def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     Raises:
         InvalidInput: a schema of another number of attributes.
     """
+    columns_of(schema)
     if schema.attributes != records.attributes:
         raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {records.attributes}")
     bits = records.unpack()

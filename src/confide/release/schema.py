@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +37,8 @@ class Schema:
         columns: at least one; each column once.
 
     Raises:
-        InvalidInput: no columns, one that stands twice, one that is no role, or two attributes of one name.
+        InvalidInput: no sequence of columns, none, one that stands twice, one that is no role, or two attributes of one
+            name.
 
     Example:
         >>> schema = Schema((Levels(column="sex", levels=("female", "male")),
@@ -50,7 +52,10 @@ class Schema:
     columns: tuple[Binned | Levels | Bit, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.columns, Sequence) or not self.columns:
+        given: object = self.columns
+        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+            raise InvalidInput("columns", f"is of type {type(given).__name__}", "must be a sequence of columns")
+        if not self.columns:
             raise InvalidInput("columns", "none is given", "a schema has at least one column")
         object.__setattr__(self, "columns", tuple(self.columns))
         seen: set[str] = set()
@@ -207,6 +212,8 @@ class Schema:
     def literal(self, text: str) -> tuple[int, bool]:
         """The attribute that a literal names, and the bit that it requires: "sex = male" or "sex != male".
 
+        A bit whose texts are named also goes by its column, "smoker" and "not smoker", where nothing else has the name.
+
         Raises:
             InvalidInput: no attribute has this name, plain or negated; names the nearest. Or a set of bins or levels
                 that takes more than one literal, see `literals`.
@@ -242,7 +249,9 @@ class Schema:
             found = set_literals(self, text)
             if found is None:
                 shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
-                meant = did_you_mean(text, self._literals, f"attributes are {shown}; negated {self.negated[0]!r}")
+                # What is written as a negation was not meant as its opposite.
+                known = [each for each in self._literals if _negates(each) or not _negates(text)]
+                meant = did_you_mean(text, known, f"attributes are {shown}; negated {self.negated[0]!r}")
                 raise InvalidInput("attribute", f"{text!r} is unknown",
                                    f"{meant}; a literal names one bin or level, or a set of one column's")
             self._sets[text] = found
@@ -268,7 +277,12 @@ class Schema:
             if isinstance(column, Bit) and column.true is not None:
                 absent[f"{column.column} != {column.true}"] = absent[f"not {self.names[start]}"] = (start, False)
                 absent[f"{column.column} != {column.false}"] = (start, True)
-        return absent | {name: (place, True) for place, name in enumerate(self.names)}
+        known = absent | {name: (place, True) for place, name in enumerate(self.names)}
+        short = [(name, (start, bit)) for start, column in zip(self.starts.tolist(), self.columns, strict=False)
+                 if isinstance(column, Bit) and column.true is not None
+                 for name, bit in ((column.column, True), (f"not {column.column}", False))]
+        uses = Counter(name for name, _ in short)
+        return known | {name: literal for name, literal in short if name not in known and uses[name] == 1}
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -284,17 +298,18 @@ class Schema:
             table: whatever `confide.tables.open_table` reads, or a source that it gave. Where all columns are bits
                 without texts, as of `Schema.bits`, also rows of bits in the columns' order, or packed ones.
             records: n, or the public list of ids, whose length is n. None takes the number of rows, which is public
-                from then on. A record that no row gives is the null record; n stays what it is.
+                from then on. With "null", a record that no row gives is the null record; n stays what it is.
             id: the column that holds the id, or "row": the i-th row is the i-th record.
             unusable: what becomes of a row with a value that its column does not accept. "refuse" raises, as when a
-                data set is registered, before anything is released. "null" makes it the null record, one by one, and
-                ignores rows beyond the n.
+                data set is registered, before anything is released, and also where records have no row. "null" makes it
+                the null record, one by one, and ignores rows beyond the n.
             rejected: receives id or row -> reason for rows that give no record of their own. It is a function of
                 private records: the operator's alone.
 
         Raises:
             InvalidInput: a column is missing (names the nearest) or of a type that cannot hold its role; no rows; or,
-                with "refuse", a value that is not accepted (names the column and what it accepts).
+                with "refuse", a value that is not accepted (names the column and what it accepts), or rows for fewer or
+                more records than n.
 
         Example:
             >>> schema, rejected = Schema((Binned(column="age", lower=0, upper=100, bins=10),)), {}
@@ -306,3 +321,8 @@ class Schema:
         from confide.release.reading import read_codes
 
         return read_codes(self, table, records, id, unusable, rejected)
+
+
+def _negates(text: str) -> bool:
+    """Whether a literal is written as a negation."""
+    return text.startswith("not ") or "!=" in text or " not " in text

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["set_literals", "shortened"]
 
 _IN = re.compile(r"\s+(not\s+)?in\s*(?=[\[({])")
+_COMPARED = re.compile(r"(<=|>=|==?|!=|<|>|\u2264|\u2265)\s*([^\s<>=\u2264\u2265]+)")
 _RANGE = re.compile(r"([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
 
 
@@ -49,7 +50,46 @@ def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | No
         if len(inside) == 1:
             return ((start + inside[0], True),)
         return tuple((start + each, False) for each in reachable if each not in inside)
+    _refuse_comparison(schema, text)
     return None
+
+
+def _refuse_comparison(schema: Schema, text: str) -> None:
+    """Refuse "age >= 65": a hint of the name that looks most alike could be a range on the other side.
+
+    Raises:
+        InvalidInput: a column of bins is compared with something; shows a range of whole bins on the side that is
+            asked for.
+    """
+    found = _COMPARED.search(text)
+    place = None if found is None else schema.place_of(text[: found.start()].strip())
+    column = None if place is None else schema.columns[place]
+    if found is None or not isinstance(column, Binned):
+        return
+    edges = [float(cut) for cut in column.cuts]
+    try:
+        value = float(found[2])
+    except ValueError:
+        value = math.nan
+    low, high = _side(edges, value, found[1])
+    closing = "]" if high == column.count else ")"
+    word = "not in" if found[1] == "!=" else "in"
+    raise InvalidInput("attribute", f"{text!r} compares, and a literal asks for whole bins",
+                       f"ranges are written like '{column.column} {word} [{column.cuts[low]}, "
+                       f"{column.cuts[high]}{closing}', with edges of bins")
+
+
+def _side(edges: list[float], value: float, sign: str) -> tuple[int, int]:
+    """The edges of a range of whole bins that lies where a comparison points: within it, where any bin does."""
+    last = len(edges) - 1
+    if sign in (">", ">=", "\u2265"):
+        inner = [place for place, edge in enumerate(edges) if 0 < place < last and edge >= value]
+        return (inner[0] if inner else last - 1), last
+    if sign in ("<", "<=", "\u2264"):
+        inner = [place for place, edge in enumerate(edges) if 0 < place < last and edge <= value]
+        return 0, (inner[-1] if inner else 1)
+    place = min(max(bisect_right(edges, value) - 1, 0), last - 1)
+    return place, place + 1
 
 
 def _range(column: Binned, text: str, body: str) -> set[int]:

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
+from confide.release._inputs import of_kind
 from confide.release.packed import PackedBits
 from confide.release.query_game import Netted
+from confide.release.workload import Workload
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from confide.release.schema import Schema
-    from confide.release.workload import Workload
 
 __all__ = ["Rounds", "SyntheticRecords"]
 
@@ -150,6 +151,7 @@ class SyntheticRecords(Billboard):
         Raises:
             InvalidInput: another number of attributes.
         """
+        of_kind("workload", workload, Workload)
         if self.even:
             return np.asarray(workload.counts(self.records) / len(self))
         return np.asarray(workload.answers(self.records, self.weights))
@@ -164,7 +166,7 @@ class SyntheticRecords(Billboard):
             schema: the public columns that the attributes came from.
 
         Raises:
-            InvalidInput: a schema of another number of attributes.
+            InvalidInput: no schema, or one of another number of attributes.
         """
         from confide.release.rows import bits_table
 

@@ -73,7 +73,7 @@ def test_every_source_draws_every_law_and_each_stream_once(kind, method):
     whole = "discrete" in method or method in ("channel", "selection")
     assert values.dtype == (bool if method == "split" else np.int64 if whole else np.float64)
     for again in (method, (method,)):  # a word and the tuple of it are one name
-        with pytest.raises(InvalidInput, match="already drawn") as caught:
+        with pytest.raises(InvalidInput, match=r"already drawn; each .* once: make a new Noise for each run") as caught:
             getattr(noise, method)(*METHODS[method], stream=again)
         assert caught.value.field == "stream"
     for other, arguments in METHODS.items():  # a stream belongs to one draw, whatever its law

@@ -58,10 +58,10 @@ class Noise(ABC):
         False
         >>> noise.laplace(0.5, 2, stream=("estimate", 0), center=[1.0, 2.0], grid=4) * 16 % 1
         array([0., 0.])
-        >>> noise.laplace(0.5, 2, stream=("estimate", 0))
+        >>> noise.laplace(0.5, 2, stream=("estimate", 0))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: stream: ('estimate', 0) was already drawn; each stream is drawn once
+        confide.contract.errors.InvalidInput: stream: ('estimate', 0) was already drawn; each stream is drawn once: ...
         >>> secure = Noise.secure()
         >>> secure.kind, secure.release_safe
         ('secure', True)
@@ -312,7 +312,8 @@ class Noise(ABC):
         name = as_stream(stream)
         with self._lock:
             if name in self._drawn:
-                raise InvalidInput("stream", f"{stream!r} was already drawn", "each stream is drawn once")
+                raise InvalidInput("stream", f"{stream!r} was already drawn",
+                                   "each stream is drawn once: make a new Noise for each run")
             self._drawn.add(name)
         return name
 

@@ -234,7 +234,8 @@ Method = (Recommended | MarginalFitTable | DualQueryTable | ReweightedTable | MW
 class RowsTable(_Table):
     """`[rows]`: synthetic rows that are handed out with the answers."""
 
-    count: int = Field(default=0, ge=0, le=MOST_ROWS, description="0 for none")
+    count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
+        "0 for none; dual-query and reweighted hand out the records that they have, whatever the number"))
 
 
 class QueriesConfig(_Table):

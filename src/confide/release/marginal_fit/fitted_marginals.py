@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard, Certificate
+from confide.release._inputs import of_kind
 from confide.release.codes import Codes
 from confide.release.marginal_fit.measured import MeasuredTables
 from confide.release.marginal_fit.population import equal_rows
@@ -88,6 +89,7 @@ class FittedMarginals(Billboard):
 
         Source: spec query_release D6.
         """
+        of_kind("workload", workload, Workload)
         return np.asarray(workload.answers(self.population, self.weights))
 
     def measured(self, workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

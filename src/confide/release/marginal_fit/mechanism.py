@@ -33,6 +33,7 @@ from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.selection import exponential_mechanism
 from confide.release._custodian import TRIVIAL, no_shares, settle
+from confide.release._inputs import gaussian_delta
 from confide.release.codes import Codes
 from confide.release.marginal_fit.candidates import Batch, Candidates
 from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
@@ -178,7 +179,7 @@ class MarginalFit(Mechanism):
         sizes = schema.sizes
         columns = sum(size > 1 for size in sizes)
         chosen = default_widths(columns) if widths is None else tuple(widths)
-        rho = ZCDP.within(positive("epsilon", epsilon), fraction("delta", delta)).rho
+        rho = ZCDP.within(positive("epsilon", epsilon), gaussian_delta(delta)).rho
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
         made = cls(n=n, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)
