@@ -436,3 +436,22 @@ def test_no_record_is_shown():
     found = codes(5)
     assert repr(found) == "Codes(5 records of 5 columns)"
     assert repr(found.packed()) == "PackedBits(records=5)"
+
+
+def test_one_text_says_one_thing():
+    with pytest.raises(InvalidInput, match="'a != x' would say two things"):
+        Schema((Levels(column="a", levels=("x", "y", "z")), Bit(column="a != x")))
+    with pytest.raises(InvalidInput, match="'not b' would say two things"):
+        Schema((Bit(column="b"), Bit(column="not b")))
+    commas = Schema((Levels(column="job", levels=("a", "b", "a, b")), Bit(column="owner")))
+    for text in ("job in {a, b}", "job not in {a, b}"):
+        with pytest.raises(InvalidInput, match="hold commas"):
+            commas.literals(text)
+    assert commas.literals("job = a, b") == ((2, True),)
+
+
+def test_sets_that_leave_out_thousands_are_refused():
+    fine = Schema((Binned(column="v", lower=0, upper=8000, bins=8000), Bit(column="b")))
+    assert len(fine.literals("v in [0, 4000)")) == 4000
+    with pytest.raises(InvalidInput, match=r"leaves out 7,000 bins or levels; must be at most 4,096"):
+        fine.literals("v in [0, 1000)")

@@ -68,6 +68,10 @@ class Schema:
         if len(set(self.names)) < len(self.names):
             twice = min(name for name in self.names if self.names.count(name) > 1)
             raise InvalidInput("columns", f"two attributes are called {twice!r}", "give a column another name")
+        texts = Counter([*self.names, *self.negated])
+        if len(texts) < 2 * len(self.names):
+            twice = min(text for text, count in texts.items() if count > 1)
+            raise InvalidInput("columns", f"{twice!r} would say two things", "give a column another name")
 
     @classmethod
     def bits(cls, count: int) -> Schema:

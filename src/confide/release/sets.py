@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["set_literals", "shortened"]
 
+_MOST_ABSENT = 1 << 12  # negated literals that one set may become: each query is as wide as the widest
 _IN = re.compile(r"\s+(not\s+)?in\s*(?=[\[({])")
 _COMPARED = re.compile(r"(<=|>=|==?|!=|<|>|\u2264|\u2265)\s*([^\s<>=\u2264\u2265]+)")
 _RANGE = re.compile(r"([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
@@ -49,6 +50,9 @@ def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | No
         start = int(schema.starts[place])
         if len(inside) == 1:
             return ((start + inside[0], True),)
+        if len(reachable) - len(inside) > _MOST_ABSENT:
+            raise InvalidInput("attribute", f"{text!r} leaves out {len(reachable) - len(inside):,} bins or levels",
+                               f"must be at most {_MOST_ABSENT:,}: take wider bins, such as edges=(...)")
         return tuple((start + each, False) for each in reachable if each not in inside)
     _refuse_comparison(schema, text)
     return None
@@ -125,6 +129,9 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
     if not (body.startswith("{") and body.endswith("}")):
         raise InvalidInput("attribute", f"{text!r} is no list of levels",
                            f"must be written like '{column.column} in {{{', '.join(column.levels[:2])}}}'")
+    if any("," in level for level in column.levels):
+        raise InvalidInput("attribute", f"{text!r}: levels of {column.column} hold commas, so that no list of them is "
+                           "sure", "must name one level, such as " + repr(f"{column.column} = {column.levels[0]}"))
     named = [each.strip() for each in body[1:-1].split(",")]
     for each in named:
         if each not in column.levels:
