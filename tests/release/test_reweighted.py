@@ -21,7 +21,7 @@ from confide.privacy.events import BoundedRangeEvent, Repeated, ZCDPEvent
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
-from confide.release._dual_fit import GRADIENT, fit_weights, total_variation
+from confide.release._dual_fit import GRADIENT, fit_weights, most_targets, total_variation
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
@@ -455,8 +455,20 @@ def test_the_small_instance_of_both_players():
 
 
 def test_fits_that_take_hours_are_refused() -> None:
+    """And by default no more is measured than what can be fitted."""
     workload = Workload.complete(20, width=4)
     game = DualQuery(n=10**6, eta=0.5, rounds=50, samples=10, workload=workload)
-    with pytest.raises(Refused, match=r"100,000 records are to be fitted to"):
-        Reweighted(dual_query=replace(game, rounds=10**5), rho_mea=0.1, measured=len(workload))
-    assert Reweighted(dual_query=game, rho_mea=0.1, measured=len(workload)).count == len(workload)
+    assert Reweighted(dual_query=game, rho_mea=0.1).count == len(workload) == 4845
+    long = replace(game, rounds=10**5)
+    with pytest.raises(Refused, match=r"100,000 records are to be fitted to 4,845 measurements"):
+        Reweighted(dual_query=long, rho_mea=0.1, measured=len(workload))
+    assert Reweighted(dual_query=long, rho_mea=0.1).count == most_targets(10**5) == 1657
+
+
+@given(st.integers(1, 10**5))
+def test_a_fit_of_all_that_may_be_measured_ends(records: int) -> None:
+    def work(targets: int) -> int:
+        return min(records, targets) ** 2 * max(records, targets)
+
+    most = most_targets(records)
+    assert work(most) <= 2**38 < work(most + 1)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FLOOR", "GRADIENT", "Fit", "fit", "fit_weights", "is_fit", "total_variation"]
+__all__ = ["FLOOR", "GRADIENT", "Fit", "fit", "fit_weights", "is_fit", "most_targets", "total_variation"]
 
 GRADIENT = 1e-6
 """Of n: what a fit's gradient is below, or the fit has failed."""
@@ -34,6 +34,7 @@ _SHRINK = 4.0  # of kappa from one fit to the next
 _STEPS = 50  # of Newton's method, for each kappa
 _LAST = 200  # for the last kappa
 _HALVINGS = 60
+_MOST_WORK = 2**38  # of a fit, in products: minutes
 _ROUNDING = 1e-15  # of the objective, which steps near the end may seem to raise
 _GAP = 1e-9  # of 1 + the objective: two processors' fits differ by less
 
@@ -66,6 +67,20 @@ def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _F
         [0.5, 0.1667, 0.1667, 0.1667]
     """
     return fit(values, targets, kappa).weights
+
+
+def most_targets(records: int) -> int:
+    """To how many targets T records may be fitted, at least 1: the smaller number squared times the larger, which is
+    about what a fit takes, is 2^38 at most. Whoever verifies a release fits again.
+
+    Args:
+        records: T.
+
+    Example:
+        >>> most_targets(1000), most_targets(100_000)
+        (274877, 1657)
+    """
+    return max(1, _MOST_WORK // records**2 if records**3 <= _MOST_WORK else math.isqrt(_MOST_WORK // records))
 
 
 def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:

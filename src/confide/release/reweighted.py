@@ -35,7 +35,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
 from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
-from confide.release._dual_fit import fit, is_fit, total_variation
+from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
 from confide.release._inputs import gaussian_delta
 from confide.release.answers import TrueAnswers
 from confide.release.certificate import TRIVIAL
@@ -55,7 +55,6 @@ TARGET = 0.005
 SHIFT = 0.15
 """Of total variation: beyond, a few records were bent to fit a few measurements."""
 
-_MOST_WORK = 2**38  # of a fit, which whoever verifies a release does again
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
 _UNIT = Unit.RECORD_REPLACED
@@ -258,10 +257,9 @@ class Reweighted(Mechanism):
         if self.count < 1:
             raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.n:,} records to a "
                           f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
-        few, many = sorted((self.dual_query.rounds, self.count))
-        if few**2 * many > _MOST_WORK:
-            raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements",
-                          "the smaller number squared times the larger may be 2^38: name fewer, by `measured`")
+        if self.count > (most := most_targets(self.dual_query.rounds)):
+            raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements, which "
+                          "takes hours", f"at most {most:,} by `measured`, or fewer rounds")
         check_scale("rho_mea", self.sigma)
         if self.selection == "private" and not self.epsilon_sel > 0:
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
@@ -364,7 +362,7 @@ class Reweighted(Mechanism):
         if self.measured is not None:
             return self.measured
         most = 2 * self.rho_mea * (TARGET * self.n) ** 2
-        return min(len(self.workload), math.floor(most))
+        return min(len(self.workload), math.floor(most), most_targets(self.dual_query.rounds))
 
     @cached_property
     def sigma(self) -> float:
