@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-REQUIREMENTS = ("scikit-learn==1.5.2", "diffprivlib==0.6.6")
+from benchmarks.peer import Peer
+
 NAME = "diffprivlib 0.6.6 LinearRegression"
-ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / ".venvs" / "diffprivlib"
-PYTHON = FOLDER / "bin" / "python"
-WORKER = Path(__file__).with_name("peer_diffprivlib_worker.py")
-
-
-@functools.cache
-def missing() -> str | None:
-    """None when it can be used (it is installed at the first call), else why not."""
-    try:
-        if not PYTHON.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(FOLDER)], check=True, capture_output=True)
-        if not _works():
-            subprocess.run([str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                            *REQUIREMENTS], check=True, capture_output=True)
-        return None if _works() else "It could not be imported here."
-    except (OSError, subprocess.CalledProcessError):
-        return "It could not be installed here."
-
-
-def _works() -> bool:
-    return subprocess.run([str(PYTHON), "-c", "import diffprivlib.models"], capture_output=True, check=False
-                          ).returncode == 0
+PEER = Peer(folder="diffprivlib", requirements=("scikit-learn==1.5.2", "diffprivlib==0.6.6"),
+            module="diffprivlib.models", worker="peer_diffprivlib_worker.py")
 
 
 def fit(
@@ -60,6 +38,5 @@ def fit(
         data, work = Path(folder) / "data.npz", Path(folder) / "work.json"
         np.savez(data, X=np.ascontiguousarray(X), y=y)
         work.write_text(json.dumps({"lower": lower, "upper": upper, "response": response, "jobs": jobs}))
-        done = subprocess.run([str(PYTHON), "-P", str(WORKER), str(data), str(work)], check=True, capture_output=True,
-                              text=True)
+        done = subprocess.run(PEER.command(data, work), check=True, capture_output=True, text=True)
     return json.loads(done.stdout)

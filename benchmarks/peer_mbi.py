@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,31 +11,10 @@ from typing import Any
 
 import numpy as np
 
-REQUIREMENTS = ("mbi==2.0.0",)
+from benchmarks.peer import Peer
+
 NAME = "mbi 2.0.0"
-ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / ".venvs" / "mbi"
-PYTHON = FOLDER / "bin" / "python"
-WORKER = Path(__file__).with_name("peer_mbi_worker.py")
-
-
-@functools.cache
-def missing() -> str | None:
-    """None when it can be used (it is installed at the first call), else why not."""
-    try:
-        if not PYTHON.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(FOLDER)], check=True, capture_output=True)
-        if not _works():
-            subprocess.run([str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                            *REQUIREMENTS], check=True, capture_output=True)
-        return None if _works() else "It could not be imported here."
-    except (OSError, subprocess.CalledProcessError):
-        return "It could not be installed here."
-
-
-def _works() -> bool:
-    return subprocess.run([str(PYTHON), "-W", "ignore", "-c", "import mbi"], capture_output=True, check=False
-                          ).returncode == 0
+PEER = Peer(folder="mbi", requirements=("mbi==2.0.0",), module="mbi", worker="peer_mbi_worker.py")
 
 
 def fit(cells: np.ndarray, sizes: Sequence[int], method: str, *, rho: float, seed: int, largest_mb: float,
@@ -60,9 +37,8 @@ def fit(cells: np.ndarray, sizes: Sequence[int], method: str, *, rho: float, see
         data, out = Path(folder) / "data.npz", Path(folder) / "out.npz"
         np.savez(data, cells=cells, sizes=np.array(sizes))
         try:
-            done = subprocess.run(
-                [str(PYTHON), "-P", str(WORKER), str(data), str(out), method, repr(rho), str(seed), repr(largest_mb)],
-                check=True, capture_output=True, text=True, timeout=seconds)
+            done = subprocess.run(PEER.command(data, out, method, repr(rho), seed, repr(largest_mb)),
+                                  check=True, capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
             return None
         return np.load(out)["cells"], json.loads(done.stdout.splitlines()[-1])

@@ -64,7 +64,7 @@ def run(*, quick: bool) -> Report:
             "bounds, and fits its own intercept. In 0.6.6 the noise on the diagonal second moments is scaled by the "
             "lower bound alone, so a column whose upper bound is further from the mean is protected less than epsilon "
             "says; 'corrected' gives it such columns with their sign turned, which makes the noise right."
-            + (f" {diffprivlib.missing()}" if diffprivlib.missing() else ""),
+            + (f" {diffprivlib.PEER.missing()}" if diffprivlib.PEER.missing() else ""),
         ],
     )
     for problem in (wages(), wages(centred=False), visits()):
@@ -80,7 +80,7 @@ def _problem(report: Report, problem: Problem, seeds: list[int]) -> None:
     rows: list[tuple[Any, ...]] = [(PLAIN, *(f"{least:.4f}",) * len(EPSILONS))]
     for name in (*plans, STATISTICS, RIDGE, AVERAGED, ADASSP, PEER, PEER_CORRECTED):
         if name not in found:
-            rows.append((name, *(diffprivlib.missing(),) * len(EPSILONS)))
+            rows.append((name, *(diffprivlib.PEER.missing(),) * len(EPSILONS)))
             continue
         rows.append((name, *(_shown(found[name].get(epsilon)) for epsilon in EPSILONS)))
         if name in (PEER, PEER_CORRECTED):
@@ -165,7 +165,7 @@ def _estimate(problem: Problem, release: Release, groups: Any, noise: Noise) -> 
 
 def _peers(problem: Problem, seeds: list[int]) -> Draws:
     """diffprivlib as it is, and with columns turned so that its noise is right."""
-    if diffprivlib.missing() is not None:
+    if diffprivlib.PEER.missing() is not None:
         return {}
     X, y = problem.train
     names, weight = problem.design.names[1:], problem.design.weight

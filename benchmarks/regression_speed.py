@@ -88,7 +88,7 @@ def run(*, quick: bool) -> Report:
         "run asked for.",
         "Made-up people with a fixed seed: rows uniform in the unit ball, answers linear in them plus bounded noise.",
         f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
-        "an environment of its own." + ("" if diffprivlib.missing() is None else f" {diffprivlib.missing()}"),
+        "an environment of its own." + ("" if diffprivlib.PEER.missing() is None else f" {diffprivlib.PEER.missing()}"),
     ]
     for part in (_end_to_end, _moments, _wide, _payments, _whole_fit, _ridge, _leave_one_out, _laws, _start):
         part(figures)
@@ -244,7 +244,7 @@ def _whole_fit(figures: Figures) -> None:
     numpy = figures.timed("least squares", lambda: np.linalg.lstsq(X, y, rcond=None))
     rows: list[tuple[Any, ...]] = [("confide: exact moments, sufficient statistics, secure noise", ours.median),
                                    ("numpy lstsq, no privacy", numpy.median)]
-    if diffprivlib.missing() is None:
+    if diffprivlib.PEER.missing() is None:
         bounds = (-1.5, 1.5)
         jobs = [{"epsilon": 1.0, "seed": seed} for seed in range(figures.repeats + 1)]
         fits = diffprivlib.fit(X, y, [-1.0] * 10, [1.0] * 10, bounds, jobs)[1:]
@@ -252,7 +252,7 @@ def _whole_fit(figures: Figures) -> None:
         rows.append((diffprivlib.NAME, median(seconds)))
         figures.report.details["runs"][diffprivlib.NAME] = {"seconds": seconds}
     else:
-        rows.append((diffprivlib.NAME, diffprivlib.missing()))
+        rows.append((diffprivlib.NAME, diffprivlib.PEER.missing()))
     figures.table(f"One private fit, n = {people:,}, d = 10, epsilon = 1, from arrays", ("who", "seconds"), rows)
 
 

@@ -118,7 +118,7 @@ def run(*, quick: bool) -> Report:
                   "DualQuery and Reweighted with their usual settings, on one-hot records."),
             Table("mbi on Adult, the same queries", ("driver", "epsilon", "average error", "largest", "tables", "s",
                                                      "memory, MB"), peers,
-                  "" if peers else peer_mbi.missing() or ""),
+                  "" if peers else peer_mbi.PEER.missing() or ""),
             Table("MWEM with replay, all positive triples", ("attributes", "queries", "T", "s", "average error",
                                                             "largest", "memory, MB"),
                   [(d, found["queries"], t, found["seconds"], found["average"], found["largest"], found["peak_mb"])
@@ -155,7 +155,7 @@ def _findings(others: dict[Any, dict[str, float]], tables: dict[Any, dict[str, f
 
 
 def _peers(*, quick: bool) -> list[tuple[Any, ...]]:
-    if quick or peer_mbi.missing() is not None:
+    if quick or peer_mbi.PEER.missing() is not None:
         return []
     schema, codes = published(ADULT)
     workload = Workload.random(schema, 50_000, seed=1)

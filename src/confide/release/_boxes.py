@@ -19,12 +19,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics.compiled import kernel
+from confide.release._block_mass import from_exponents, mass_of, scale_to_one
 
 __all__ = ["fit_boxes", "literal_products", "margins"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _LEAST, _GREATEST = 1 / 16, 16.0  # of the mass of a block, while updates run: beyond, it is summed again
+
+
+@kernel
+def _next_row(at: int, strides: _Integers, counts: _Integers, digits: _Integers) -> int:
+    """Where the innermost loop of a box begins next; -1 when all were run, and `digits` are 0 again.
+
+    Args:
+        at: where it began.
+        strides: (g,) of the loops, the outer one first.
+        counts: (g,) how often each runs.
+        digits: (g,) how often each ran; changed.
+    """
+    turn = len(counts) - 2
+    while turn >= 0:
+        digits[turn] += 1
+        at += strides[turn]
+        if digits[turn] < counts[turn]:
+            return at
+        at -= strides[turn] * counts[turn]
+        digits[turn] = 0
+        turn -= 1
+    return -1
 
 
 @kernel
@@ -57,16 +80,8 @@ def _box_sum(cells: _Floats, begin: int, strides: _Integers, counts: _Integers, 
         else:
             for place in range(at, at + size * step, step):
                 total += cells[place]
-        turn = last - 1
-        while turn >= 0:
-            digits[turn] += 1
-            at += strides[turn]
-            if digits[turn] < counts[turn]:
-                break
-            at -= strides[turn] * counts[turn]
-            digits[turn] = 0
-            turn -= 1
-        if turn < 0:
+        at = _next_row(at, strides, counts, digits)
+        if at < 0:
             return total
 
 
@@ -85,16 +100,8 @@ def _box_update(
         else:
             for place in range(at, at + size * step, step):
                 cells[place] = factor * cells[place] + shift
-        turn = last - 1
-        while turn >= 0:
-            digits[turn] += 1
-            at += strides[turn]
-            if digits[turn] < counts[turn]:
-                break
-            at -= strides[turn] * counts[turn]
-            digits[turn] = 0
-            turn -= 1
-        if turn < 0:
+        at = _next_row(at, strides, counts, digits)
+        if at < 0:
             return
 
 
@@ -129,8 +136,7 @@ def fit_boxes(
     mass = np.zeros(blocks)
     before = np.full(len(targets), np.inf)
     for b in range(blocks if passes else 0):
-        for at in range(starts[b], starts[b + 1]):
-            mass[b] += cells[at]
+        mass[b] = mass_of(cells, starts[b], starts[b + 1])
     for _ in range(passes):
         change = 0.0
         for j in range(len(targets)):
@@ -147,11 +153,7 @@ def fit_boxes(
                 _box_update(cells, starts[b] + base[c], strides[c], counts[c], digits, factor, 0.0)
             mass[b] += (factor - 1.0) * part
             if not _LEAST < mass[b] < _GREATEST:
-                mass[b] = 0.0
-                for at in range(starts[b], starts[b + 1]):
-                    mass[b] += cells[at]
-                for at in range(starts[b], starts[b + 1]):
-                    cells[at] /= mass[b]
+                scale_to_one(cells, starts[b], starts[b + 1])
                 mass[b] = 1.0
         if change < close:
             break
@@ -161,15 +163,7 @@ def fit_boxes(
             _box_update(cells, starts[block[j]] + base[c], strides[c], counts[c], digits, 1.0,
                         -weights[j] if inverse[j] else weights[j])
     for b in range(blocks):
-        top = cells[starts[b]]
-        for at in range(starts[b], starts[b + 1]):
-            top = max(top, cells[at])
-        total = 0.0
-        for at in range(starts[b], starts[b + 1]):
-            cells[at] = math.exp(cells[at] - top)
-            total += cells[at]
-        for at in range(starts[b], starts[b + 1]):
-            cells[at] /= total
+        from_exponents(cells, starts[b], starts[b + 1])
 
 
 @kernel

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise.simulated import study_generator
+from confide.release._block_mass import uniform_cells
 from confide.release._boxes import fit_boxes, literal_products, margins
 from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, check_total, components, memory
 from confide.release.columns import Bit
@@ -162,8 +163,7 @@ class ColumnHistogram:
         self._known: dict[int, tuple[int, bool, list[_Integers]]] = {}
         self._pivots: tuple[Workload | None, _Integers] = (None, np.zeros(0, np.int64))
         if not self.cells.size:
-            lengths = np.diff(self.blocks.starts)
-            self.cells = np.repeat(1.0 / lengths, lengths)
+            self.cells = uniform_cells(self.blocks.starts)
 
     # ---- updates
 

@@ -2,7 +2,7 @@
 
 Attributes that no query joins stay independent for ever, because the weights start uniform and every update multiplies
 by a function of one query. So the histogram is kept as one factor for each connected block of attributes, without loss:
-what must fit into memory is the largest block.
+what must fit into memory is the sum of the blocks' cells, not their product.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.numerics.compiled import kernel
+from confide.release._block_mass import from_exponents, mass_of, scale_to_one, uniform_cells
 from confide.release.walsh import (
     conjunction_sums,
     cube_scale,
@@ -233,9 +234,7 @@ def _replay(
     before = np.full(len(targets), np.inf)
     for _ in range(passes):
         for b in range(blocks):
-            mass[b] = 0.0
-            for at in range(starts[b], starts[b + 1]):
-                mass[b] += cells[at]
+            mass[b] = mass_of(cells, starts[b], starts[b + 1])
         change = 0.0
         for j in range(len(targets)):
             b = block[j]
@@ -251,11 +250,7 @@ def _replay(
                 cube_scale(cells, origin, base[c], free[c], factor, 0.0)
             mass[b] += (factor - 1.0) * inside
             if not 1 / _HUGE < mass[b] < _HUGE:
-                mass[b] = 0.0
-                for at in range(starts[b], starts[b + 1]):
-                    mass[b] += cells[at]
-                for at in range(starts[b], starts[b + 1]):
-                    cells[at] /= mass[b]
+                scale_to_one(cells, starts[b], starts[b + 1])
                 mass[b] = 1.0
         if change < close:
             break
@@ -264,15 +259,7 @@ def _replay(
         for c in range(ends[j], ends[j + 1]):
             cube_scale(cells, starts[block[j]], base[c], free[c], 1.0, weights[j])
     for b in range(blocks):
-        top = cells[starts[b]]
-        for at in range(starts[b], starts[b + 1]):
-            top = max(top, cells[at])
-        total = 0.0
-        for at in range(starts[b], starts[b + 1]):
-            cells[at] = math.exp(cells[at] - top)
-            total += cells[at]
-        for at in range(starts[b], starts[b + 1]):
-            cells[at] /= total
+        from_exponents(cells, starts[b], starts[b + 1])
 
 
 @dataclass(eq=False)
@@ -289,8 +276,7 @@ class Histogram:
 
     def __post_init__(self) -> None:
         if not self.cells.size:
-            lengths = np.diff(self.blocks.starts)
-            self.cells = np.repeat(1.0 / lengths, lengths)
+            self.cells = uniform_cells(self.blocks.starts)
 
     def pieces(self, workload: Workload, chosen: _Integers) -> Cubes:
         """The cells of some queries."""

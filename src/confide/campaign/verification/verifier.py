@@ -152,11 +152,12 @@ class _Verifier:
         return signed.signature(self.signer, self.known)
 
     def campaign_file(self) -> str:
-        file = parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
+        early = self._early
+        file = self._parsed() if early is None else early[0]
         detail = signed.campaign_file(file, self.note)
         self._file = file
         try:
-            self._plan = self._early[1] if self._early is not None else file.kind.plan(file.config)
+            self._plan = file.kind.plan(file.config) if early is None else early[1]
         except ConfideError as error:
             if self._outcome is None or self.other is None:
                 raise
@@ -185,10 +186,13 @@ class _Verifier:
     def _early(self) -> tuple[CampaignFile, Plan] | None:
         """The campaign file and its plan; None where there is none. What is wrong with it is another check's."""
         try:
-            file = parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
+            file = self._parsed()
             return file, file.kind.plan(file.config)
         except (ConfideError, Broken, NotChecked):
             return None
+
+    def _parsed(self) -> CampaignFile:
+        return parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
 
     def guarantees(self) -> str:
         return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)
