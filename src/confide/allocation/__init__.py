@@ -1,0 +1,1 @@
+"""Scarce goods when values are secret: private auctions under joint differential privacy."""
