@@ -6,105 +6,75 @@ with a fixed number of rounds, batches, wide trees, and a final clearing; spec a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.auction import Auction, Rules
-from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+from confide.allocation.billboards import Billboard, Clearing
 from confide.allocation.decoding import decode
-from confide.allocation.duality import CertificatePlan
+from confide.allocation.market import Market
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.reserve import tight_reserve
 from confide.allocation.valuations import Valuations
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.privacy.accounting import written
+from confide.privacy.accounting import float_up
 from confide.privacy.events import Event, PureEvent
-from confide.privacy.losses import PureDP
 from confide.privacy.noise.base import as_noise
 from confide.privacy.tree_blocks import participation
 from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["PMatch"]
 
-Neighbours = Literal["substitution", "add_remove"]
-UNITS: Mapping[Neighbours, Unit] = {
-    "substitution": Unit.RECORD_REPLACED, "add_remove": Unit.RECORD_ADDED_OR_REMOVED}
 _BUCKETS = 21
 _FIRST = 0.3
 _MOST_STEPS = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
-class PMatch(Mechanism):
+class PMatch(Market):
     """One good for each bidder at most, out of k goods with several copies each.
 
     Args:
-        people: n, public slots; one that stays empty counts as a row of zeros.
-        goods: k.
-        supply: s_j >= 1, copies of each good: one number for all, or k.
         increment: alpha, from one price to the next, in (0, 1].
-        epsilon: of the whole outcome, towards everybody else together, > 0.
         bid_cap: C >= 1, bids of one bidder at most.
         rounds: R >= 1, fixed.
         batch: g >= 1, bidders who bid between two releases of the counts.
         arity: of the trees that count, >= 2.
         reclear: f in (0, 1), the share of epsilon for the final clearing; 0 for a reserve in its place.
-        certify_with: the share of epsilon for the public certificate of welfare; 0 for none.
-        gamma: in (0, 1), the probability that some good is given to more than s_j.
-        neighbours: "substitution": a bidder's row is replaced by any other; "add_remove": by a row of zeros.
 
     Raises:
         InvalidInput: a number out of range.
         Refused: the reserve leaves nothing of a good.
     """
 
-    people: int
-    goods: int
-    supply: int | tuple[int, ...]
     increment: float
-    epsilon: float
     bid_cap: int
     rounds: int
     batch: int
     arity: int
     reclear: float = 0.3
-    certify_with: float = 0.02
-    gamma: float = 0.01
-    neighbours: Neighbours = "substitution"
-
-    phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        whole("goods", self.goods, at_least=1)
-        copies = (self.supply,) * self.goods if isinstance(self.supply, int | np.integer) else tuple(self.supply)
-        if len(copies) != self.goods:
-            raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
-        object.__setattr__(self, "supply", tuple(whole("supply", copy, at_least=1) for copy in copies))
+        super().__post_init__()
         positive("increment", self.increment, at_most=1.0)
-        positive("epsilon", self.epsilon)
         whole("bid_cap", self.bid_cap, at_least=1)
         if whole("rounds", self.rounds, at_least=1) * -(-self.people // whole("batch", self.batch, at_least=1)) \
                 > _MOST_STEPS:
             raise InvalidInput("rounds", f"{self.rounds} rounds of batches of {self.batch} are too many releases",
                                f"must be at most {_MOST_STEPS:,}")
         whole("arity", self.arity, at_least=2)
-        fraction("gamma", self.gamma)
-        one_of("neighbours", self.neighbours, tuple(UNITS))
-        if fraction("reclear", self.reclear, zero=True) + fraction("certify_with", self.certify_with, zero=True) >= 1:
+        if fraction("reclear", self.reclear, zero=True) + self.certify_with >= 1:
             raise InvalidInput("reclear", f"{self.reclear!r} leaves nothing for the prices",
                                "reclear + certify_with must be below 1")
         if min(self.effective_supply) < 1:
@@ -113,28 +83,15 @@ class PMatch(Mechanism):
 
     # ---- public arithmetic
 
-    @property
-    def copies(self) -> tuple[int, ...]:
-        """(k,) s_j."""
-        return tuple(self.supply)  # type: ignore[arg-type]
-
-    @property
-    def unit(self) -> Unit:
-        """What one neighbour step changes."""
-        return UNITS[self.neighbours]
-
-    def _share(self, share: float) -> Fraction:
-        return written(share) * written(self.epsilon)
-
     @cached_property
     def counter(self) -> TreeCounter:
         """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
-        left = self._share(1.0) - self._share(self.reclear) - self._share(self.certify_with)
+        left = self.part(1.0) - self.part(self.reclear) - self.part(self.certify_with)
         slots = -(-self.people // self.batch)
-        horizon, worlds = self.rounds * slots, 2 if self.neighbours == "substitution" else 1
+        horizon, worlds = self.rounds * slots, self.distance  # she bids in each of so many worlds
         reach = participation(horizon, self.arity, rounds=self.rounds, bids=min(self.bid_cap, self.rounds),
                               add_remove=worlds == 1)
-        scale = _up(Fraction(reach) / left)
+        scale = float_up(Fraction(reach) / left)
         return TreeCounter(horizon=horizon, scale=scale, counters=self.goods, arity=self.arity,
                            distance=worlds * self.bid_cap, exposure=reach)
 
@@ -167,15 +124,8 @@ class PMatch(Mechanism):
         off = 2.0 * self.error / min(self.copies)
         shares = np.linspace(max(_FIRST, 1.0 - off), 1.0 + min(1.0, off), _BUCKETS)
         edges = tuple(tuple(int(share * copy) for share in shares) for copy in self.copies)
-        return ClearingPlan(supply=self.copies, edges=edges, epsilon=float(self._share(self.reclear)),
-                            distance=2 if self.neighbours == "substitution" else 1, gamma=self.gamma)
-
-    @cached_property
-    def certificate_plan(self) -> CertificatePlan | None:
-        """How the certificate is measured; None without one."""
-        if not self.certify_with:
-            return None
-        return CertificatePlan(supply=self.copies, epsilon=float(self._share(self.certify_with)), gamma=self.gamma)
+        return ClearingPlan(supply=self.copies, edges=edges, epsilon=float(self.part(self.reclear)),
+                            distance=self.distance, gamma=self.gamma)
 
     def events(self) -> tuple[Event, ...]:
         """Counts, clearing and certificate; their epsilon add up to that of the plan at most."""
@@ -185,17 +135,6 @@ class PMatch(Mechanism):
         if self.certificate_plan is not None:
             found.append(PureEvent(epsilon=self.certificate_plan.epsilon, neighbours=self.unit, label="certificate"))
         return tuple(found)
-
-    def guarantees(self) -> Guarantees:
-        ours = Source(document="confide", statement="billboard lemma; 2 C bids in each of h blocks", spec="allocation 3.2",
-                      erratum="the two halves of the print's budget are one, and an item lies in one more level")
-        found: list[Guarantee] = [
-            Privacy(loss=PureDP(self.epsilon), unit=self.unit, audience=Audience.OTHERS, source=ours,
-                    note="whoever sees her own good, such as its provider, learns it"),
-            Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=ours,
-                     failure_probability=self.gamma, trivial=float(self.people)),
-        ]
-        return Guarantees(tuple(found))
 
     # ---- the run
 
@@ -224,7 +163,7 @@ class PMatch(Mechanism):
         board = self._board(auction, clearing, values, held, source)
         shares = pa.table({"good": pa.array(held.astype(np.int32))})
         return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
-                             diagnostics={"welfare": values.welfare(held)})
+                             diagnostics=self.diagnose(values, held))
 
     def _board(self, auction: Auction, clearing: Clearing | None, values: Valuations, held: NDArray[Any],
                source: Any) -> Billboard:
@@ -238,20 +177,7 @@ class PMatch(Mechanism):
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         return {"good": decode(record, index, self._own(billboard))}
 
-    def certify(self, billboard: AnyBillboard) -> WelfareCertificate | None:
-        board, plan = self._own(billboard), self.certificate_plan
-        if plan is None or board.surplus is None or board.welfare is None:
-            return None
-        return plan.certificate(board.prices, board.surplus, board.welfare)
-
     def _own(self, billboard: AnyBillboard) -> Billboard:
         if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
             raise InvalidInput("billboard", "is of another auction")
         return billboard
-
-
-def _up(exact: Fraction) -> float:
-    value = float(exact)
-    while Fraction(value) < exact:
-        value = math.nextafter(value, math.inf)
-    return value
