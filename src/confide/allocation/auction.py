@@ -1,7 +1,7 @@
 """The ascending auction itself: bids against published counts, in batches of a public order.
 
-Between two releases nobody's bid depends on another's, so bidders of a batch may bid in any order. What they see of each
-other is the published counts alone. The counts tick at every batch, zeros included: the clock is public.
+Between two releases nobody's bid depends on another's, so bidders of a batch may bid in any order. What they see of
+each other is the published counts alone. The counts tick at every batch, zeros included: the clock is public.
 
 Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
 """
@@ -27,7 +27,7 @@ FREE, OUT = -1, -2
 """States of a bidder who holds no good: she may bid, and she does not bid again."""
 
 _STEPWISE = 2**12
-"""Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along the same history."""
+"""Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along one history."""
 _BLOCK = 2**20  # noises that are held at once
 
 _Integers = NDArray[np.int64]

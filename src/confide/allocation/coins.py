@@ -1,7 +1,7 @@
 """Public coins: one whole number for each bidder, from a seed that is drawn when all bids are in.
 
-They protect nobody. They decide who goes without where more ask for a good than there are copies, so nobody may know hers
-before she bids; afterwards everybody may check everybody's.
+They protect nobody. They decide who goes without where more ask for a good than there are copies, so nobody may know
+hers before she bids; afterwards everybody may check everybody's.
 """
 
 from __future__ import annotations

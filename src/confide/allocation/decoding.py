@@ -1,7 +1,7 @@
 """One bidder's good, from her own valuations, her public place and the billboard: on her own device.
 
-It walks through the rounds as the auction did for her, with one subtraction per value, so that it agrees with the run bit
-for bit.
+It walks through the rounds as the auction did for her, with one subtraction per value, so that it agrees with the run
+bit for bit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Weak duality: any prices bound the best welfare from above, and what that tells after a run.
 
-OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j) for any p >= 0: whoever holds good j in the optimum has v_ij <= p_j +
-(v_ij - p_j).
+OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j) for any p >= 0: whoever holds good j in the optimum has v_ij <=
+p_j + (v_ij - p_j).
 
 Source: spec allocation 4.2.
 """
@@ -110,4 +110,5 @@ class CertificatePlan:
         off = self.scale * _UNIT * math.log(1.0 / self.gamma) + _UNIT
         most = math.fsum(np.array(self.supply) * prices) + surplus + off
         least = max(0.0, welfare - off)
-        return WelfareCertificate(ratio=least / most if most > 0 else 0.0, welfare=least, optimum=most, gamma=self.gamma)
+        ratio = least / most if most > 0 else 0.0
+        return WelfareCertificate(ratio=ratio, welfare=least, optimum=most, gamma=self.gamma)

@@ -1,13 +1,13 @@
 """`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery where too many ask.
 
 Not in the source. An ascending auction counts every bid, and its noise is that of a sum of many counts. Here each of R
-rounds releases one noisy sum of soft demands at public prices; each price moves by the temperature times the logarithm of
-its demand over its supply, as Sinkhorn's scaling does; the temperature falls from round to round. In the end everybody
-asks for her best good at the last prices; one more noisy count says which share of those who ask for a good can have it,
-and public coins say who.
+rounds releases one noisy sum of soft demands at public prices; each price moves by the temperature times the logarithm
+of its demand over its supply, as Sinkhorn's scaling does; the temperature falls from round to round. In the end
+everybody asks for her best good at the last prices; one more noisy count says which share of those who ask for a good
+can have it, and public coins say who.
 
-Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth, Roughgarden
-and Wu 2014.
+Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
+Roughgarden and Wu 2014.
 """
 
 from __future__ import annotations

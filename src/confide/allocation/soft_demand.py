@@ -1,8 +1,8 @@
 """What bidders would ask for at some prices, softly: shares of the goods that are nearly as good as the best.
 
-At temperature tau a bidder asks for good j with weight exp((v_j - p_j)/tau), and for nothing with weight 1; her shares are
-these weights over their sum. Sums of such demands change smoothly with prices, so that few noisy ones say where prices
-must go. Shares are rounded down to a grid, so that one bidder's row is a vector of whole numbers with a sum of at most
+At temperature tau a bidder asks for good j with weight exp((v_j - p_j)/tau), and for nothing with weight 1; her shares
+are these weights over their sum. Sums of such demands change smoothly with prices, so that few noisy ones say where
+prices must go. Shares are rounded down to a grid, so that one bidder's row is a vector of whole numbers with a sum of at most
 2^16: two rows are at most 2^17 apart in l1.
 """
 

@@ -1,7 +1,7 @@
 """What each bidder would give for each good: a dense table, or the few goods that each one names.
 
-A row is one bidder's. It is checked alone, and what becomes of a bad one never depends on another: it is refused, to her
-and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
+A row is one bidder's. It is checked alone, and what becomes of a bad one never depends on another: it is refused, to
+her and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
 """
 
 from __future__ import annotations
