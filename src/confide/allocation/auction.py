@@ -46,6 +46,7 @@ class Rules:
         rounds: R, at most.
         batch: g, how many bidders in a row bid between two releases.
         bid_cap: C, bids of one bidder at most.
+        charge: whether the final price is charged: then nobody takes a good that is worth less to her.
     """
 
     people: int
@@ -55,6 +56,7 @@ class Rules:
     rounds: int
     batch: int
     bid_cap: int
+    charge: bool = False
 
     @property
     def slots(self) -> int:
@@ -208,12 +210,13 @@ class Auction:
         # The number of steps is public, and so is how the noise is asked for.
         self._running = self.counter.start(self.noise, self.stream) if self.rules.horizon <= _STEPWISE else None
 
-    def play_round(self) -> int:
-        """One round of bids, and its outbid holders; returns how many of these there are (private)."""
+    def play_round(self) -> tuple[int, int]:
+        """One round of bids, and its outbid holders; returns how many there are of either (private)."""
+        before = int(self.bids.sum())
         for _ in self._slots() if self._running is not None else self._blocks():
             pass
         self.round += 1
-        return int(_outbid(self.held, self.seen, self.published, self._supply))
+        return int(self.bids.sum()) - before, int(_outbid(self.held, self.seen, self.published, self._supply))
 
     def _slots(self) -> Iterator[None]:
         rules, running = self.rules, self._running

@@ -46,7 +46,10 @@ class Billboard(AnyBillboard):
         step: (c,) the release at which a count changed, from 1; by good, then by step.
         good: (c,) whose.
         count: (c,) from then on.
+        reports: (rounds but the last,) running counts of the halting test; empty without a counter of its own.
         clearing: who is admitted; None where whoever holds a good keeps it.
+        cutoffs: (k,) of each good's holders, those from this place on go without: n, unless there were too many; None
+            where nobody is ever cut off.
         surplus: noisy sum of what everybody would gain at the final prices, on the certificate's grid; None without
             one.
         welfare: noisy sum of what everybody's good is worth to her; None without a certificate.
@@ -57,7 +60,9 @@ class Billboard(AnyBillboard):
     step: _Integers
     good: NDArray[np.int32]
     count: _Integers
+    reports: _Integers
     clearing: Clearing | None = None
+    cutoffs: _Integers | None = None
     surplus: float | None = None
     welfare: float | None = None
 
@@ -81,6 +86,10 @@ class Billboard(AnyBillboard):
     @cached_property
     def _keys(self) -> _Integers:
         return self.good.astype(np.int64) * (self.rules.horizon + 1) + self.step
+
+    def after_rounds(self) -> _Integers:
+        """(rounds + 1, k) published counts before the first round and after each."""
+        return self.counts(np.arange(self.rounds + 1, dtype=np.int64) * self.rules.slots)
 
     def counts(self, steps: _Integers, goods: _Integers | None = None) -> _Integers:
         """Published counts after some releases.

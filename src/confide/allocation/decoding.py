@@ -57,13 +57,15 @@ def decode(record: Any, index: int, billboard: Billboard) -> int:
     """
     row = as_row(record, billboard.rules.goods)
     found = walk(row, index, billboard)
-    clearing = billboard.clearing
-    if clearing is None:
-        return found.good
-    if found.latest < 0:
+    clearing, good = billboard.clearing, found.good
+    if clearing is not None:
+        age = int(billboard.final_counts[found.latest]) - found.seen
+        good = found.latest if found.latest >= 0 and age <= int(clearing.cuts[found.latest]) else -1
+    if good >= 0 and billboard.rules.charge and not row[good] >= billboard.prices[good]:
         return -1
-    age = int(billboard.final_counts[found.latest]) - found.seen
-    return found.latest if age <= int(clearing.cuts[found.latest]) else -1
+    if good >= 0 and billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
+        return -1
+    return good
 
 
 def walk(row: NDArray[np.float64], index: int, billboard: Billboard) -> Walk:
@@ -77,6 +79,9 @@ def walk(row: NDArray[np.float64], index: int, billboard: Billboard) -> Walk:
     rules = billboard.rules
     if not 0 <= index < rules.people:
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
+    if not billboard.rounds:  # there is enough of everything
+        favourite = int(np.argmax(row)) if bool((row > 0.0).any()) else -1
+        return Walk(good=favourite, out=favourite < 0, latest=favourite, seen=0, steps=(), goods=())
     slot = index // rules.batch
     named = np.flatnonzero(row > 0.0)  # no price is below 0
     values, supply = row[named], np.array(rules.supply, dtype=np.int64)[named]

@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.allocation.billboards import WelfareCertificate
+from confide.allocation.measuring import Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.numerics.compiled import kernel
-from confide.privacy.accounting import float_up, written
 from confide.privacy.noise import Noise
 
-__all__ = ["CertificatePlan", "dual_bound", "surpluses"]
+__all__ = ["CERTIFIED", "CertificatePlan", "dual_bound", "surpluses"]
 
 _GRID = 20
 _UNIT = 2.0**-_GRID
+CERTIFIED = (2 << _GRID, 2 << 2 * _GRID)
+"""How far a neighbour step moves both sums, in units of the grid: in l1, and in squared l2."""
 
 
 @kernel
@@ -82,32 +83,26 @@ class CertificatePlan:
 
     Args:
         supply: s_j.
-        epsilon: of both together.
+        measure: the noise of both, in units of the grid.
         gamma: failure probability of what is claimed.
     """
 
     supply: tuple[int, ...]
-    epsilon: float
+    measure: Measure
     gamma: float
 
-    @property
-    def scale(self) -> float:
-        """Of the Laplace noise of each sum, in units of the grid."""
-        return float_up(Fraction(2 * 2**_GRID) / written(self.epsilon))
-
-    def measure(
+    def told(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
         """Noisy surplus and welfare."""
         surplus = int(np.ceil(surpluses(values, prices) / _UNIT).astype(np.int64).sum())
         welfare = int(np.floor(values.of_goods(held) / _UNIT).astype(np.int64).sum())
-        drawn = noise.discrete_laplace(self.scale, 2, stream="certificate", center=np.array([surplus, welfare]))
+        drawn = self.measure.draw(np.array([surplus, welfare]), noise, "certificate")
         return float(drawn[0]) * _UNIT, float(drawn[1]) * _UNIT
 
     def certificate(self, prices: NDArray[np.float64], surplus: float, welfare: float) -> WelfareCertificate:
         """What follows from these, with probability 1 - gamma."""
-        # One tail of each: P(noise >= q) <= exp(-q/b)/2, so gamma/2 each.
-        off = self.scale * _UNIT * math.log(1.0 / self.gamma) + _UNIT
+        off = self.measure.reach(self.gamma / 2) * _UNIT  # one tail of each
         most = math.fsum(np.array(self.supply) * prices) + surplus + off
         least = max(0.0, welfare - off)
         ratio = least / most if most > 0 else 0.0

@@ -9,19 +9,18 @@ Source: ours; spec allocation 4.1.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import Clearing
+from confide.allocation.measuring import Measure
 from confide.numerics.compiled import kernel
-from confide.privacy.accounting import float_up, written
 from confide.privacy.noise import Noise
 
-__all__ = ["ClearingPlan", "slacks"]
+__all__ = ["ClearingPlan"]
 
 _Integers = NDArray[np.int64]
 
@@ -33,21 +32,22 @@ class ClearingPlan:
     Args:
         supply: s_j.
         edges: (k, B) ages, ascending for each good; whoever's is above the last is in no cell.
-        epsilon: what it may cost.
-        distance: how many cells one neighbour step moves by one: 2 for a replaced bidder, 1 for an added one.
+        measure: the noise of the cells, of which one neighbour step moves two by one each: one of a bidder who is
+            replaced by zeros.
         gamma: probability that some good is given to more than s_j.
     """
 
     supply: tuple[int, ...]
     edges: tuple[tuple[int, ...], ...]
-    epsilon: float
-    distance: int
+    measure: Measure
     gamma: float
 
-    @property
-    def scale(self) -> float:
-        """Of the Laplace noise of each cell, rounded up."""
-        return float_up(Fraction(self.distance) / written(self.epsilon))
+    @cached_property
+    def slacks(self) -> _Integers:
+        """(B,) by how much a sum of the first b cells of any good may fall short of the truth, together."""
+        goods, buckets = len(self.edges), len(self.edges[0])
+        return np.array([self.measure.reach(self.gamma / (goods * buckets), b) for b in range(1, buckets + 1)],
+                        dtype=np.int64)
 
     def clear(self, latest: NDArray[np.int32], ages: _Integers, noise: Noise, stream: str = "clearing") -> Clearing:
         """Noisy cells, and the cuts that follow from them.
@@ -60,7 +60,7 @@ class ClearingPlan:
         """
         edges = np.array(self.edges, dtype=np.int64)
         true = _cells(latest, ages, edges)
-        cells = noise.discrete_laplace(self.scale, true.shape, stream=stream, center=true)
+        cells = self.measure.draw(true, noise, stream)
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
@@ -71,7 +71,7 @@ class ClearingPlan:
         """
         edges, most = np.array(self.edges, dtype=np.int64), np.array(self.supply, dtype=np.int64)
         goods, buckets = edges.shape
-        fits = np.cumsum(cells, axis=1) + slacks(self.scale, buckets, goods, self.gamma) <= most[:, None]
+        fits = np.cumsum(cells, axis=1) + self.slacks <= most[:, None]
         last = buckets - 1 - np.argmax(fits[:, ::-1], axis=1)
         return np.where(fits.any(axis=1), edges[np.arange(goods), last], -1)
 
@@ -90,26 +90,3 @@ def _cells(latest: NDArray[np.int32], ages: _Integers, edges: _Integers) -> _Int
                 break
     return found
 
-
-def slacks(scale: float, cells: int, goods: int, gamma: float) -> _Integers:
-    """(B,) by how much a sum of the noise of the first b cells falls short of 0, of any good and any b, at most.
-
-    The Chernoff bound of spec allocation 4.1, min over 0 < theta < 1/b of (ln(k B/gamma) - b ln(1 - scale^2
-    theta^2))/theta, rounded up.
-
-    Args:
-        scale: of the noise.
-        cells: B.
-        goods: k.
-        gamma: failure probability of all together.
-    """
-    goal = math.log(goods * cells / gamma)
-    found = []
-    for terms in range(1, cells + 1):
-        low, high = 0.0, 1.0 - 2.0**-53
-        for _ in range(60):  # where 2 b u/(1 - u) + b ln(1 - u) = goal
-            u = (low + high) / 2
-            low, high = (u, high) if terms * (2.0 * u / (1.0 - u) + math.log1p(-u)) < goal else (low, u)
-        u = low or high
-        found.append(math.ceil(scale * (goal - terms * math.log1p(-u)) / math.sqrt(u) * (1 + 1e-12)))
-    return np.array(found, dtype=np.int64)

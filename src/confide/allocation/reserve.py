@@ -18,12 +18,18 @@ _RUNS = 40  # over 1/level
 
 
 @cache
-def tight_reserve(counter: TreeCounter, gamma: float) -> int:
+def tight_reserve(counter: TreeCounter, gamma: float, *, stopping: bool = False) -> int:
     """m, one more than what max(0, max_t noise_t) - noise_N exceeds in no counter, with probability 1 - gamma.
 
     The holders of a good are at most s' plus that, whatever was bid, since N, the number of releases, is fixed. The law
     of the noise has nothing to do with anybody's bids; it is simulated with public coins, and the quantile's upper
-    confidence bound is taken.
+    confidence bound is taken. Noise at a time that depends on the data has another law: where a run may end early, it
+    is max over t of max_{u <= t} noise_u - noise_t.
+
+    Args:
+        counter: of bids.
+        gamma: failure probability.
+        stopping: whether a run may end before the horizon.
 
     Source: spec allocation 4 (tight reserve).
     """
@@ -36,5 +42,7 @@ def tight_reserve(counter: TreeCounter, gamma: float) -> int:
     while sum(map(len, found)) < runs:
         drawn = one.draw(source, ("reserve", len(found)))
         noise = one.count(np.zeros_like(drawn), drawn)
-        found.append(np.maximum(0, noise.max(axis=1)) - noise[:, -1])
+        highest = np.maximum(0, np.maximum.accumulate(noise, axis=1))
+        fallen = highest - noise
+        found.append(fallen.max(axis=1) if stopping else fallen[:, -1])
     return int(quantile_bound(np.concatenate(found)[:runs], level, miss)) + 1

@@ -24,8 +24,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.coins import COINS, coin_of, coins, draw_seed
+from confide.allocation.favourites import best_goods
 from confide.allocation.market import Market
-from confide.allocation.soft_demand import WHOLE, best_goods, soft_demand
+from confide.allocation.soft_demand import WHOLE, soft_demand
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
@@ -120,10 +121,10 @@ class SinkhornMatch(Market):
         """Of discrete Laplace noise on whole numbers that a replaced bidder moves by `distance` in l1, rounded up."""
         return float_up(self.distance / budget)
 
-    def events(self) -> tuple[Event, ...]:
-        spent = [(float_up(sum(self.budgets, Fraction(0))), "soft demands"), (float(self.part(self.clear)), "clearing")]
-        if self.certify_with:
-            spent.append((float(self.part(self.certify_with)), "certificate"))
+    def _spent(self) -> tuple[Event, ...]:
+        spent = [(float_up(sum(self.budgets, Fraction(0))), "soft demands"), (self.part_down(self.clear), "clearing")]
+        if self.certificate_plan is not None:
+            spent.append((self.certificate_plan.measure.cost, "certificate"))
         return tuple(PureEvent(epsilon=epsilon, neighbours=self.unit, label=label) for epsilon, label in spent)
 
     # ---- public arithmetic after each release
@@ -200,7 +201,7 @@ class SinkhornMatch(Market):
         held = np.where((wanted >= 0) & lucky, wanted, -1).astype(np.int32)
         told: tuple[float | None, float | None] = (None, None)
         if self.certificate_plan is not None:
-            told = self.certificate_plan.measure(values, prices, held, source)
+            told = self.certificate_plan.told(values, prices, held, source)
         board = ScalingBillboard(people=self.people, goods=self.goods, demands=np.stack(demands), paths=np.stack(paths),
                                  asked=asked, rates=rates, seed=seed, surplus=told[0], welfare=told[1])
         return self._outcome(noise, billboard=board, shares=pa.table({"good": pa.array(held)}),
