@@ -113,7 +113,8 @@ class Billboard(AnyBillboard):
     @property
     def final_counts(self) -> _Integers:
         """(k,) after the last release."""
-        return self.counts(np.array([self.steps]))[0]
+        last: _Integers = self.counts(np.array([self.steps]))[0]
+        return last
 
     @property
     def prices(self) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Market", "Neighbours", "Overflow"]
+__all__ = ["Market", "Neighbours", "Overflow", "down"]
 
 Neighbours = Literal["substitution", "add_remove"]
 Overflow = Literal["flag", "truncate"]
@@ -72,10 +72,11 @@ class Market(Mechanism):
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=1)
         whole("goods", self.goods, at_least=1)
-        copies = (self.supply,) * self.goods if isinstance(self.supply, int | np.integer) else tuple(self.supply)
+        one: Any = self.supply
+        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(one)
         if len(copies) != self.goods:
             raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
-        object.__setattr__(self, "supply", tuple(whole("supply", copy, at_least=1) for copy in copies))
+        object.__setattr__(self, "supply", tuple(int(whole("supply", copy, at_least=1)) for copy in copies))
         positive("epsilon", self.epsilon)
         fraction("delta", self.delta, zero=True)
         fraction("gamma", self.gamma)
@@ -83,8 +84,8 @@ class Market(Mechanism):
         one_of("neighbours", self.neighbours, tuple(_UNITS))
         one_of("on_overflow", self.on_overflow, ("flag", "truncate"))
         if self.overflow_delta > self.delta:
-            raise Refused(f"truncation with gamma = {self.gamma:g} costs a delta of {self.overflow_delta:.3g}, and delta "
-                          f"is {self.delta:g}", "a gamma below delta/(1 + e^epsilon), or on_overflow = 'flag'")
+            raise Refused(f"truncation with gamma = {self.gamma:g} costs a delta of {self.overflow_delta:.3g}, and "
+                          f"delta is {self.delta:g}", "a gamma below delta/(1 + e^epsilon), or on_overflow = 'flag'")
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -124,9 +125,7 @@ class Market(Mechanism):
 
     def part_down(self, share: float) -> float:
         """The same as a double that is not above."""
-        exact = self.part(share)
-        found = float(exact)
-        return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found
+        return down(self.part(share))
 
     def measure(self, label: str, share: float, distance: int, squared: int) -> Measure:
         """A release with a share of the budget.
@@ -214,3 +213,9 @@ class Market(Mechanism):
             InvalidInput: it is another one's.
         """
         raise NotImplementedError
+
+
+def down(exact: Fraction) -> float:
+    """A double that is not above a number, nor is it as it is written."""
+    found = float(exact)
+    return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found

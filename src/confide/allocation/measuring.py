@@ -92,7 +92,7 @@ class Measure:
         """
         goal = -math.log(fraction("failure", failure))
         if self.law == "gaussian":
-            return math.ceil(self.scale * math.sqrt(2.0 * terms * goal) * _ROUNDED_UP)
+            return math.ceil(self.scale * math.sqrt(2.0 * terms * goal) * _ROUNDED_UP) - 1  # above is 1 more
         # min over 0 < theta < 1/b of (goal - terms ln(1 - b^2 theta^2))/theta, which holds for the discrete law too.
         low, high = 0.0, 1.0 - 2.0**-53
         for _ in range(60):  # where 2 terms u/(1 - u) + terms ln(1 - u) = goal, u = (b theta)^2
@@ -102,4 +102,4 @@ class Measure:
         chernoff = self.scale * (goal - terms * math.log1p(-u)) / math.sqrt(u)
         if terms == 1:  # P[noise >= q] <= e^(-q/b)
             chernoff = min(chernoff, self.scale * goal)
-        return math.ceil(chernoff * _ROUNDED_UP)
+        return math.ceil(chernoff * _ROUNDED_UP) - 1

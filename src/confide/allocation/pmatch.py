@@ -23,7 +23,7 @@ from confide.allocation.checking import check_billboard
 from confide.allocation.decoding import decode
 from confide.allocation.favourites import best_goods
 from confide.allocation.halting import Halting, Reports
-from confide.allocation.market import Market
+from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.reserve import tight_reserve
@@ -34,7 +34,7 @@ from confide.contract.guarantees import Guarantees, Privacy
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.privacy.accounting import float_up
+from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -135,7 +135,8 @@ class PMatch(Market):
         """
         from confide.allocation.settings import recommended_settings
 
-        return recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
+        found: PMatch = recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
+        return found
 
     # ---- public arithmetic
 
@@ -178,15 +179,15 @@ class PMatch(Market):
     def counter(self) -> TreeCounter:
         """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
         shares = (self.reclear, self.certify_with, self._halting_share)
-        left = self.budget - sum(map(self.part, shares), Fraction(0))
+        left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
         horizon, add_remove = self.rounds * self.slots, self.neighbours == "add_remove"
         count = participation if self.law == "laplace" else participation_squared
         reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=add_remove)
         common: dict[str, Any] = {"horizon": horizon, "counters": self.goods, "arity": self.arity,
                                   "distance": self.distance * self._bids, "exposure": reach}
         if self.law == "laplace":
-            return TreeCounter(scale=float_up(Fraction(reach) / left), **common)
-        return TreeCounter.for_rho(math.nextafter(float(left), 0.0), **common)
+            return TreeCounter(scale=float_up(reach / written(left)), **common)
+        return TreeCounter.for_rho(left, **common)
 
     @cached_property
     def error(self) -> float:
@@ -237,7 +238,8 @@ class PMatch(Market):
 
         common = super().guarantees()
         if self.plentiful:  # nobody's good depends on anybody else
-            common = Guarantees(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one for one in common)
+            common = Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one
+                                      for one in common))
         return Guarantees((*common, *auction_promises(self)))
 
     # ---- the run
