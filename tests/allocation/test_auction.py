@@ -9,10 +9,10 @@ import pytest
 from plain_auction import play
 from scipy.sparse import csr_array
 
-from confide.allocation import PMatch, Valuations, instance_a
+from confide.allocation import PMatch, Valuations, instance_a, release_prices
 from confide.allocation import auction as module
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Privacy
+from confide.contract.guarantees import Audience, Privacy
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
@@ -240,3 +240,14 @@ def test_single_bidders_and_goods_and_rows_of_zeros_are_valid() -> None:
         assert outcome.shares["good"].to_pylist() == [-1] * people
         one = auction.run(np.ones((people, goods)), Noise.simulated(2))
         assert sum(good >= 0 for good in one.shares["good"].to_pylist()) >= 1
+
+
+def test_prices_alone_are_released_to_everybody() -> None:
+    """Spec allocation 6: the billboard is private towards all for the same epsilon; nobody has a share."""
+    auction, values = _auction(), instance_a(60, 3, seed=6)
+    outcome = release_prices(auction, values, Noise.simulated(3))
+    assert np.array_equal(outcome.billboard.prices, auction.run(values, Noise.simulated(3)).billboard.prices)
+    (promise,) = outcome.guarantees
+    assert isinstance(promise, Privacy) and promise.audience is Audience.PUBLIC and promise.loss == PureDP(30.0)
+    assert outcome.shares.num_columns == 0
+    outcome.mechanism.check(outcome.billboard)

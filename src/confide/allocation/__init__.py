@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from confide.allocation.duality import dual_bound
     from confide.allocation.instances import instance_a, instance_b
     from confide.allocation.pmatch import PMatch
+    from confide.allocation.prices import PriceRelease, release_prices
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
     from confide.allocation.valuations import Valuations
 
@@ -33,6 +34,7 @@ __all__ = [
     "Billboard",
     "Clearing",
     "PMatch",
+    "PriceRelease",
     "Rules",
     "ScalingBillboard",
     "SinkhornMatch",
@@ -43,6 +45,7 @@ __all__ = [
     "dual_bound",
     "instance_a",
     "instance_b",
+    "release_prices",
     "walk",
 ]
 
@@ -55,6 +58,7 @@ __getattr__, __dir__ = doors(
         "duality": ("dual_bound",),
         "instances": ("instance_a", "instance_b"),
         "pmatch": ("PMatch",),
+        "prices": ("PriceRelease", "release_prices"),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
