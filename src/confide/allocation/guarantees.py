@@ -226,8 +226,8 @@ def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]
 def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
     source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
     return [
-        Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, trivial=1.0, unit_of_gain="of value", source=source,
-                     who="every bidder who ends satisfied",
+        Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, trivial=1.0, unit_of_gain="of value",
+                     who="every bidder who ends satisfied", source=source,
                      note="in the mean, whatever the others report; the probability that she ends outbid, out of bids, "
                      "not admitted or cut off comes on top, and has no bound"),
         Participation(utility=participation(auction.increment, returns=True), source=source,

@@ -38,10 +38,10 @@ from confide.privacy.tree_counter import TreeCounter
 __all__ = ["PrintedPMatch"]
 
 _SPEC = "allocation 3.2"
-_PRIVACY = ("the printed noise counts log2(nT) blocks for a bid, which lies in floor(log2(nT)) + 1; and bids and reports "
-            "of a replaced bidder are up to 2T + 1 apart, while the proof counts T for each and takes them for 2T")
-_WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps s' - 1; counts fall, and a price rises "
-            "once in a step, so that it may lag behind its count")
+_PRIVACY = ("the printed noise counts log2(nT) blocks for a bid, which lies in floor(log2(nT)) + 1; and bids and "
+            "reports of a replaced bidder are up to 2T + 1 apart, while the proof counts T for each")
+_WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps s' - 1; counts fall, and a price "
+            "rises once in a step at most, so that it may lag behind its count")
 
 
 @dataclass(frozen=True, kw_only=True)

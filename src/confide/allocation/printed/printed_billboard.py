@@ -56,14 +56,14 @@ class PrintedBillboard(Billboard):
     @cached_property
     def price_path(self) -> NDArray[np.float64]:
         """(rounds n + 1, k) prices before the first step and after each."""
-        path: NDArray[np.float64] = self.increment * price_levels(
-            np.ascontiguousarray(self.counts), self.supply, self.corrected).astype(np.float64)
-        return path
+        levels = price_levels(np.ascontiguousarray(self.counts), self.supply, self.corrected)
+        return self.increment * levels.astype(np.float64)
 
     @property
     def prices(self) -> NDArray[np.float64]:
         """(k,) in the end."""
-        return self.price_path[-1]
+        prices: NDArray[np.float64] = self.price_path[-1]
+        return prices
 
     def seen(self, step: int) -> _Integers:
         """(k,) counts after so many steps; zeros before the first."""

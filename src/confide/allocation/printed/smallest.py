@@ -47,9 +47,9 @@ class Threshold:
 def matching_threshold(people: int, goods: int, increment: float, epsilon: float, gamma: float) -> Threshold:
     """Theorem 4.3.5: SW >= OPT - alpha n with probability 1 - gamma, run with alpha/3 and rho = alpha/3.
 
-    E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma), s >= (16E' + 4)/alpha, and n >= 24E'/alpha,
-    which the theorem omits although Lemma 4.3.9 needs it. Prices may end above 1, at alpha/3 ceil(3/alpha): the proof
-    takes 1, and what it leaves over covers that.
+    E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma), s >= (16E' + 4)/alpha, and n >=
+    24E'/alpha, which the theorem omits although Lemma 4.3.9 needs it. Prices may end above 1, at alpha/3 ceil(3/alpha):
+    the proof takes 1, and what it leaves over covers that.
 
     Args:
         people: n.
@@ -206,8 +206,8 @@ class Bookkeeping:
     """Lemma 4.3.9: how many bids there can be, and after how many rounds few are unsatisfied.
 
     With 8E + 1 copies or more and 8E/rho bidders or more, there are at most 3n/alpha bids, and 8/(alpha rho) rounds
-    are enough. A good takes bids at ceil(1/alpha) prices below 1 and not at 1/alpha of them, so that where alpha is above
-    1/3 and 1/alpha is no whole number the print may count too few; `bids` and `rounds` count the prices there are.
+    are enough. A good takes bids at ceil(1/alpha) prices below 1, not at 1/alpha, so that where alpha is above 1/3 and
+    1/alpha is no whole number the print may count too few; `bids` and `rounds` count the prices there are.
 
     Args:
         people: n.
