@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array
 from confide.allocation import PMatch, Valuations, instance_a, release_prices
 from confide.allocation import auction as module
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Audience, Privacy
+from confide.contract.guarantees import Accuracy, Audience, Privacy
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
@@ -98,18 +99,30 @@ def test_no_good_is_given_beyond_its_supply(reclear: float) -> None:
 
 
 def test_truncation_gives_nothing_beyond_the_supply() -> None:
-    """With a gamma that does happen: whoever comes late in the public order goes without, and can see it."""
-    auction = _auction(people=400, supply=80, batch=40, reserve=0, reclear=0.0, epsilon=2.0, gamma=0.05, delta=0.9,
-                       on_overflow="truncate")
-    cut = 0
-    for seed in range(5):
-        values = instance_a(400, 3, seed=seed)
-        outcome = auction.run(values, Noise.simulated(seed))
-        goods = np.array(outcome.shares["good"])
-        assert outcome.diagnostics["over_allocated"] == 0.0
-        cut += int((outcome.billboard.cutoffs < 400).sum())
-        assert all(auction.decode(values[i], i, outcome.billboard)["good"] == goods[i] for i in range(400))
-    assert cut > 0
+    """Whoever comes late in the public order goes without, and can see it; such runs are too rare to wait for."""
+    auction = _auction(gamma=1e-9, delta=0.999, epsilon=20.0, on_overflow="truncate")
+    held = np.full(60, -1, dtype=np.int32)
+    held[10:30], held[40:52] = 1, 2  # 20 of good 1, of which there are 12, and all 12 of good 2
+    cutoffs = auction.cut_off(held)
+    assert cutoffs is not None and cutoffs.tolist() == [60, 22, 60]
+    assert np.bincount(held[(held < 0) | (np.arange(60) < cutoffs[held])] + 1).tolist() == [28, 0, 12, 12]
+    values = instance_a(60, 3, seed=1)
+    outcome = auction.run(values, Noise.simulated(1))
+    goods = np.array(outcome.shares["good"])
+    assert outcome.billboard.cutoffs.tolist() == [60] * 3 and (goods == 2).sum() > 2
+    third = int(np.flatnonzero(goods == 2)[2])
+    cut = replace(outcome.billboard, cutoffs=np.array([60, 60, third]))
+    found = [auction.decode(values[i], i, cut)["good"] for i in range(60)]
+    assert found == [-1 if good == 2 and i >= third else good for i, good in enumerate(goods.tolist())]
+
+
+def test_a_reserve_that_is_too_small_promises_nothing() -> None:
+    """Truncation would cut holders off in most runs, whatever its delta says; without it, feasibility is unknown."""
+    small: dict[str, Any] = {"people": 400, "supply": 80, "batch": 40, "reserve": 0, "reclear": 0.0, "epsilon": 3.0}
+    with pytest.raises(Refused, match="with a reserve of 0 truncation costs more than delta"):
+        _auction(**small, gamma=1e-6, delta=0.1, on_overflow="truncate")
+    promise = next(one for one in _auction(**small).guarantees() if isinstance(one, Accuracy) and "beyond" in one.measure)
+    assert promise.vacuous and promise.failure_probability == 1.0
 
 
 def test_truncation_costs_a_delta_and_is_refused_without_it() -> None:

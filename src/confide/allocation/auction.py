@@ -94,7 +94,7 @@ class Changes:
 
 
 @kernel
-def _bid(
+def bid(
     first: int, last: int, values: NDArray[Any], starts: _Integers, named: NDArray[np.int32], dense: bool,
     prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
     latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
@@ -144,7 +144,7 @@ def _play(
     found = 0
     for number in range(noise.shape[1]):
         start = (slot + number) * batch
-        _bid(start, min(people, start + batch), values, starts, named, dense, prices, published, cap, held, seen,
+        bid(start, min(people, start + batch), values, starts, named, dense, prices, published, cap, held, seen,
              latest, bids, increments)
         for j in range(goods):
             before[j] = published[j]
@@ -159,7 +159,7 @@ def _play(
 
 
 @kernel
-def _outbid(
+def outbid(
     held: NDArray[np.int32], seen: _Integers, published: _Integers, supply: _Integers
 ) -> int:
     """Holders after whom too many bids were counted become free; returns how many."""
@@ -216,14 +216,14 @@ class Auction:
         for _ in self._slots() if self._running is not None else self._blocks():
             pass
         self.round += 1
-        return int(self.bids.sum()) - before, int(_outbid(self.held, self.seen, self.published, self._supply))
+        return int(self.bids.sum()) - before, int(outbid(self.held, self.seen, self.published, self._supply))
 
     def _slots(self) -> Iterator[None]:
         rules, running = self.rules, self._running
         increments = np.zeros(rules.goods, dtype=np.int64)
         for slot in range(rules.slots):
             start = slot * rules.batch
-            _bid(start, min(rules.people, start + rules.batch), self.values.values, self._starts, self.values.named,
+            bid(start, min(rules.people, start + rules.batch), self.values.values, self._starts, self.values.named,
                  self.values.dense, rules.prices(self.published), self.published, rules.bid_cap, self.held, self.seen,
                  self.latest, self.bids, increments)
             after = running.feed(increments)  # type: ignore[union-attr]

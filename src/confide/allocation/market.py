@@ -119,6 +119,11 @@ class Market(Mechanism):
             return written(self.epsilon)
         return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
 
+    @property
+    def failure(self) -> float:
+        """Probability that some good is given to more than s_j, at most."""
+        return 0.0 if self.on_overflow == "truncate" else self.gamma
+
     def part(self, share: float) -> Fraction:
         """A share of the budget, as it is written."""
         return written(share) * self.budget
@@ -163,12 +168,11 @@ class Market(Mechanism):
 
     def guarantees(self) -> Guarantees:
         source = Source(document="confide", statement="billboard lemma", spec="allocation 1, 3.2")
-        over = 0.0 if self.on_overflow == "truncate" else self.gamma
         return Guarantees((
             Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
                     note="whoever sees her own good, such as its provider, learns it"),
             Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
-                     failure_probability=over, trivial=float(self.people)),
+                     failure_probability=self.failure, trivial=float(self.people)),
         ))
 
     def certify(self, billboard: AnyBillboard) -> WelfareCertificate | None:

@@ -60,8 +60,8 @@ class PMatch(Market):
         batch: g >= 1, bidders who bid between two releases of the counts.
         arity: of the trees that count, >= 2.
         reclear: f in [0, 1), the share of epsilon for the final clearing; 0 for a reserve in its place.
-        reserve: m >= 0, copies of each good that are held back; by default what feasibility needs, which is none
-            beside a final clearing.
+        reserve: m >= 0, copies of each good that are held back; by default `needed_reserve`, which is none beside a
+            final clearing. With less nothing is promised about how many copies are given.
         law: of the counters' noise: "laplace", pure; or "gaussian", which needs a delta.
         halting: one of `halting.HALTING`.
         halt_below: where halting is not "fixed": fewer reports than this in a round end it.
@@ -70,7 +70,8 @@ class PMatch(Market):
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta.
+        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta; truncation with a reserve that
+            is too small, which would cut off holders far more often than delta says.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -110,8 +111,10 @@ class PMatch(Market):
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
             raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
-        if self.reserve is not None:
-            whole("reserve", self.reserve)
+        if self.reserve is not None and whole("reserve", self.reserve) < self.needed_reserve \
+                and self.on_overflow == "truncate":
+            raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
+                          f"a reserve of {self.needed_reserve:,} or more, or on_overflow = 'flag'")
         if not self.plentiful and min(self.effective_supply) < 1:
             raise Refused(f"a reserve of {self.held_back:,} leaves nothing of {min(self.copies):,} copies",
                           f"at least {self.held_back + 1:,} copies, a larger epsilon, or reclear in its place")
@@ -197,9 +200,19 @@ class PMatch(Market):
     @cached_property
     def held_back(self) -> int:
         """m, copies of each good that are not sold."""
-        if self.reserve is not None:
-            return self.reserve
-        return 0 if self.reclear else tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+        return self.needed_reserve if self.reserve is None else self.reserve
+
+    @cached_property
+    def needed_reserve(self) -> int:
+        """The least m with which every good is given s_j times at most, but with probability gamma."""
+        if self.reclear or self.plentiful:
+            return 0
+        return tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+
+    @property
+    def failure(self) -> float:
+        """Probability that some good is given to more than s_j, at most; 1 where nothing is known of it."""
+        return super().failure if self.held_back >= self.needed_reserve else 1.0
 
     @property
     def effective_supply(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.auction import FREE, _bid
+from confide.allocation.auction import FREE, bid
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 from confide.privacy.noise import Noise
@@ -73,7 +73,7 @@ def _bids(
     increments = np.zeros(goods, dtype=np.int64)
     drawn = np.empty(goods, dtype=np.int64)
     for number in range(len(out)):
-        _bid(first + number, first + number + 1, values, starts, named, dense, prices, published, _NO_CAP, held, seen,
+        bid(first + number, first + number + 1, values, starts, named, dense, prices, published, _NO_CAP, held, seen,
              latest, bids, increments)
         for j in range(goods):
             drawn[j] = noise[j, number]
