@@ -20,7 +20,8 @@ class Handout:
 
     Args:
         method: that found it.
-        allocation: (n,) the good of each bidder, -1 for none; (n, b) where bidders may have several, -1 behind them.
+        allocation: (n,) the good of each bidder, -1 for none; (n, b) where bidders may have several, ascending and
+            -1 behind them.
         welfare: the sum of what everybody's goods are worth to them, rounded once.
     """
 

@@ -28,7 +28,8 @@ _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
 
 _FEW = 2000
-"""Goods up to which the cheapest arc between any two is kept; with more, each search looks at a good's holders."""
+_SIZE = 2**24
+"""Goods, and entries of a window, up to which arcs are kept; with more, each search looks at all holders of a good."""
 
 
 class _Tree(NamedTuple):
@@ -224,7 +225,7 @@ def _balance(
             _fill(doubts, arcs)
         sink, far, count = _search(source, doubts, arcs, prices, room, tree)
         if sink < 0:
-            return False, paths, high - low
+            far = width  # what is missing from the window costs at least that: prices may rise so far
         if far > 0.0 and source < nothing:
             for number in range(count):
                 j = tree.touched[number]
@@ -236,6 +237,8 @@ def _balance(
             for j in range(nothing):
                 prices[j] = max(0.0, prices[j] - min(far, tree.distance[j]))
                 high, low = max(high, prices[j] - start[j]), min(low, prices[j] - start[j])
+        if sink < 0:
+            return False, paths, high - low
         _move(sink, source, doubts, arcs, used, tree)
         if sink < nothing:
             room[sink] = used[sink] < supply[sink]
@@ -258,8 +261,8 @@ def balance(
         width: prices may move apart by so much; beyond, goods that are missing in the window could matter.
 
     Returns:
-        Whether all is balanced (else a wider window is needed), how many paths there were, and by how much prices
-        moved apart.
+        Whether all is balanced (else a new window is needed, around the prices that were reached), how many paths
+        there were, and by how much prices moved apart.
     """
     nodes, size = len(prices), len(window.found)
     sizes = np.diff(window.bounds)
@@ -269,7 +272,8 @@ def balance(
     widest = int(sizes.max(initial=0))
     most = 2 * nodes * widest
     held = np.bincount(owner[window.holds > 0], minlength=len(sizes))
-    arcs = room_for(nodes, 3 * int(held @ sizes) // 2 + most) if nodes <= _FEW else room_for(0, 0)
+    few = nodes <= _FEW and size <= _SIZE
+    arcs = room_for(nodes, 3 * int(held @ sizes) // 2 + most) if few else room_for(0, 0)
     number = [np.empty(nodes, dtype=np.int64) for _ in range(4)]
     tree = _Tree(np.full(nodes, np.inf), number[0], number[1], number[2], np.full(nodes, -1, dtype=np.int64), number[3])
     ended = _balance(doubts, arcs, most, tree, prices.copy(), prices, np.empty(nodes, dtype=np.bool_), used, supply,

@@ -32,7 +32,7 @@ _Reals = NDArray[np.float64]
 _STEP = 8
 """One in so many bidders is in the next smaller sample."""
 _SMALL, _LEAST = 1000, 8
-"""Bidders, and copies of the scarcest good, that a sample has at least."""
+"""Bidders, and copies of a usual good, that a sample has at least."""
 _WIDEST = 2.0
 """No two prices in [0, 1] move apart by more."""
 _LEAST_WIDTH = 1e-3
@@ -40,7 +40,11 @@ _TEMPERATURES = (0.1, 0.03, 0.01, 0.003, 0.001)
 _SMOOTHED_WIDTH = 0.01
 _SLOWER = 100
 """How much slower one look at one number of a row is in smoothing, all in all, than one at an arc in a search."""
+_MANY = 2**22
+"""Goods in doubt from which on a window is not widened, but moves on with the prices."""
+_ATTEMPTS = 10_000
 _MOST_CELLS = 2**24
+_MOST_COPIES = 2**53
 _OFF = 1e-9
 """The gap of a bidder's place that is called a failure."""
 
@@ -69,7 +73,7 @@ def exact_optimum(
 
     Args:
         values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j >= 1 copies of each good: one whole number, or k.
+        supply: s_j in 1..2^53, copies of each good: one whole number, or k.
         each: b in 1..k; 1 is unit demand, more is capped additive demand.
         method: "paths", the usual one; or "assignment", scipy's, for b = 1 and n times all copies at most 2^24.
 
@@ -86,7 +90,7 @@ def exact_optimum(
         >>> found = exact_optimum([[1.0, 0.75], [0.75, 0.25], [0.5, 0.25]], 1)
         >>> found.allocation.tolist(), found.welfare, found.gap
         ([1, 0, -1], 1.5, 0.0)
-        >>> exact_optimum([[1.0, 0.75], [0.75, 0.25], [0.5, 0.25]], 2, each=2).allocation.tolist()
+        >>> exact_optimum([[1.0, 0.75], [0.75, 0.5], [0.5, 0.25]], 2, each=2).allocation.tolist()
         [[0, 1], [0, 1], [-1, -1]]
     """
     of = as_values(values)
@@ -106,8 +110,14 @@ def exact_optimum(
     bound, welfare, gap = exact_sums(of, copies, prices, held)
     if not 0.0 <= gap <= _OFF * of.people * each:
         raise SolverFailed("exact_optimum", "prices and allocation do not prove each other")
-    return Optimum(method=chosen, allocation=held[:, 0] if each == 1 else np.sort(held, axis=1)[:, ::-1],
-                   welfare=welfare, prices=prices, bound=bound, gap=gap, each=each)
+    return Optimum(method=chosen, allocation=held[:, 0].copy() if each == 1 else _ascending(held), welfare=welfare,
+                   prices=prices, bound=bound, gap=gap, each=each)
+
+
+def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Goods in order within each bundle, -1 behind them."""
+    as_large = np.sort(held.view(np.uint32), axis=1)  # -1 is the largest
+    return np.asarray(as_large.view(np.int32))
 
 
 def as_values(values: Any) -> Valuations:
@@ -123,15 +133,17 @@ def as_values(values: Any) -> Valuations:
 def as_supply(supply: ArrayLike, goods: int) -> _Integers:
     """(k,) copies of each good."""
     found = np.asarray(supply)
-    if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool((found >= 1).all()):
-        raise InvalidInput("supply", "is not whole copies of each good", f"must be one number >= 1, or {goods}")
+    if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool(
+            ((found >= 1) & (found <= _MOST_COPIES)).all()):
+        raise InvalidInput("supply", "is not whole copies of each good",
+                           f"must be one number, or {goods}, in 1..2^53")
     return np.broadcast_to(found, (goods,)).astype(np.int64)
 
 
 def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, NDArray[np.int32]]:
     """Samples first, the smallest at a price of 0, each from the prices of the one before."""
     steps = [1]
-    while values.people // steps[-1] > _SMALL and int(supply.min()) // steps[-1] >= _LEAST:
+    while values.people // steps[-1] > _SMALL and np.median(supply) // steps[-1] >= _LEAST:
         steps.append(steps[-1] * _STEP)
     prices, width = np.zeros(values.goods + 1), _WIDEST
     for number, step in enumerate(reversed(steps)):
@@ -141,7 +153,7 @@ def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, ND
         start = prices.copy()
         _settle(choices, prices, width)
         moved = _spread(prices - start)
-        width = moved if number else 1.0 / np.sqrt(float(copies.min()))
+        width = moved if number else 1.0 / float(np.sqrt(np.median(copies)))
     return prices[:-1], choices.held
 
 
@@ -154,17 +166,20 @@ def _settle(choices: Choices, prices: _Reals, width: float) -> None:
         prices[:-1] = smoothed_prices(values, supply, prices[:-1], _TEMPERATURES)
         choices.choose(prices[:-1])
         width = _SMOOTHED_WIDTH
-    while True:
+    for _ in range(_ATTEMPTS):
+        left = prices[:-1][choices.used < supply]
+        if bool((choices.used <= supply).all()) and not left.any():
+            return
         width = min(_WIDEST, max(width, _LEAST_WIDTH))
         window = choices.window(prices[:-1], width)
         done, _, _ = balance(window, prices, choices.used, supply, width)
         choices.store(window)
         if done:
             return
-        if width == _WIDEST:
-            raise SolverFailed("exact_optimum", "prices left [0, 1]")
-        width *= 4.0
+        if len(window.found) < _MANY:
+            width *= 2.0
         choices.choose(prices[:-1])
+    raise SolverFailed("exact_optimum", "prices and choices did not settle")
 
 
 def _spread(moved: _Reals) -> float:
