@@ -63,7 +63,7 @@ def by_value(table: NDArray[Any], supply: NDArray[Any]) -> list[int]:
     return held
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_rules_of_thumb_are_what_they_say(seed: int) -> None:
     table, supply = made(seed)
@@ -157,7 +157,7 @@ def check(found: AuctionRun, table: NDArray[Any], supply: Any, alpha: float, *, 
     assert dual_bound(Valuations.of(table, people=n, goods=k), copies, found.prices) >= best - 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([0.25, 0.1, 0.0625]), st.sampled_from([1, 4]))
 def test_acceptance_without_noise(seed: int, alpha: float, batch: int) -> None:
     """Spec 13.3: run until nobody is unsatisfied."""
