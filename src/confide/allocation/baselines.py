@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.allocation.auction import FREE, _bid, _outbid
+from confide.allocation.auction import FREE, bid, outbid
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.choices import starts_of
 from confide.allocation.optimum.handout import Handout, welfare_of
@@ -206,12 +206,12 @@ def _round(
     """One round with true counts; returns how many were outbid."""
     people = len(held)
     for start in range(0, people, batch):
-        _bid(start, min(people, start + batch), values, starts, named, dense, prices, counts, cap, held, seen, latest,
+        bid(start, min(people, start + batch), values, starts, named, dense, prices, counts, cap, held, seen, latest,
              bids, increments)
         for j in range(len(prices)):
             counts[j] += increments[j]
             prices[j] = increment * np.float64(counts[j] // supply[j])
-    return int(_outbid(held, seen, counts, supply))
+    return int(outbid(held, seen, counts, supply))
 
 
 def exact_auction(
