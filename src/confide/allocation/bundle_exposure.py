@@ -9,24 +9,27 @@ after the last round.
 Whoever declines in her slot is idle: she neither bids nor reports until she loses a good. (At prices that only rise
 that changes nothing for any valuation; the auction enforces it, so a program that contradicts itself is bound too.)
 
-*Slot tests* (the print). Goods are dropped in her slot, right before she bids or declines. So u_r = 1 only where
-b_r = 1: had she declined in slot r she would be idle at its end. A report leaves a bid, so where C < R she reports
-after C - 1 of her bids at most; where C >= R, after R - 1 rounds at most: min(C, R) - 1 reports in either world. All
-together
+Her first bid is in round 1, in either world: who declines then holds nothing that she could lose. A report leaves a
+bid, so she reports after min(C, R) - 1 of her bids at most, and what she says in round 1 counts once for both worlds.
 
-    x + y <= 2 min(C, R) + min(R - 1, 2 min(C, R) - 2).
+*Slot tests* (the print). Goods are dropped in her slot, right before she bids or declines. So u_r = 1 only where
+b_r = 1: had she declined in slot r she would be idle at its end. After round 1 that leaves min(C, R) - 2 reports in
+either world. All together, with C, R >= 2,
+
+    x + y <= 2 min(C, R) + min(R - 1, 2 min(C, R) - 3).
 
 Without a cap, and with a report after the last round as in the print, that is 3R, and it is reached: she may hold all
 that she wants when the round ends, and lose a good before her next slot. The printed proof has 2R.
 
 *Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 where b_r = 1, or where she
-lost a good at the end of round r; she loses no more goods than she bid on: 2 min(C, R) - 2 reports at most. And a
-report u_r = 0 keeps her from bidding in round r + 1, since no good is dropped in between: y_r = 1 leaves one possible
-bidder, x_{r+1} + y_r <= 2. With x_1 <= 2 all together are 2R at most, or 2R + 1 with a report after the last round.
+lost a good at the end of round r; she loses no more goods than she bid on, so after round 1 there are 2 min(C, R) - 3
+reports in either world. And a report u_r = 0 keeps her from bidding in round r + 1, since no good is dropped in
+between: y_r = 1 leaves one possible bidder, x_{r+1} + y_r <= 2. With x_1 <= 2 all together are 2R at most, or 2R + 1
+with a report after the last round.
 
-So without a cap that binds, reports cost nothing beside round-end tests: a block of reports whose noise is q times that
-of a block of bids, q the levels of the reports' tree, moves the log density by no more for y_r than its bids of round
-r + 1 may move it less. With C < R, slot tests have the smaller distance.
+So where no cap binds (C >= R), reports cost nothing beside round-end tests if their noise is large enough: with blocks
+of bids at scale a, a bid of round r + 1 in M >= 1 of them, and blocks of reports at scale q a, a report in q of them at
+most, x M/a + y q/(q a) <= 2M/a, which is what the bids are paid for. With C < R, slot tests have the smaller distance.
 
 *Bids as reports* (CountBids): y_r = |b_r - b'_r|.
 
@@ -55,12 +58,18 @@ def report_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: in
 
     Example:
         >>> [report_distance(rounds=30, bid_cap=8, tests=tests) for tests in ("slot", "round_end")]
-        [14, 28]
+        [13, 27]
     """
     one_of("outbid_tests", tests, ("slot", "round_end"))
     asked = whole("rounds", rounds, at_least=1) - 1
-    each = min(whole("bid_cap", bid_cap, at_least=1), rounds) - 1
-    return max(1, min(asked, worlds * min(asked, each if tests == "slot" else 2 * each)))
+    return max(1, min(asked, _reports(min(whole("bid_cap", bid_cap, at_least=1), rounds), tests, worlds)))
+
+
+def _reports(bids: int, tests: OutbidTests, worlds: int) -> int:
+    """Reports that differ, of who makes so many bids at most: one in round 1, and then those of each world."""
+    if bids < 2:
+        return 0
+    return 1 + worlds * (bids - 2 if tests == "slot" else 2 * bids - 3)
 
 
 def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report: bool = False) -> int:
@@ -82,8 +91,7 @@ def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report
         return bids + (rounds - 1 if tests == "slot" else 0) + last
     # A capped bidder has no bid left after R of them, and a report after the last round is one like any other.
     asked = rounds if last_report else rounds - 1
-    each = bid_cap - 1 if tests == "slot" else 2 * bid_cap - 2
-    together = bids + min(asked, 2 * each)
+    together = bids + min(asked, _reports(bid_cap, tests, 2))
     return together if tests == "slot" else min(together, 2 * rounds + (1 if last_report else 0))
 
 

@@ -71,7 +71,7 @@ class PAlloc(Ascending):
         ...                  batch=200, arity=10, valuation=CappedAdditive(cap=2))
         >>> outcome = auction.run(instance_a(2000, 4, seed=1) / 2, Noise.simulated(1))
         >>> outcome.shares["bundle"].to_pylist()[:3]
-        [[2, 3], [0, 1], [2, 3]]
+        [[3], [2, 3], [3]]
     """
 
     valuation: BundleClass

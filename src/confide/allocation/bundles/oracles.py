@@ -111,7 +111,7 @@ class UserOracle(BundleClass):
         ...     oracle.bidder(lambda bundle: float({0, 1} <= set(bundle)), goods=3)
         ... except InvalidInput as error:
         ...     print(error.problem)
-        has no gross substitutes: goods 1 and 0 are worth more together than apart, beside ()
+        has no gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
     """
 
     most: int
