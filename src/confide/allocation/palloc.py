@@ -51,6 +51,8 @@ class PAlloc(Ascending):
     age) for each good that she holds, b at most, so a replaced bidder moves them by 2b; b of them may lie in one cell
     where copies of a good count. Reports of who would bid once more: `bundle_exposure`.
 
+    Her slots never depend on what a program computes elsewhere: who declines is idle until she loses a good.
+
     Nothing is said of incentives.
 
     Args:
@@ -58,7 +60,8 @@ class PAlloc(Ascending):
         bundle: b >= 1, goods that one bidder may hold; by default, and at most, the largest that the class ever wants.
             Where it is smaller, v(S) counts the best b goods of S.
         outbid_tests: when goods are dropped: in her "slot", or at "round_end". With `halting` = "unsatisfied" this
-            makes a difference to what reports cost.
+            makes a difference to what reports cost, and to what they say: with slot tests nobody is asked yet what she
+            wants in place of a good that she lost after her slot.
 
     Raises:
         InvalidInput: a number out of range.
