@@ -44,7 +44,7 @@ def _stored(board: Billboard) -> Billboard:
 
 
 @pytest.mark.parametrize("which", range(5), ids=_CLASSES)
-@pytest.mark.parametrize("changed", fast(2, [
+@pytest.mark.parametrize("changed", fast(1, [
     {}, {"outbid_tests": "round_end", "halting": "unsatisfied", "reclear": 0.0, "reserve": 2, "batch": 1},
     {"reclear": 0.0, "reserve": 0, "bid_cap": 30, "rounds": 20, "arity": 2, "batch": 1, "epsilon": 900.0},
     {"halting": "unsatisfied", "halt_below": 9}, {"halting": "sparse_vector", "halt_below": 12, "batch": 10},
