@@ -1,4 +1,4 @@
-"""Everybody finds her own good from her own row and the billboard alone, whatever the options; forged ones are found."""
+"""Everybody finds her own good from her own row and the billboard alone, under every option; forgeries are found."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import fast
 
+from cases import fast
 from confide import Outcome
 from confide.allocation import Billboard, PMatch, decode, instance_b
 from confide.contract.errors import InvalidInput
@@ -54,7 +54,8 @@ def test_secure_noise_settles_and_is_decoded(tmp_path: Path) -> None:
     board = Outcome.load(tmp_path / "outcome").billboard
     assert [auction.decode(values[i], i, board)["good"] for i in range(90)] == outcome.shares["good"].to_pylist()
     again = auction.certify(board)
-    assert again is not None and outcome.certificate is not None
+    assert again is not None
+    assert outcome.certificate is not None
     assert (again.ratio, again.vacuous) == (outcome.certificate.ratio, outcome.certificate.vacuous)
 
 

@@ -19,47 +19,109 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.allocation import bundles, printed
+    from confide.allocation.ascending import Ascending
     from confide.allocation.auction import Auction, Rules
+    from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
     from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+    from confide.allocation.bundle_certificate import bundle_dual_bound
+    from confide.allocation.bundle_decoding import BundleWalk, decode_bundle, walk_bundle
+    from confide.allocation.bundle_promises import PrintedBundles, bundle_welfare_bound
+    from confide.allocation.bundle_slots import BundleRules
     from confide.allocation.decoding import Walk, decode, walk
     from confide.allocation.duality import dual_bound
-    from confide.allocation.instances import instance_a, instance_b
+    from confide.allocation.guarantees import EquilibriumPromises
+    from confide.allocation.incentives import lie_gain
+    from confide.allocation.instances import instance_a, instance_b, sparse_instance
+    from confide.allocation.multiplicative import (
+        BidsPromise,
+        OptimumRange,
+        OptimumRelease,
+        bids_promise,
+        keep_promise,
+        multiplicative_auction,
+    )
+    from confide.allocation.optimum.handout import Handout
+    from confide.allocation.optimum.solver import Optimum, exact_optimum
+    from confide.allocation.palloc import PAlloc
     from confide.allocation.pmatch import PMatch
     from confide.allocation.prices import PriceRelease, release_prices
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
     from confide.allocation.valuations import Valuations
 
 __all__ = [
+    "Ascending",
     "Auction",
+    "AuctionRun",
+    "BidsPromise",
     "Billboard",
+    "BundleRules",
+    "BundleWalk",
     "Clearing",
+    "EquilibriumPromises",
+    "Handout",
+    "Optimum",
+    "OptimumRange",
+    "OptimumRelease",
+    "PAlloc",
     "PMatch",
     "PriceRelease",
+    "PrintedBundles",
     "Rules",
     "ScalingBillboard",
     "SinkhornMatch",
     "Valuations",
     "Walk",
     "WelfareCertificate",
+    "bids_promise",
+    "bundle_dual_bound",
+    "bundle_welfare_bound",
+    "bundles",
     "decode",
+    "decode_bundle",
     "dual_bound",
+    "exact_auction",
+    "exact_optimum",
+    "greedy",
     "instance_a",
     "instance_b",
+    "keep_promise",
+    "lie_gain",
+    "lottery",
+    "multiplicative_auction",
+    "printed",
     "release_prices",
+    "serial_dictatorship",
+    "sparse_instance",
     "walk",
+    "walk_bundle",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "ascending": ("Ascending",),
         "auction": ("Auction", "Rules"),
+        "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("Billboard", "Clearing", "WelfareCertificate"),
+        "bundle_certificate": ("bundle_dual_bound",),
+        "bundle_decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
+        "bundle_promises": ("PrintedBundles", "bundle_welfare_bound"),
+        "bundle_slots": ("BundleRules",),
         "decoding": ("Walk", "decode", "walk"),
         "duality": ("dual_bound",),
-        "instances": ("instance_a", "instance_b"),
+        "guarantees": ("EquilibriumPromises",),
+        "incentives": ("lie_gain",),
+        "instances": ("instance_a", "instance_b", "sparse_instance"),
+        "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
+                           "bids_promise", "keep_promise", "multiplicative_auction"),
+        "optimum.handout": ("Handout",),
+        "optimum.solver": ("Optimum", "exact_optimum"),
+        "palloc": ("PAlloc",),
         "pmatch": ("PMatch",),
         "prices": ("PriceRelease", "release_prices"),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
+    packages=("bundles", "printed"),
 )

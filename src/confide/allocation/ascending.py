@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.halting import Halting, Reports
-from confide.allocation.market import Market
+from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.reserve import tight_reserve
@@ -42,12 +42,17 @@ class Ascending(Market):
         batch: g >= 1, bidders who bid between two releases of the counts.
         arity: of the trees that count, >= 2.
         reclear: f in [0, 1), the share of epsilon for the final clearing; 0 for a reserve in its place.
-        reserve: m >= 0, copies of each good that are held back; by default what feasibility needs, which is none
-            beside a final clearing.
+        reserve: m >= 0, copies of each good that are held back; by default `needed_reserve`, which is none beside a
+            final clearing. With less nothing is promised about how many copies are given.
         law: of the noise: "laplace", pure; or "gaussian", which needs a delta.
         halting: one of `halting.HALTING`.
         halt_below: where halting is not "fixed": fewer reports than this in a round end it.
         halt_with: the share of epsilon of halting rules that look at more than is published.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta; truncation with a reserve that
+            is too small, which would cut off holders far more often than delta says.
     """
 
     increment: float
@@ -78,8 +83,10 @@ class Ascending(Market):
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
             raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
-        if self.reserve is not None:
-            whole("reserve", self.reserve)
+        if self.reserve is not None and whole("reserve", self.reserve) < self.needed_reserve \
+                and self.on_overflow == "truncate":
+            raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
+                          f"a reserve of {self.needed_reserve:,} or more, or on_overflow = 'flag'")
         if not self.plentiful and min(self.effective_supply) < 1:
             raise Refused(f"a reserve of {self.held_back:,} leaves nothing of {min(self.copies):,} copies",
                           f"at least {self.held_back + 1:,} copies, a larger epsilon, or reclear in its place")
@@ -136,7 +143,7 @@ class Ascending(Market):
     def counter(self) -> TreeCounter:
         """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
         shares = (self.reclear, self.certify_with, self._halting_share)
-        left = _down(self.budget - sum(map(self.part, shares), Fraction(0)))
+        left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
         horizon, add_remove = self.rounds * self.slots, self.neighbours == "add_remove"
         count = participation if self.law == "laplace" else participation_squared
         reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=add_remove)
@@ -154,9 +161,19 @@ class Ascending(Market):
     @cached_property
     def held_back(self) -> int:
         """m, copies of each good that are not sold."""
-        if self.reserve is not None:
-            return self.reserve
-        return 0 if self.reclear else tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+        return self.needed_reserve if self.reserve is None else self.reserve
+
+    @cached_property
+    def needed_reserve(self) -> int:
+        """The least m with which every good is given s_j times at most, but with probability gamma."""
+        if self.reclear or self.plentiful:
+            return 0
+        return tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+
+    @property
+    def failure(self) -> float:
+        """Probability that some good is given to more than s_j, at most; 1 where nothing is known of it."""
+        return super().failure if self.held_back >= self.needed_reserve else 1.0
 
     @property
     def effective_supply(self) -> tuple[int, ...]:
@@ -193,9 +210,3 @@ class Ascending(Market):
             return common
         # What anybody gets depends on nobody else.
         return Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one for one in common))
-
-
-def _down(exact: Fraction) -> float:
-    """A double that is not above a number, nor is it as it is written."""
-    found = float(exact)
-    return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found

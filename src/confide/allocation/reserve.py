@@ -24,8 +24,9 @@ def tight_reserve(counter: TreeCounter, gamma: float, *, stopping: bool = False)
 
     The holders of a good are at most s' plus that, whatever was bid, since N, the number of releases, is fixed. The law
     of the noise has nothing to do with anybody's bids; it is simulated with public coins, and the quantile's upper
-    confidence bound is taken; where that would take more than 2^27 draws, a Chernoff bound, which is some 30% above. Noise at a time that depends on the data has another law: where a run may end early, it
-    is max over t of max_{u <= t} noise_u - noise_t.
+    confidence bound is taken; a Chernoff bound, which is some 30% above, where that would take more than 2^27 draws.
+    Noise at a time that depends on the data has another law: where a run may end early, it is max over t of
+    max_{u <= t} noise_u - noise_t.
 
     Args:
         counter: of bids.
