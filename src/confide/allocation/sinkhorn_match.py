@@ -163,11 +163,13 @@ class SinkhornMatch(Market):
 
         Example:
             >>> SinkhornMatch.recommended(100_000, 20, 4_000, 1.0).rounds
-            10
+            16
         """
         from confide.allocation.settings import scaling_settings
 
-        return scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
+        found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
+                                                **options)
+        return found
 
     # ---- public arithmetic
 
