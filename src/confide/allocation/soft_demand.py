@@ -7,9 +7,9 @@ and the warmer it is, the higher all prices would go. Goods that are worth nothi
 price either. Sums of such demands change smoothly with prices, so that few noisy ones say where prices must go.
 
 Sensitivity. Shares are rounded down to whole units of 2^-16, and a row's units are given out until 2^16 are gone: a row
-is a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential or of a sum did. Two rows
-are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does: one that is replaced
-by it moves the sums by 2^16 at most.
+is a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential or of a sum did.
+Two rows are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does: one that is
+replaced by it moves the sums by 2^16 at most.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _largest(numbers: _Reals, count: int) -> float:
         c, d = max(c, numbers[y + 2]), max(d, numbers[y + 3])
     for y in range(whole, count):
         a = max(a, numbers[y])
-    return max(max(a, b), max(c, d))
+    return max(a, b, c, d)
 
 
 @kernel
