@@ -48,7 +48,8 @@ def test_the_usual_error_is_the_exact_one_nearly(law):
     assert counter.error_bound(0.01) > 1.03 * usual_error(counter, 0.01)
 
 
-@pytest.mark.parametrize(("goods", "signal"), [(8, 400), (20, 800), (50, 1600), (100, 4000), (8, 40_000), (20, 40_000)])
+@pytest.mark.parametrize(("goods", "signal"), fast(2, [(8, 400), (20, 4000), (20, 800), (50, 1600), (100, 4000),
+                                                       (8, 40_000), (20, 40_000)]))
 def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
     one = PMatch.recommended(people=1000 * goods, goods=goods, supply=800, epsilon=signal / 800)
     rung = next(r for r in LADDER if r[0] == one.increment)
@@ -72,17 +73,17 @@ def test_one_bid_is_not_taken_too_early():
 
 
 def test_more_epsilon_never_makes_the_prices_coarser():
-    found = [PMatch.recommended(20_000, 20, 800, epsilon).increment for epsilon in (0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 80.0)]
+    found = [PMatch.recommended(20_000, 20, 800, epsilon).increment for epsilon in (0.1, 1.0, 2.0, 5.0, 20.0, 80.0)]
     assert all(after <= before for before, after in pairwise(found))
     assert found[0] == 1.0
     assert found[-1] == 0.05
 
 
-@pytest.mark.parametrize("options", [
+@pytest.mark.parametrize("options", fast(5, [
     {"charge": True}, {"neighbours": "add_remove"}, {"law": "gaussian", "delta": 1e-6}, {"halting": "published"},
     {"halting": "bids"}, {"halting": "unsatisfied"}, {"halting": "sparse_vector"}, {"certify_with": 0.0},
     {"on_overflow": "truncate", "delta": 1e-3, "gamma": 1e-5}, {"increment": 0.4}, {"bid_cap": 2, "rounds": 7},
-    {"batch": 13}, {"arity": 5}, {"reclear": 0.5}, {"gamma": 1e-6}])
+    {"batch": 13}, {"arity": 5}, {"reclear": 0.5}, {"gamma": 1e-6}]))
 def test_options_win_and_every_one_works(options):
     one = PMatch.recommended(people=4000, goods=5, supply=600, epsilon=4.0, **options)
     assert all(getattr(one, name) == value for name, value in options.items())
@@ -137,7 +138,7 @@ def test_bad_sizes():
                 kind.recommended(*sizes)
 
 
-@pytest.mark.parametrize(("goods", "supply", "signal"), fast(1, [
+@pytest.mark.parametrize(("goods", "supply", "signal"), fast(0, [
     (8, 800, 800), (8, 800, 400), (8, 800, 4000), (8, 800, 12_000), (20, 800, 400), (20, 800, 1600), (20, 800, 3200),
     (20, 800, 8000), (20, 800, 40_000), (50, 640, 800), (50, 640, 3840), (50, 640, 38_400), (100, 400, 1600)]))
 def test_the_rule_is_within_a_few_percent_of_the_best_rung(goods, supply, signal):

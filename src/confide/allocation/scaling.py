@@ -110,4 +110,5 @@ def weights(growth: float, rounds: int) -> tuple[Fraction, ...]:
         (Fraction(1, 3), Fraction(2, 3))
     """
     exact = [written(growth) ** r for r in range(rounds)]
-    return tuple(one / sum(exact) for one in exact)
+    together = sum(exact)
+    return tuple(one / together for one in exact)
