@@ -35,7 +35,7 @@ __all__ = ["AllocationPlan", "plan"]
 _Advised = PMatch | SinkhornMatch
 
 _SECURE = 8e-6  # seconds a draw
-_ASKING = 12e-9  # seconds for one value in one round of soft demand, on one core
+_ASKING = 4e-9  # seconds for one value in one round of soft demand, on one core
 _BIDDING = 3e-9  # seconds for one value that is looked at for a bid
 _BIDDER = 80  # bytes of state of each bidder
 _NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporaries
@@ -56,7 +56,7 @@ class AllocationPlan:
         passed_over: what the other mechanism would do, where it was looked at.
         draws: of noise, k for each release.
         seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
-        megabytes: roughly, the table of valuations included.
+        megabytes: roughly, the table of valuations included, the program itself not.
     """
 
     mechanism: _Advised
