@@ -20,6 +20,7 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.allocation import bundles, printed
+    from confide.allocation.advice import AllocationPlan, plan
     from confide.allocation.ascending import Ascending
     from confide.allocation.auction import Auction, Rules
     from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from confide.allocation.optimum.solver import Optimum, exact_optimum
     from confide.allocation.palloc import PAlloc
     from confide.allocation.pmatch import PMatch
+    from confide.allocation.predicted import Prediction
     from confide.allocation.prices import PriceRelease, release_prices
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
     from confide.allocation.valuations import Valuations
 
 __all__ = [
+    "AllocationPlan",
     "Ascending",
     "Auction",
     "AuctionRun",
@@ -65,6 +68,7 @@ __all__ = [
     "OptimumRelease",
     "PAlloc",
     "PMatch",
+    "Prediction",
     "PriceRelease",
     "PrintedBundles",
     "Rules",
@@ -89,6 +93,7 @@ __all__ = [
     "lie_gain",
     "lottery",
     "multiplicative_auction",
+    "plan",
     "printed",
     "release_prices",
     "serial_dictatorship",
@@ -100,6 +105,7 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "advice": ("AllocationPlan", "plan"),
         "ascending": ("Ascending",),
         "auction": ("Auction", "Rules"),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
@@ -119,6 +125,7 @@ __getattr__, __dir__ = doors(
         "optimum.solver": ("Optimum", "exact_optimum"),
         "palloc": ("PAlloc",),
         "pmatch": ("PMatch",),
+        "predicted": ("Prediction",),
         "prices": ("PriceRelease", "release_prices"),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),

@@ -15,6 +15,7 @@ from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.reserve import tight_reserve
+from confide.allocation.settings import usual_error
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy
@@ -26,7 +27,8 @@ from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["Ascending"]
 
-_BUCKETS = 21
+_BUCKETS = 8  # ages at which a good may be cut: more of them sum more noise, fewer are coarse
+_REACH = 0.6  # how far they lie from the supply, in errors of a count; both measured best, within .01 of the optimum
 _FIRST = 0.3
 _MOST_STEPS = 2**30
 
@@ -185,7 +187,7 @@ class Ascending(Market):
         """The final clearing; None where a reserve stands in its place."""
         if not self.reclear:
             return None
-        off = 2.0 * self.error / min(self.copies)
+        off = _REACH * usual_error(self.counter, self.gamma) / min(self.copies)
         shares = np.linspace(max(_FIRST, 1.0 - off), 1.0 + min(1.0, off), _BUCKETS)
         edges = tuple(tuple(int(share * copy) for share in shares) for copy in self.copies)
         return ClearingPlan(supply=self.copies, edges=edges, gamma=self.gamma,
