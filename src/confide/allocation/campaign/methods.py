@@ -1,0 +1,85 @@
+"""The mechanisms behind `[auction]`: a table from what a file says to a market, and from a market to words.
+
+Everything else of a campaign speaks of a `Market` alone. Another method is another entry of `_MAKERS` and `_WORDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from confide.allocation.campaign.auction_words import AuctionWords
+from confide.allocation.campaign.config import AuctionTable, BestTable, MatchingConfig, Method, ScalingTable
+from confide.allocation.campaign.predicted import predicted
+from confide.allocation.campaign.scaling_words import ScalingWords
+from confide.allocation.campaign.words import MethodWords
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.contract.errors import InvalidInput, Refused
+
+__all__ = ["alternatives", "build", "words_of"]
+
+_MAKERS: Mapping[type[Any], Callable[..., Market]] = {
+    AuctionTable: PMatch.recommended,
+    ScalingTable: getattr(SinkhornMatch, "recommended", SinkhornMatch),
+}
+_WORDS: Mapping[type[Market], MethodWords] = {PMatch: AuctionWords(), SinkhornMatch: ScalingWords()}
+
+_USUAL: tuple[ScalingTable | AuctionTable, ...] = (ScalingTable(method="scaling"), AuctionTable(method="auction"))
+"""Every method with what is recommended for it."""
+
+_PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
+           "delta": "privacy.delta", "gamma": "privacy.gamma", "neighbours": "privacy.neighbours",
+           "on_overflow": "privacy.on_overflow", "certify_with": "privacy.certify_with"}
+"""What a market calls a parameter -> the key of the file."""
+
+
+def build(config: MatchingConfig) -> Market:
+    """The market that a file asks for.
+
+    Raises:
+        InvalidInput: an option that is out of range; names the key.
+        Refused: no setting is possible at these sizes, or there is enough of everything for everybody.
+    """
+    if not isinstance(config.auction, BestTable):
+        return _made(config, config.auction)
+    found, refusals = list[Market](), list[Refused]()
+    for table in _USUAL:
+        try:
+            found.append(_made(config, table))
+        except Refused as error:
+            refusals.append(error)
+    if not found:
+        raise refusals[-1]
+    return max(found, key=_welfare)  # the first of equals, also where sizes are too large to try out
+
+
+def alternatives(config: MatchingConfig) -> dict[str, Market]:
+    """Each method with what is recommended for these sizes; without those that are refused."""
+    found = {}
+    for table in _USUAL:
+        with suppress(Refused):
+            found[table.method] = _made(config, table)
+    return found
+
+
+def _welfare(market: Market) -> float:
+    made = predicted(market)
+    return 0.0 if made is None else made.welfare
+
+
+def _made(config: MatchingConfig, table: Method) -> Market:
+    names, supply = config.goods.listed()
+    own = table.model_dump(exclude={"method"}, exclude_none=True)
+    try:
+        return _MAKERS[type(table)](people=config.people.count, goods=len(names), supply=supply,
+                                    **config.privacy.model_dump(), **own)
+    except InvalidInput as error:
+        raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.limit) from None
+
+
+def words_of(market: Market) -> MethodWords:
+    """What pages say of a market's method."""
+    return _WORDS[type(market)]
