@@ -11,7 +11,7 @@ from typing import Any
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.tree_blocks import levels
 
-__all__ = ["LADDER", "arities", "recommended_settings"]
+__all__ = ["LADDER", "arities", "recommended_settings", "scaling_settings"]
 
 LADDER = ((0.05, 14, 50), (0.1, 8, 30), (0.2, 5, 20), (0.3, 3, 10), (1.0, 1, 1))
 """(alpha, C, R), the finest first; the last one is a private serial dictatorship."""
@@ -77,3 +77,19 @@ def _or_none(kind: Any, **settings: Any) -> Any:
         return kind(**settings)
     except Refused:
         return None
+
+
+def scaling_settings(
+    kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+) -> Any:
+    """A `SinkhornMatch` for these sizes.
+
+    Args:
+        kind: `SinkhornMatch`.
+        people: n.
+        goods: k.
+        supply: s_j.
+        epsilon: > 0.
+        options: of the mechanism; those named here win over what is recommended.
+    """
+    return kind(people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
