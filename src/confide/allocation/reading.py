@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -127,9 +127,9 @@ def read_wide(
         >>> from confide.allocation.reading_scales import Points
         >>> from confide.tables import open_table
         >>> table, rejected = open_table({"art": [3, None, 9], "law": ["5", "1", "2"]}), {}
-        >>> both = read_wide(table, goods=("art", "law"), scale=Points(highest=5), roster=Roster(3), rejected=rejected)
-        >>> gathered(both, 3, 2).values.round(3).tolist(), rejected
-        ([0.6000000238418579, 1.0, 0.0, 0.20000000298023224, 0.0, 0.0], {'3': 'art: is out of bounds; must be in [0, 5]'})
+        >>> both = read_wide(table, goods=("art", "law"), scale=Points(highest=8), roster=Roster(3), rejected=rejected)
+        >>> gathered(both, 3, 2).values.tolist(), rejected
+        ([0.375, 0.625, 0.0, 0.125, 0.0, 0.0], {'3': 'art: is out of bounds; must be in [0, 8]'})
     """
     if id in goods:
         raise InvalidInput("people.id", f"{id!r} is also a good")
@@ -194,8 +194,8 @@ def read_long(
         id: the column that holds the id. Of lines of the same person and good, the first counts.
         good: the column that names the good.
         value: the column of what it is worth.
-        unlisted: what becomes of a line about a good that is not on the list: it makes the person's record unusable, or
-            is left out.
+        unlisted: what becomes of a line that names no good of the list: it makes the person's record unusable, or is
+            left out.
         rejected: receives id -> reason, and for lines that count for nobody "row 7" -> reason; the operator's alone.
         counted: receives how many lines there were.
 
@@ -206,9 +206,9 @@ def read_long(
         >>> from confide.allocation.reading_scales import Points
         >>> from confide.tables import open_table
         >>> lines = open_table({"id": [2, 1, 2], "good": ["law", "law", "art"], "value": [5, 1, 2]})
-        >>> both = read_long(lines, goods=("art", "law"), scale=Points(highest=5), roster=Roster(2), id="id")
-        >>> gathered(both, 2, 2).values.round(3).tolist()
-        [0.0, 0.20000000298023224, 0.4000000059604645, 1.0]
+        >>> both = read_long(lines, goods=("art", "law"), scale=Points(highest=8), roster=Roster(2), id="id")
+        >>> gathered(both, 2, 2).values.tolist()
+        [0.0, 0.125, 0.25, 0.625]
     """
     if id == "row":
         raise InvalidInput("people.id", "'row' is no column", "several lines may belong to one person: name their id")
@@ -218,47 +218,74 @@ def read_long(
                  rejected, counted)
 
 
+class _Lines(NamedTuple):
+    """Lines of a long table: whose, about which good, what was written, what is wrong with it, and where it stood."""
+
+    who: _Integers
+    which: _Integers
+    cells: _Reals
+    wrong: NDArray[np.int8]
+    at: _Integers
+
+    def only(self, some: NDArray[Any]) -> _Lines:
+        """Some of them: a mask, or places."""
+        return _Lines(*(each[some] for each in self))
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Lines]) -> _Lines:
+        """All of them, by person, then by good, then as they stood."""
+        nothing = _Lines(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int8),
+                         np.empty(0, np.int64))
+        found = cls(*(np.concatenate(each) for each in zip(nothing, *parts, strict=True)))
+        return found.only(np.lexsort((found.at, found.which, found.who)))
+
+    @property
+    def again(self) -> NDArray[np.bool_]:
+        """Which of them are about the same good of the same person as the one before, once they are joined."""
+        return np.append(False, (self.who[1:] == self.who[:-1]) & (self.which[1:] == self.which[:-1])
+                         & (self.which[1:] >= 0))[: len(self.who)]
+
+
 def _long(
     batches: Iterator[pa.RecordBatch], goods: Sequence[str], scale: Scale, roster: Roster,
     columns: tuple[str, str, str], ignore: bool, rejected: MutableMapping[str, str] | None, counted: list[int] | None,
 ) -> Iterator[Rows]:
-    identity, name, value = columns
     known = pa.array(list(goods), pa.large_string())
-    parts, lines, told = list[tuple[Any, ...]](), 0, dict[str, str]()
+    parts, before, told = list[_Lines](), 0, dict[str, str]()
     for batch in batches:
-        who = roster.index(batch.column(identity), identity)
-        words = strings(name, plain(batch.column(name)))
-        which = pc.fill_null(pc.index_in(words, value_set=known), -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        cells, wrong = _cells(value, batch.column(value), scale)
-        if ignore:
-            written = pc.fill_null(pc.not_equal(words, ""), False).to_numpy(zero_copy_only=False)
-            passed = (which < 0) & written
-        else:
-            passed = np.zeros(len(who), dtype=np.bool_)
-        at = lines + np.arange(len(who))
-        lines += len(who)
-        for line in at[(who < 0) & ~passed].tolist():
-            told[f"row {line + 1}"] = "no id of the public list"
-        kept = (who >= 0) & ~passed
-        parts.append(tuple(each[kept] for each in (who, which, cells, wrong, at)))
+        lines = _read(batch, columns, known, scale, roster, before)
+        before += batch.num_rows
+        passed = (lines.which < 0) & ignore
+        nobody = lines.at[(lines.who < 0) & ~passed]
+        told.update((f"row {at + 1}", "no id of the public list") for at in nobody.tolist())
+        parts.append(lines.only((lines.who >= 0) & ~passed))
     if counted is not None:
-        counted.append(lines)
-    who, which, cells, wrong, at = (np.concatenate(each) for each in zip(*parts, strict=True)) if parts else (
-        np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int8), np.empty(0, np.int64))
-    order = np.lexsort((at, which, who))
-    who, which, cells, wrong, at = (each[order] for each in (who, which, cells, wrong, at))
-    again = np.append(False, (who[1:] == who[:-1]) & (which[1:] == which[:-1]) & (which[1:] >= 0))[: len(who)]
-    for line, person in zip(at[again].tolist(), who[again].tolist(), strict=True):
-        told[f"{roster.identity(person)} (row {line + 1})"] = "a later row of the same id and good"
-    bad = ~again & ((which < 0) | (wrong != FINE))
-    for place in np.flatnonzero(bad)[np.argsort(at[bad])].tolist():
-        reasons = f"{name}: is no good; {_listed(goods)}" if which[place] < 0 else reason(
-            goods[which[place]], int(wrong[place]), scale)
-        told.setdefault(roster.identity(int(who[place])), reasons)
+        counted.append(before)
+    lines = _Lines.joined(parts)
+    again = lines.again
+    later = lines.only(again)
+    told.update((f"{roster.identity(person)} (row {at + 1})", "a later row of the same id and good")
+                for person, at in zip(later.who.tolist(), later.at.tolist(), strict=True))
+    bad = lines.only(~again & ((lines.which < 0) | (lines.wrong != FINE)))
+    for place in np.argsort(bad.at).tolist():
+        why = f"{columns[1]}: is no good; {_listed(goods)}" if bad.which[place] < 0 else reason(
+            goods[bad.which[place]], int(bad.wrong[place]), scale)
+        told.setdefault(roster.identity(int(bad.who[place])), why)
     if rejected is not None:
         rejected.update(told)
-    kept = ~again & ~np.isin(who, who[bad])
-    yield from _people(who[kept], which[kept], cells[kept], scale)
+    kept = lines.only(~again & ~np.isin(lines.who, bad.who))
+    yield from _people(kept.who, kept.which, kept.cells, scale)
+
+
+def _read(
+    batch: pa.RecordBatch, columns: tuple[str, str, str], known: pa.Array, scale: Scale, roster: Roster, before: int
+) -> _Lines:
+    """The lines of a batch."""
+    identity, name, value = columns
+    words = strings(name, plain(batch.column(name)))
+    which = pc.fill_null(pc.index_in(words, value_set=known), -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return _Lines(roster.index(batch.column(identity), identity), which, *_cells(value, batch.column(value), scale),
+                  before + np.arange(batch.num_rows))
 
 
 def _people(who: _Integers, which: _Integers, cells: _Reals, scale: Scale) -> Iterator[Rows]:

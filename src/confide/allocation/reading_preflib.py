@@ -1,7 +1,10 @@
 """PrefLib's files of orders: .soc, .soi, .toc, .toi, with ties or without, complete or not; and .cat, of categories.
 
-A line says how many people gave the same order; they take the next places of the public list, so that a file of the same
-people always gives the same places. Whoever does not rank a good gives nothing for it.
+A line says how many people gave the same order; they take the next places of the public list, so that the same file
+always gives the same places. Whoever does not rank a good gives nothing for it.
+
+Such a file is for orders that are no secret any more: places follow its lines, so that whoever knows how it is sorted
+can tell from somebody's place what she may have ranked. Secret orders are collected under ids that mean nothing.
 
 Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY: value" at its head.
 """
@@ -9,7 +12,7 @@ Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, Protocol
 
 import numpy as np
@@ -110,7 +111,7 @@ class Ranks:
             raise InvalidInput("points", "are none", "must be one number for the first place, and so on")
         if not given[0] > 0:
             raise InvalidInput("points[1]", f"{given[0]!r} is not above 0", "the best place must be worth something")
-        for place, (better, worse) in enumerate(zip(given, given[1:], strict=False), 2):
+        for place, (better, worse) in enumerate(pairwise(given), 2):
             if worse > better:
                 raise InvalidInput(f"points[{place}]", f"{worse!r} is above {better!r}",
                                    "no place may be worth more than a better one")
@@ -131,11 +132,9 @@ class Ranks:
 
     def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
         table = np.append(np.array(self.points) / self.points[0], 0.0)
-        if self.as_written:
-            place = np.minimum(numbers, len(table)).astype(np.int64)
-        else:
-            place = _ranks(row, numbers)
-        return table[np.minimum(place, len(table)) - 1].astype(np.float32)
+        place = np.minimum(numbers, len(table)).astype(np.int64) if self.as_written else _ranks(row, numbers)
+        found: NDArray[np.float32] = table[np.minimum(place, len(table)) - 1].astype(np.float32)
+        return found
 
     def limit(self) -> str:
         return "must be a place, a whole number from 1"

@@ -43,10 +43,10 @@ class AuctionWords:
 
     def rule(self, market: PMatch) -> list[str]:
         found = [
-            f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} rounds. "
-            "All prices start at 0 and rise with the published counts of bids. Each time that you hold no good, it bids "
-            "on the one that is worth most to you above its price, and on none where no price suits you; at most "
-            f"{market.bid_cap:,} times. You are outbid when more later bids were counted than there are copies."]
+            f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} "
+            "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
+            "good, it bids on the one that is worth most to you above its price, and on none where no price suits you; "
+            f"at most {market.bid_cap:,} times. You are outbid when more later bids were counted than there are copies."]
         if market.clearing is not None:
             found.append("In the end each good goes to those who bid on it last and after whom few enough others were "
                          "counted: who that is follows from a public number for each good.")
@@ -93,7 +93,8 @@ class AuctionWords:
                 return f"{said}. So you go without."
             said += "."
         if billboard.rules.charge and not row[good] >= billboard.prices[good]:
-            return f"{said} But its final price is {worth(float(billboard.prices[good]))}, more than it is worth to you."
+            price = worth(float(billboard.prices[good]))
+            return f"{said} But its final price is {price}, more than it is worth to you."
         if billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
             return f"{said} But there were too many, and the last in the public order go without."
         return said

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.predicted import made_up
 from confide.allocation.duality import dual_bound
 from confide.allocation.favourites import best_goods
-from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
+from confide.allocation.reading_scales import Scale
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport, AuditRow, Control, Verdict
 from confide.contract.errors import InvalidInput
@@ -67,7 +68,7 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
     played = list[_Played]()
     for number in range(runs):
-        played.append(_play(market, 1000 * seed + number))
+        played.append(_play(market, plan.scale, 1000 * seed + number))
         advance(progress, number + 1, runs + 1)
     rows, out = list[AuditRow](), list[Control]()
     for audit, control, bug in _parts(market, played):
@@ -77,8 +78,8 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
     return AuditReport(tuple(rows), tuple(out))
 
 
-def _play(market: Market, seed: int) -> _Played:
-    values = Valuations.of(instance_a(market.people, market.goods, seed=seed), people=market.people, goods=market.goods)
+def _play(market: Market, scale: Scale, seed: int) -> _Played:
+    values = made_up(market.people, market.goods, scale, seed)
     outcome = market.run(values, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")

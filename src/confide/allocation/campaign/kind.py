@@ -39,7 +39,7 @@ class MatchingKind:
     """Hand one good to each person at most, by what everybody would give for it."""
 
     name = "matching"
-    summary = "hand out scarce goods, one to each person at most, by what people would give for them, which stays secret"
+    summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
     types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
         Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)}
@@ -97,7 +97,7 @@ class MatchingKind:
     def parse_record(
         self, config: MatchingConfig, plan: GoodsPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[dict[int, float], int]:
-        """A row as its owner types it, good -> what she would write, coded as the file's row would be; and her index."""
+        """A row as its owner types it, good -> what she would write, coded as the file's would be; and her index."""
         return typed(values, goods=plan.names, scale=plan.scale), Roster(config.people.count).rank(identity)
 
     # ---- results

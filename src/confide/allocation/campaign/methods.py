@@ -16,6 +16,7 @@ from confide.allocation.campaign.scaling_words import ScalingWords
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
+from confide.allocation.reading_scales import Scale
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 
@@ -53,20 +54,21 @@ def build(config: MatchingConfig) -> Market:
             refusals.append(error)
     if not found:
         raise refusals[-1]
-    return max(found, key=_welfare)  # the first of equals, also where sizes are too large to try out
+    scale = config.rule()
+    return max(found, key=lambda market: _welfare(market, scale))  # the first of equals, also where sizes are too large to try out
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
     """Each method with what is recommended for these sizes; without those that are refused."""
-    found = {}
+    found = dict[str, Market]()
     for table in _USUAL:
         with suppress(Refused):
             found[table.method] = _made(config, table)
     return found
 
 
-def _welfare(market: Market) -> float:
-    made = predicted(market)
+def _welfare(market: Market, scale: Scale) -> float:
+    made = predicted(market, scale)
     return 0.0 if made is None else made.welfare
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.words import worth
-from confide.allocation.reading_scales import Points
+from confide.allocation.reading_scales import Points, Ranks
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Truthfulness
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -22,7 +22,6 @@ AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 _SHOWN = 20  # goods on a page; the table has all
 _DRAWN = 6  # goods of a picture
-_GOOD_GUESS = 0.75  # where a stranger's guess between two rows is right so often, epsilon hides little
 
 
 # ---- before
@@ -65,10 +64,11 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
 def _asked(plan: GoodsPlan) -> str:
     scale = plan.scale
     if isinstance(scale, Points):
-        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth nothing, "
-                f"as {scale.lowest:g} is")
-    points = ", ".join(worth(each / scale.points[0]) for each in scale.points[:6])  # type: ignore[attr-defined]
-    more = ", ..." if len(scale.points) > 6 else ""  # type: ignore[attr-defined]
+        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth "
+                f"nothing, as {scale.lowest:g} is")
+    given = scale.points if isinstance(scale, Ranks) else (1.0,)
+    points = ", ".join(worth(each / given[0]) for each in given[:6])
+    more = ", ..." if len(given) > 6 else ""
     return f"an order of the goods, ties allowed; places are worth {points}{more}, what is left out nothing"
 
 
@@ -99,22 +99,22 @@ def _methods(plan: GoodsPlan) -> list[Section]:
     rows = [("as planned", made.share), *rows, ("a lottery for everybody's favourite", made.lottery / made.best)]
     return [Section(title="What made-up people would get", blocks=(Table(
         columns=("method", "share of the best that is possible"), rows=tuple(rows),
-        note="Means of three runs with simulated noise on people whose tastes are uniform, as many as are invited; with "
-             "what is recommended for each method. Real people may get more or less: no promise."),))]
+        note="Means of three runs with simulated noise on people whose tastes are uniform, as many as are invited, who "
+             "write what is asked for; with what is recommended for each method. Real people may get more or less: no promise."),))]
 
 
 def _warnings(plan: GoodsPlan) -> list[str]:
     found, it = list[str](), plan.market
     right = 1.0 / (1.0 + math.exp(-it.epsilon))
     if it.epsilon > 10:
-        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of somebody "
-                     f"may be right {right:.2%} of the time")
+        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
+                     f"somebody may be right {right:.2%} of the time")
     if it.delta * it.people >= 1:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
     if it.on_overflow == "flag" and it.gamma > 1e-4:
-        found.append(f"with probability {it.gamma:g} some good is given to more people than there are copies. Have a few "
-                     "more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
+        found.append(f"with probability {it.gamma:g} some good is given to more people than there are copies. Have a "
+                     "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
                      "others something that nothing was charged for")
     made = plan.prediction
     if made is not None and made.welfare < 1.1 * made.lottery:
@@ -140,7 +140,6 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     it = plan.market
     delta = f", but for a probability of {it.delta:g}" if it.delta else ""
     right = min(1.0, (math.exp(min(it.epsilon, 700.0)) + it.delta) / (1 + math.exp(min(it.epsilon, 700.0))))
-    loss = "at most" if right < _GOOD_GUESS else "as often as"
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
@@ -154,9 +153,9 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
         "Who sees what: the operator sees your row. The public sees prices, and the noisy numbers that they follow "
         f"from.{certified} You find your own good from these and your own row, on your own device. Whoever hands you "
         "the good learns that it is yours; that you got it tells something of what you wrote.",
-        f"How much it hides you: all that everybody else gets and sees, put together{delta}, is at most e^{it.epsilon:g}"
-        f" = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you had handed in {other}. Who must guess "
-        f"between two rows of yours, even money beforehand, is right {loss} {right:.0%} of the time.",
+        f"How much it hides you: all that everybody else gets and sees, put together{delta}, is at most "
+        f"e^{it.epsilon:g} = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you had handed in {other}. "
+        f"Who must guess between two rows of yours, even money beforehand, is right at most {right:.1%} of the time.",
         _truth(plan),
         "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it runs "
         "once.",
@@ -175,8 +174,8 @@ def _truth(plan: GoodsPlan) -> str:
     said = (f"nobody gains more than {worth(gain)} by writing anything else, on the scale from 0 to 1, plus the "
             "probability that she ends without a good for which she would still have bid" if gain < 1 else
             f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else")
-    return ("What you pay: the final price of your good, if you take it, and never more than it is worth to you by what "
-            f"you wrote. The operator collects it. Truth: {said}.")
+    return ("What you pay: the final price of your good, if you take it, and never more than it is worth to you by "
+            f"what you wrote. The operator collects it. Truth: {said}.")
 
 
 # ---- after
@@ -187,7 +186,8 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
-    note = "Prices are on the scale from 0 to 1, on which the most that somebody can write is 1. "
+    note = ("Prices are on the scale on which the most that somebody can write is 1: one above that is too high for "
+            "everybody. ")
     note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
     note += "How many copies of a good were taken, and by whom, is not public."
     if len(prices) > _SHOWN:
@@ -251,8 +251,8 @@ def explain(
     good, who = int(share["good"]), f"Participant {index + 1}"
     if stored is not None and stored != good:
         return [Section(title=f"{who}: settled with {_name(plan, stored)}", private=True, blocks=(Text((
-            f"The row that the file holds today would get {_name(plan, good)}: it is not the one that was settled. What "
-            f"counts is the settlement: {_name(plan, stored)}.",)),))]
+            f"The row that the file holds today would get {_name(plan, good)}: it is not the one that was settled. "
+            f"What counts is the settlement: {_name(plan, stored)}.",)),))]
     if record is None:
         return [Section(title=f"{who}: no good", private=True, blocks=(Text((
             "No usable row arrived under this id: it counts as one to whom nothing is worth anything.",)),))]

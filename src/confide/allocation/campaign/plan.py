@@ -65,13 +65,13 @@ class GoodsPlan:
         """What made-up people would get by each method, with what is recommended for it."""
         if not isinstance(self.config, MatchingConfig):
             return {}
-        found = {name: predicted(market) for name, market in alternatives(self.config).items()}
+        found = {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
         return {name: made for name, made in found.items() if made is not None}
 
     @cached_property
     def prediction(self) -> Prediction | None:
         """What made-up people would get; None where there are too many to try out."""
-        return predicted(self.market)
+        return predicted(self.market, self.scale)
 
     def sections(self) -> Sequence[Section]:
         from confide.allocation.campaign.pages import plan_sections
@@ -104,7 +104,8 @@ def _collecting(market: Market) -> Market:
     ) -> Outcome | SimulatedOutcome:
         if not isinstance(data, Valuations):
             data = gathered(data, market.people, market.goods)
-        return run(data, noise, progress=progress)
+        told: dict[str, Any] = {} if progress is None else {"progress": progress}
+        return run(data, noise, **told)
 
     object.__setattr__(found, "run", collected)
     return found
@@ -128,7 +129,7 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
     made = found.prediction
     if made is not None and made.welfare <= made.lottery:
         better = [f"auction.method = {name!r}, predicted {other.share:.0%}" for name, market in
-                  alternatives(config).items() if (other := predicted(market)) and other.welfare > made.lottery]
+                  alternatives(config).items() if (other := predicted(market, scale)) and other.welfare > made.lottery]
         raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
                       f"possible, and a lottery gives {made.lottery / made.best:.0%}",
                       "; or ".join([*better, "a larger epsilon, or more copies of each good",

@@ -16,11 +16,12 @@ from confide.allocation.duality import dual_bound
 from confide.allocation.favourites import best_goods
 from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
+from confide.allocation.reading_scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 from confide.contract.outcome import SimulatedOutcome
 from confide.privacy.noise import Noise
 
-__all__ = ["Prediction", "lottery_welfare", "most_welfare", "predicted"]
+__all__ = ["Prediction", "lottery_welfare", "made_up", "most_welfare", "predicted"]
 
 _RUNS = 3
 _LARGEST = 2_000_000  # values of made-up people
@@ -48,18 +49,18 @@ class Prediction:
 
 
 @lru_cache(maxsize=32)
-def predicted(market: Market) -> Prediction | None:
+def predicted(market: Market, scale: Scale) -> Prediction | None:
     """The mean of a few runs with simulated noise; None where there are too many people and goods to try out.
 
     Args:
         market: which.
+        scale: how people's tastes become values.
     """
     if market.people * market.goods > _LARGEST or len(market.events()) == 0:
         return None
     welfare, best, lottery = list[float](), list[float](), list[float]()
     for seed in range(_RUNS):
-        values = Valuations.of(instance_a(market.people, market.goods, seed=seed), people=market.people,
-                               goods=market.goods)
+        values = made_up(market.people, market.goods, scale, seed)
         outcome = market.run(values, Noise.simulated(seed))
         if not isinstance(outcome, SimulatedOutcome):
             return None
@@ -68,6 +69,27 @@ def predicted(market: Market) -> Prediction | None:
         lottery.append(lottery_welfare(values, market.copies))
     return Prediction(welfare=math.fsum(welfare) / _RUNS, best=math.fsum(best) / _RUNS,
                       lottery=math.fsum(lottery) / _RUNS)
+
+
+def made_up(people: int, goods: int, scale: Scale, seed: int) -> Valuations:
+    """Made-up people of instance A, who write what the campaign asks for.
+
+    Args:
+        people: n.
+        goods: k.
+        scale: the public rule; of ranks, everybody ranks all goods.
+        seed: public.
+
+    Example:
+        >>> made_up(1, 4, Ranks.borda(4), 3).values.tolist()
+        [0.5, 0.25, 0.75, 1.0]
+    """
+    tastes = instance_a(people, goods, seed=seed)
+    if isinstance(scale, Ranks):
+        row = np.repeat(np.arange(people), goods)
+        place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1) + 1.0
+        tastes = scale.values(row, place.reshape(-1)).reshape(people, goods)
+    return Valuations.of(tastes, people=people, goods=goods)
 
 
 def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:

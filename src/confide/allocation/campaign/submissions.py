@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +119,7 @@ def _types(source: Source, identity: str, good: str, value: str) -> None:
 
 @dataclass(frozen=True)
 class RowCodec:
-    r"""Rows as bytes: of few goods the value of each, of many the number and the value of those that are worth something.
+    r"""Rows as bytes: of few goods the value of each, of many the numbers and values of those that are worth anything.
 
     Args:
         goods: k.
@@ -142,7 +143,7 @@ class RowCodec:
         cells = np.empty(len(batch.named), dtype=_CELL)
         cells["good"], cells["value"] = batch.named, batch.values
         data, ends = cells.tobytes(), (batch.starts * _CELL.itemsize).tolist()
-        return batch.index, [data[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+        return batch.index, [data[start:end] for start, end in pairwise(ends)]
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Rows:
         """The batch of some slots."""
