@@ -237,7 +237,8 @@ def test_categories_are_worth_their_points(tmp_path: Path) -> None:
 # ---- rows
 
 
-@given(st.lists(st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3), max_size=5), st.sampled_from([3, DENSE + 1]))
+@given(st.lists(st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3), max_size=5),
+       st.sampled_from([3, DENSE + 1]))
 def test_rows_come_back_from_their_bytes(table: list[list[float]], goods: int) -> None:
     full = np.zeros((len(table), goods), dtype=np.float32)
     full[:, :3] = np.array(table, dtype=np.float32).reshape(-1, 3)

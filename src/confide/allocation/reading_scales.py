@@ -39,6 +39,8 @@ class Scale(Protocol):
         """What is accepted, in words."""
         ...
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Points:

@@ -46,7 +46,8 @@ class AuctionWords:
             f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} "
             "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
             "good, it bids on the one that is worth most to you above its price, and on none where no price suits you; "
-            f"at most {market.bid_cap:,} times. You are outbid when more later bids were counted than there are copies."]
+            f"at most {market.bid_cap:,} times. You are outbid when more bids were counted after yours than there are "
+            "copies."]
         if market.clearing is not None:
             found.append("In the end each good goes to those who bid on it last and after whom few enough others were "
                          "counted: who that is follows from a public number for each good.")

@@ -31,6 +31,9 @@ _WORDS: Mapping[type[Market], MethodWords] = {PMatch: AuctionWords(), SinkhornMa
 _USUAL: tuple[ScalingTable | AuctionTable, ...] = (ScalingTable(method="scaling"), AuctionTable(method="auction"))
 """Every method with what is recommended for it."""
 
+_PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
+"""Settings of an auction with the least noise."""
+
 _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
            "delta": "privacy.delta", "gamma": "privacy.gamma", "neighbours": "privacy.neighbours",
            "on_overflow": "privacy.on_overflow", "certify_with": "privacy.certify_with"}
@@ -55,7 +58,8 @@ def build(config: MatchingConfig) -> Market:
     if not found:
         raise refusals[-1]
     scale = config.rule()
-    return max(found, key=lambda market: _welfare(market, scale))  # the first of equals, also where sizes are too large to try out
+    # The first of equals, also where sizes are too large to try out.
+    return max(found, key=lambda market: _welfare(market, scale))
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
@@ -75,9 +79,15 @@ def _welfare(market: Market, scale: Scale) -> float:
 def _made(config: MatchingConfig, table: Method) -> Market:
     names, supply = config.goods.listed()
     own = table.model_dump(exclude={"method"}, exclude_none=True)
+    public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
+                              **config.privacy.model_dump()}
     try:
-        return _MAKERS[type(table)](people=config.people.count, goods=len(names), supply=supply,
-                                    **config.privacy.model_dump(), **own)
+        try:
+            return _MAKERS[type(table)](**public, **own)
+        except Refused:
+            if isinstance(table, AuctionTable):  # where the plainest auction is refused, it says why
+                PMatch(**{**public, **_PLAINEST, "batch": config.people.count, **own})
+            raise
     except InvalidInput as error:
         raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.limit) from None
 

@@ -100,7 +100,8 @@ def _methods(plan: GoodsPlan) -> list[Section]:
     return [Section(title="What made-up people would get", blocks=(Table(
         columns=("method", "share of the best that is possible"), rows=tuple(rows),
         note="Means of three runs with simulated noise on people whose tastes are uniform, as many as are invited, who "
-             "write what is asked for; with what is recommended for each method. Real people may get more or less: no promise."),))]
+             "write what is asked for; with what is recommended for each method. Real people may get more or less: no "
+             "promise."),))]
 
 
 def _warnings(plan: GoodsPlan) -> list[str]:

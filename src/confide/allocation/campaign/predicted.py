@@ -87,7 +87,7 @@ def made_up(people: int, goods: int, scale: Scale, seed: int) -> Valuations:
     tastes = instance_a(people, goods, seed=seed)
     if isinstance(scale, Ranks):
         row = np.repeat(np.arange(people), goods)
-        place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1) + 1.0
+        place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1).astype(np.float64) + 1.0
         tastes = scale.values(row, place.reshape(-1)).reshape(people, goods)
     return Valuations.of(tastes, people=people, goods=goods)
 
