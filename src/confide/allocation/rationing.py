@@ -5,11 +5,11 @@ with probability q(y), by a public coin of her own. More than s get it with a pr
 whatever D is. Noise and coins are one sum of independent errors, and are bounded together: two bounds that share the
 probability would hold back nearly twice as much.
 
-Proof. Fix theta in (0, 1/b) and let H = P[Z >= 0] + E[e^(-theta Z); Z < 0], G = ln(H/failure), A = theta (s + 1) - G. If
-A < 0, the rate is 0. Else it is 1 where theta y <= A, and elsewhere (e^(A/y) - 1)/(e^theta - 1), which is below 1. Let N
-be the number of those who get it. Given Z = z with a rate q below 1, ln E e^(theta N) = D ln(1 + q (e^theta - 1)) =
-D A/y = A - z A/y, with 0 <= A/y < theta; with q = 1, theta N = theta (y - z) <= A - theta z. Both are at most A where
-z >= 0, and at most A + theta |z| elsewhere. Hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = failure.
+Proof. Fix theta in (0, 1/b), H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/failure). Where A is
+not positive the rate is 0. Else it is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q (e^theta - 1));
+then 0 <= kappa <= theta. Let N be the number of those who get it. Given Z = z, ln E e^(theta N) = D kappa = y kappa -
+z kappa, which is at most A where z >= 0, and at most A + theta |z| elsewhere. Over Z, E e^(theta N) <= e^A H, hence
+P[N >= s + 1] <= e^(A - theta (s + 1)) H = failure.
 
 Rates are found in ball arithmetic, rounded down to a multiple of 2^-32: they are the same on every machine.
 
@@ -50,7 +50,7 @@ def rates(asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failu
     Example:
         >>> found = rates(np.array([3900, 4000, 4400]), (4000,) * 3, 5.0, 5e-4)
         >>> (found / COINS).round(3).tolist()
-        [1.0, 0.986, 0.889]
+        [1.0, 0.985, 0.889]
     """
     positive("scale", scale)
     fraction("failure", failure)

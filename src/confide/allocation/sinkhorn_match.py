@@ -111,6 +111,8 @@ class SinkhornMatch(Market):
         step: how far a price moves, in temperatures for each factor e of demand over supply, in (0, 100].
         growth: how many times as much of the budget a round gets as the one before it, in [1/100, 100].
         clear: share of epsilon for the final count, in (0, 1).
+        charge: whether the final price of her good is charged. She asks for what gains her most at the final prices, so
+            nobody pays more than her good is worth to her, and charging changes nobody's good.
 
     Raises:
         InvalidInput: a number out of range.
@@ -130,6 +132,7 @@ class SinkhornMatch(Market):
     step: float = 1.2
     growth: float = 1.2
     clear: float = 0.4
+    charge: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -163,11 +166,13 @@ class SinkhornMatch(Market):
 
         Example:
             >>> SinkhornMatch.recommended(100_000, 20, 4_000, 1.0).rounds
-            10
+            16
         """
         from confide.allocation.settings import scaling_settings
 
-        return scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
+        found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
+                                                **options)
+        return found
 
     # ---- public arithmetic
 
@@ -249,12 +254,15 @@ class SinkhornMatch(Market):
             progress: told the rounds played and all of them.
 
         Returns:
-            An outcome whose shares have the column "good", -1 for none.
+            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
+            charged, else 0.
         """
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods)
         board, held = self._everybody(values) if self.plentiful else self._scaled(values, source, progress)
-        return self._outcome(noise, billboard=board, shares=pa.table({"good": pa.array(held.astype(np.int32))}),
+        prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
+        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
+        return self._outcome(noise, billboard=board, shares=shares,
                              certificate=self.certify(board), diagnostics=self.diagnose(values, held))
 
     def _everybody(self, values: Valuations) -> tuple[ScalingBillboard, NDArray[np.int32]]:
@@ -298,14 +306,11 @@ class SinkhornMatch(Market):
             raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.people - 1}")
         gains = as_row(record, self.goods) - board.prices
         best = int(np.argmax(gains))
-        if not gains[best] > 0.0:
-            return {"good": -1}
         rate = int(board.rates[best])
-        if rate < COINS and not coin_of(board.seed, index) < rate:
-            return {"good": -1}
-        if board.cutoffs is not None and index >= int(board.cutoffs[best]):
-            return {"good": -1}
-        return {"good": best}
+        if not gains[best] > 0.0 or (rate < COINS and not coin_of(board.seed, index) < rate) or (
+                board.cutoffs is not None and index >= int(board.cutoffs[best])):
+            return {"good": -1, "price": 0.0}
+        return {"good": best, "price": float(board.prices[best]) if self.charge else 0.0}
 
     # ---- what a verifier asks
 
