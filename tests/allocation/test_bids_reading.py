@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide.allocation.campaign.submissions import RowCodec
@@ -41,6 +41,7 @@ def _long(lines: list[tuple[Any, Any, Any]], scale: Scale = PERCENT, **options: 
 # ---- scales
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6)), max_size=30).map(sorted))
 def test_a_rank_is_one_more_than_how_many_are_better(cells: list[tuple[int, int]]) -> None:
     row, numbers = (np.array(each, dtype=kind) for each, kind in zip(
@@ -148,6 +149,7 @@ def test_long_tables_need_an_id_and_three_columns() -> None:
         read_long(table, goods=GOODS, scale=PERCENT, roster=Roster(4), id="id", good="value")
 
 
+@settings(max_examples=20)
 @given(st.lists(st.lists(st.integers(0, 100) | st.none(), min_size=3, max_size=3), min_size=1, max_size=6),
        st.booleans(), st.randoms(use_true_random=False))
 def test_all_forms_and_what_is_typed_give_the_same_values(
@@ -237,6 +239,7 @@ def test_categories_are_worth_their_points(tmp_path: Path) -> None:
 # ---- rows
 
 
+@settings(max_examples=20)
 @given(st.lists(st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3), max_size=5),
        st.sampled_from([3, DENSE + 1]))
 def test_rows_come_back_from_their_bytes(table: list[list[float]], goods: int) -> None:

@@ -21,6 +21,7 @@ from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate
 from confide.allocation.campaign.audit import audit_plan
 from confide.allocation.campaign.config import AuctionTable, ScalingTable
 from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
+from confide.allocation.reading import gathered
 from confide.allocation.reading_scales import Points, Ranks
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport
@@ -114,7 +115,7 @@ def typed(line: str) -> dict[str, str]:
 # ---- the whole life
 
 
-@pytest.mark.parametrize("method", fast(2, METHODS))
+@pytest.mark.parametrize("method", fast(1, METHODS))
 def test_a_whole_life(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     found = it.check()
@@ -234,6 +235,7 @@ def test_bad_rows_are_empty_and_nobody_elses_matter(tmp_path: Path) -> None:
         {0: 1.0}, 0, settled.outcome.billboard)["good"] == goods[0]
 
 
+@pytest.mark.slow
 def test_who_withdraws_counts_as_empty(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     with Store() as store:
@@ -245,6 +247,7 @@ def test_who_withdraws_counts_as_empty(tmp_path: Path) -> None:
         assert "Participant 3" in words(it.share("3", tmp_path / "out", record=typed(lines()[2])))
 
 
+@pytest.mark.slow
 def test_the_budget_is_shared(tmp_path: Path) -> None:
     first, second = campaign(tmp_path), campaign(tmp_path, ('title = "Who', 'title = "Again: who'), name="again")
     with Store() as store:
@@ -256,6 +259,7 @@ def test_the_budget_is_shared(tmp_path: Path) -> None:
 # ---- forms of files
 
 
+@pytest.mark.slow
 def test_long_files_and_orders_settle_as_wide_ones_do(tmp_path: Path) -> None:
     names = HEAD.split(",")[1:]
     (tmp_path / "lines.csv").write_text("id,good,value\n" + "".join(
@@ -263,8 +267,6 @@ def test_long_files_and_orders_settle_as_wide_ones_do(tmp_path: Path) -> None:
         for good, cell in zip(names, line.split(",")[1:], strict=True)))
     wide = campaign(tmp_path)
     long = campaign(tmp_path, ('source = "wishes.csv"', 'source = "lines.csv"\nform = "long"'), name="long")
-    from confide.allocation.reading import gathered
-
     both = [gathered(each.collect().data, PEOPLE, 3).values.tolist() for each in (wide, long)]
     assert both[0] == both[1]
     (tmp_path / "x.soi").write_text("# NUMBER ALTERNATIVES: 3\n40: 1,2,3\n40: 1,3\n38: 2,1\nbroken\n")
@@ -343,7 +345,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 
 @pytest.mark.parametrize(("edits", "says"), [
     ([("supply = [25, 30, 30]", "supply = 120")], "hand everybody her favourite"),
-    ([("epsilon = 60.0", "epsilon = 1.0")], "a lottery, which needs nobody's values"),
+    ([("epsilon = 60.0", "epsilon = 1.0")], "goods handed out without asking anybody"),
     ([("gamma = 0.01", 'gamma = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
     ([("arity = 4", "reclear = 0.0\nreserve = 25")], "leaves nothing"),
@@ -379,9 +381,8 @@ def test_the_template_plans(tmp_path: Path) -> None:
     text = kind("matching").template
     (tmp_path / "matching.toml").write_text(text)
     plan = Campaign.load(tmp_path / "matching.toml").plan
-    made = plan.prediction
-    assert made is not None
-    assert made.welfare > made.lottery
+    assert plan.prediction.share > plan.prediction.blind
+    assert plan.prediction.share == max(each.share for each in plan.others.values())
     assert tomllib.loads(text)["auction"] == {"method": "best"}
 
 
@@ -393,24 +394,24 @@ def test_bounds_of_made_up_people_bracket_the_best() -> None:
 
     supply = (12, 20, 20)
     for scale in (Points(), Ranks.borda(3)):
-        values = made_up(80, 3, scale, seed=2)
+        values = Valuations.of(made_up(80, 3, scale, seed=2), people=80, goods=3)
         columns = np.repeat(values.values.reshape(80, 3).astype(float), supply, axis=1)
         rows, chosen = linear_sum_assignment(columns, maximize=True)
         best = float(columns[rows, chosen].sum())
         assert best - 1e-6 <= most_welfare(values, supply) <= 1.05 * best
         assert lottery_welfare(values, supply) <= best
-    ranked = made_up(5, 3, Ranks.borda(3), seed=1).values.reshape(5, 3)
+    ranked = made_up(5, 3, Ranks.borda(3), seed=1)
     assert np.sort(ranked, axis=1).tolist() == [pytest.approx([1 / 3, 2 / 3, 1])] * 5
 
 
-def test_predictions_are_those_of_studies_of_such_people(tmp_path: Path) -> None:
+def test_predictions_follow_what_people_are_asked_for(tmp_path: Path) -> None:
     plan = campaign(tmp_path).plan
     made = predicted(plan.market, plan.scale)
     assert made is plan.prediction
-    assert made is not None
-    assert 0.5 < made.share <= 1.0
-    large = replace(plan.market, people=10**6, supply=(200_000,) * 3, batch=10**5)
-    assert predicted(large, plan.scale) is None
+    assert made.blind < made.share <= 1.0
+    ranked = predicted(plan.market, Ranks(points=(1.0,)))  # who counts first places alone loses by every raffle
+    assert ranked.blind < made.blind
+    assert set(plan.others) == {"auction", "scaling"}
 
 
 def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
@@ -425,7 +426,7 @@ def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
     assert rows[0][1] < rows[2][1]
 
 
-@pytest.mark.parametrize("method", fast(2, METHODS))
+@pytest.mark.parametrize("method", fast(1, METHODS))
 def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     (tmp_path / "wishes.csv").unlink()  # never touched
@@ -441,12 +442,16 @@ def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> N
     assert not told or told[-1][0] == told[-1][1]
 
 
-def test_the_example_does_better_than_a_lottery() -> None:
-    it = Campaign.load(EXAMPLE)
+@pytest.mark.slow
+def test_the_example_does_better_than_a_lottery(tmp_path: Path) -> None:
+    for name in ("courses.toml", "courses.soi"):
+        shutil.copy(EXAMPLE.with_name(name), tmp_path)
+    it = Campaign.load(tmp_path / "courses.toml")
     assert it.check().usable == 20_000
-    made = it.plan.prediction
-    assert made is not None
-    assert made.welfare > 1.2 * made.lottery
+    assert it.plan.prediction.share > 1.2 * it.plan.prediction.blind
+    outcome, _ = it.study(1)
+    values = gathered(it.collect().data, 20_000, 5)
+    assert outcome.diagnostics["welfare"] > 1.05 * lottery_welfare(values, (3000,) * 5)
 
 
 def test_the_command_line_plans_shows_shares_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,8 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
 
 
 def _play(market: Market, scale: Scale, seed: int) -> _Played:
-    values = made_up(market.people, market.goods, scale, seed)
+    values = Valuations.of(made_up(market.people, market.goods, scale, seed), people=market.people,
+                           goods=market.goods)
     outcome = market.run(values, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")

@@ -196,6 +196,7 @@ class ScalingTable(_Table):
     step: Positive | None = Field(default=None, description="how far a price moves, in temperatures")
     growth: Positive | None = Field(default=None, description="a round's budget over that of the one before it")
     clear: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon for the final count")
+    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
 
 
 class BestTable(_Table):

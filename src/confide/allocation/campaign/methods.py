@@ -16,7 +16,6 @@ from confide.allocation.campaign.scaling_words import ScalingWords
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading_scales import Scale
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 
@@ -24,7 +23,7 @@ __all__ = ["alternatives", "build", "words_of"]
 
 _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
     AuctionTable: PMatch.recommended,
-    ScalingTable: getattr(SinkhornMatch, "recommended", SinkhornMatch),
+    ScalingTable: SinkhornMatch.recommended,
 }
 _WORDS: Mapping[type[Market], MethodWords] = {PMatch: AuctionWords(), SinkhornMatch: ScalingWords()}
 
@@ -58,8 +57,7 @@ def build(config: MatchingConfig) -> Market:
     if not found:
         raise refusals[-1]
     scale = config.rule()
-    # The first of equals, also where sizes are too large to try out.
-    return max(found, key=lambda market: _welfare(market, scale))
+    return max(found, key=lambda market: predicted(market, scale).share)  # the first of equals
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
@@ -69,11 +67,6 @@ def alternatives(config: MatchingConfig) -> dict[str, Market]:
         with suppress(Refused):
             found[table.method] = _made(config, table)
     return found
-
-
-def _welfare(market: Market, scale: Scale) -> float:
-    made = predicted(market, scale)
-    return 0.0 if made is None else made.welfare
 
 
 def _made(config: MatchingConfig, table: Method) -> Market:

@@ -81,27 +81,20 @@ def _overflow(plan: GoodsPlan) -> str:
 
 def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
     made = plan.prediction
-    if made is None:
-        return [("predicted welfare", "not tried out at these sizes")]
-    return [
-        ("predicted welfare of made-up people with uniform tastes, of the best that is possible",
-         f"at least {made.share:.0%}"),
-        ("  of a lottery for everybody's favourite, which needs nobody's values", f"{made.lottery / made.best:.0%}"),
-    ]
+    return [("predicted welfare of made-up people, of the best that is possible", f"{made.share:.0%}"),
+            ("  where goods are handed out without asking anybody", f"{made.blind:.0%}")]
 
 
 def _methods(plan: GoodsPlan) -> list[Section]:
     """The methods side by side, where they can be tried out."""
     rows = [(name, made.share) for name, made in plan.others.items()]
-    if not rows or plan.prediction is None:
+    if not rows:
         return []
-    made = plan.prediction
-    rows = [("as planned", made.share), *rows, ("a lottery for everybody's favourite", made.lottery / made.best)]
+    rows = [("as planned", plan.prediction.share), *rows, ("without asking anybody", plan.prediction.blind)]
     return [Section(title="What made-up people would get", blocks=(Table(
         columns=("method", "share of the best that is possible"), rows=tuple(rows),
-        note="Means of three runs with simulated noise on people whose tastes are uniform, as many as are invited, who "
-             "write what is asked for; with what is recommended for each method. Real people may get more or less: no "
-             "promise."),))]
+        note="Runs with simulated noise on people with public tastes, who write what is asked for; with what is "
+             "recommended for each method. Real people may get more or less: no promise."),))]
 
 
 def _warnings(plan: GoodsPlan) -> list[str]:
@@ -117,9 +110,9 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         found.append(f"with probability {it.gamma:g} some good is given to more people than there are copies. Have a "
                      "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
                      "others something that nothing was charged for")
-    made = plan.prediction
-    if made is not None and made.welfare < 1.1 * made.lottery:
-        found.append("hardly more is predicted than a lottery gives: a larger epsilon or more copies of each good help")
+    if plan.prediction.share < 1.1 * plan.prediction.blind:
+        found.append("hardly more is predicted than where nobody is asked: a larger epsilon or more copies of each "
+                     "good help")
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
                      "number on the scale from 0 to 1; what that is in money is the operator's to say before, and to "
@@ -171,7 +164,8 @@ def _truth(plan: GoodsPlan) -> str:
     stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
     if stated:
         return f"What you pay: the final price of your good. Truth: {_sentence(stated[0])}"
-    gain = math.expm1(it.epsilon) + float(it.increment) if it.epsilon < 700 else math.inf
+    step = float(getattr(it, "increment", 0.0))
+    gain = math.expm1(it.epsilon) + step if it.epsilon < 700 else math.inf
     said = (f"nobody gains more than {worth(gain)} by writing anything else, on the scale from 0 to 1, plus the "
             "probability that she ends without a good for which she would still have bid" if gain < 1 else
             f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else")

@@ -10,7 +10,7 @@ from typing import Any
 
 from confide.allocation.campaign.config import GoodsConfig, MatchingConfig
 from confide.allocation.campaign.methods import alternatives, build, words_of
-from confide.allocation.campaign.predicted import Prediction, predicted
+from confide.allocation.campaign.predicted import Expected, predicted
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
 from confide.allocation.reading import gathered
@@ -23,6 +23,8 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 
 __all__ = ["GoodsPlan", "plan_of"]
+
+_QUICK = 1_000_000  # values of made-up people for whom every method is tried out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +63,15 @@ class GoodsPlan:
         return bool(getattr(self.market, "charge", False))
 
     @cached_property
-    def others(self) -> Mapping[str, Prediction]:
-        """What made-up people would get by each method, with what is recommended for it."""
-        if not isinstance(self.config, MatchingConfig):
+    def others(self) -> Mapping[str, Expected]:
+        """What made-up people would get by each method, with what is recommended for it; none where it takes long."""
+        if not isinstance(self.config, MatchingConfig) or self.market.people * self.market.goods > _QUICK:
             return {}
-        found = {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
-        return {name: made for name, made in found.items() if made is not None}
+        return {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
 
     @cached_property
-    def prediction(self) -> Prediction | None:
-        """What made-up people would get; None where there are too many to try out."""
+    def prediction(self) -> Expected:
+        """What made-up people would get."""
         return predicted(self.market, self.scale)
 
     def sections(self) -> Sequence[Section]:
@@ -88,8 +89,7 @@ class GoodsPlan:
         return {
             "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": type(it).__name__,
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
-            "predicted_share": None if found is None else found.share,
-            "predicted_lottery_share": None if found is None else found.lottery / found.best,
+            "predicted_share": found.share, "blind_share": found.blind,
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
 
@@ -117,8 +117,8 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
 
     Raises:
         InvalidInput: a key out of range.
-        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than a
-            lottery, which needs nobody's values.
+        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
+            ask nobody.
     """
     names, supply = config.goods.listed()
     scale = config.rule()
@@ -127,11 +127,11 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
                       "hand everybody her favourite: nothing has to be decided together, and nobody's values be told")
     found = GoodsPlan(market=build(config), config=config, names=names, scale=scale)
     made = found.prediction
-    if made is not None and made.welfare <= made.lottery:
-        better = [f"auction.method = {name!r}, predicted {other.share:.0%}" for name, market in
-                  alternatives(config).items() if (other := predicted(market, scale)) and other.welfare > made.lottery]
+    if made.share <= made.blind:
+        others = {name: predicted(market, scale) for name, market in alternatives(config).items()}
+        better = [f"auction.method = {name!r}, predicted {other.share:.0%}" for name, other in others.items()
+                  if other.share > other.blind]
         raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
-                      f"possible, and a lottery gives {made.lottery / made.best:.0%}",
-                      "; or ".join([*better, "a larger epsilon, or more copies of each good",
-                                    "a lottery, which needs nobody's values"]))
+                      f"possible, and goods handed out without asking anybody give {made.blind:.0%}",
+                      "; or ".join([*better, "a larger epsilon, or more copies of each good"]))
     return found

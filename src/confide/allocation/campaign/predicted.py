@@ -1,7 +1,6 @@
-"""What a market would give to made-up people, whose tastes are public: so many, so many goods, at the same noise.
+"""What a campaign's market would give to made-up people who write what the campaign asks for; and what else there is.
 
-It is no promise, and nothing of it comes from anybody's record. What the family's own advice predicts takes its place
-where that is there.
+Predictions are no promises, and nothing of them comes from anybody's record.
 """
 
 from __future__ import annotations
@@ -11,68 +10,53 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from confide.allocation import predicted as simulation
 from confide.allocation.duality import dual_bound
 from confide.allocation.favourites import best_goods
 from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
 from confide.allocation.reading_scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
-from confide.contract.outcome import SimulatedOutcome
-from confide.privacy.noise import Noise
 
-__all__ = ["Prediction", "lottery_welfare", "made_up", "most_welfare", "predicted"]
+__all__ = ["Expected", "lottery_welfare", "made_up", "most_welfare", "predicted"]
 
-_RUNS = 3
-_LARGEST = 2_000_000  # values of made-up people
+_PRIOR = 4_000  # made-up orders
 _STEPS = 120  # of prices towards those that bound the welfare best
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What made-up people would get.
+class Expected:
+    """What made-up people would get, as a share of the best that is possible.
 
     Args:
-        welfare: mean, in units of the highest value.
-        best: no allocation gives them more.
-        lottery: what they would get on average if each good were raffled among those who like it best.
+        share: from the market.
+        blind: from handing out the goods without asking anybody.
     """
 
-    welfare: float
-    best: float
-    lottery: float
-
-    @property
-    def share(self) -> float:
-        """Of the best that is possible, at least."""
-        return self.welfare / self.best
+    share: float
+    blind: float
 
 
 @lru_cache(maxsize=32)
-def predicted(market: Market, scale: Scale) -> Prediction | None:
-    """The mean of a few runs with simulated noise; None where there are too many people and goods to try out.
+def predicted(market: Market, scale: Scale) -> Expected:
+    """Means over made-up people of the family's instances; where sizes are large, of smaller ones (`reduced`).
 
     Args:
         market: which.
         scale: how people's tastes become values.
     """
-    if market.people * market.goods > _LARGEST or len(market.events()) == 0:
-        return None
-    welfare, best, lottery = list[float](), list[float](), list[float]()
-    for seed in range(_RUNS):
-        values = made_up(market.people, market.goods, scale, seed)
-        outcome = market.run(values, Noise.simulated(seed))
-        if not isinstance(outcome, SimulatedOutcome):
-            return None
-        welfare.append(outcome.diagnostics["welfare"])
-        best.append(most_welfare(values, market.copies))
-        lottery.append(lottery_welfare(values, market.copies))
-    return Prediction(welfare=math.fsum(welfare) / _RUNS, best=math.fsum(best) / _RUNS,
-                      lottery=math.fsum(lottery) / _RUNS)
+    rows = None
+    if isinstance(scale, Ranks):
+        rows = made_up(_PRIOR, market.goods, scale, seed=1).reshape(_PRIOR, market.goods)
+    found = tuple(simulation.predicted(market, rows).values())
+    return Expected(share=math.fsum(each.welfare for each in found) / len(found),
+                    blind=math.fsum(each.blind for each in found) / len(found))
 
 
-def made_up(people: int, goods: int, scale: Scale, seed: int) -> Valuations:
-    """Made-up people of instance A, who write what the campaign asks for.
+def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:
+    """(n, k) values of made-up people of instance A, as they follow from what they would write.
 
     Args:
         people: n.
@@ -81,15 +65,15 @@ def made_up(people: int, goods: int, scale: Scale, seed: int) -> Valuations:
         seed: public.
 
     Example:
-        >>> made_up(1, 4, Ranks.borda(4), 3).values.tolist()
-        [0.5, 0.25, 0.75, 1.0]
+        >>> made_up(1, 4, Ranks.borda(4), 3).tolist()
+        [[0.5, 0.25, 0.75, 1.0]]
     """
     tastes = instance_a(people, goods, seed=seed)
-    if isinstance(scale, Ranks):
-        row = np.repeat(np.arange(people), goods)
-        place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1).astype(np.float64) + 1.0
-        tastes = scale.values(row, place.reshape(-1)).reshape(people, goods)
-    return Valuations.of(tastes, people=people, goods=goods)
+    if not isinstance(scale, Ranks):
+        return tastes
+    row = np.repeat(np.arange(people), goods)
+    place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1).astype(np.float64) + 1.0
+    return scale.values(row, place.reshape(-1)).reshape(people, goods)
 
 
 def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:

@@ -24,12 +24,15 @@ class ScalingWords:
                 "many ask")
 
     def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
-        return [
+        rows = [
             ("releases of demand", f"{market.rounds:,}"),
             ("temperatures, as shares of the highest value", f"{worth(market.hottest)} to {worth(market.coolest)}"),
             ("share of epsilon for the final count", f"{market.clear:.0%}"),
             ("noises drawn", f"{(market.rounds + 1) * market.goods:,}"),
         ]
+        if market.charge:
+            rows.append(("prices", "charged: who takes a good owes its final price"))
+        return rows
 
     def rule(self, market: SinkhornMatch) -> list[str]:
         return [
