@@ -18,6 +18,7 @@ from campaign.forging import forge, remake
 from cases import fast
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate
+from confide.allocation.campaign import pages
 from confide.allocation.campaign.audit import audit_plan
 from confide.allocation.campaign.config import AuctionTable, ScalingTable
 from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
@@ -310,6 +311,15 @@ def test_the_offer_says_who_learns_what(tmp_path: Path) -> None:
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
     assert "What you pay: the final price" in charged
     assert "at epsilon = 200 nothing is promised" in charged
+
+
+def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> None:
+    """Spec allocation 7: e^epsilon - 1, and a step of prices for each supply of the last age that is admitted."""
+    plan, common = campaign(tmp_path).plan, {"people": 10**6, "goods": 3, "supply": 200_000, "epsilon": 0.1}
+    auction = PMatch(**common, increment=0.05, bid_cap=5, rounds=9, batch=10**5, arity=8, charge=True)
+    for market, gain in ((auction, np.expm1(0.1) + 0.1), (replace(auction, reclear=0.0), np.expm1(0.1) + 0.05),
+                         (SinkhornMatch(**common, charge=True), np.expm1(0.1))):
+        assert f"gains more than {gain:.3g} by writing" in words(pages.offer_sections(replace(plan, market=market)))
 
 
 @pytest.mark.parametrize(("edit", "field", "says"), [

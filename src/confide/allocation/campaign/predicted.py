@@ -65,8 +65,8 @@ def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.floa
         seed: public.
 
     Example:
-        >>> made_up(1, 4, Ranks.borda(4), 3).tolist()
-        [[0.5, 0.25, 0.75, 1.0]]
+        >>> sorted(made_up(1, 4, Ranks.borda(4), seed=3)[0].tolist())
+        [0.25, 0.5, 0.75, 1.0]
     """
     tastes = instance_a(people, goods, seed=seed)
     if not isinstance(scale, Ranks):
