@@ -42,7 +42,7 @@ def test_options_of_one_mechanism_leave_no_choice():
     assert isinstance(found.mechanism, PMatch)
     assert found.mechanism.halting == "published"
     assert not found.passed_over
-    assert found.draws == 8 * found.mechanism.counter.horizon + 8 * 21 + 2
+    assert found.draws == 8 * found.mechanism.counter.horizon + 8 * 8 + 2
     assert isinstance(plan(2000, 8, 200, 8.0, mechanism="pmatch").mechanism, PMatch)
     assert isinstance(plan(2000, 8, 200, 8.0, rounds=12, coolest=0.01).mechanism, SinkhornMatch)
 

@@ -100,21 +100,20 @@ def test_no_good_is_given_beyond_its_supply(reclear: float) -> None:
 
 def test_truncation_gives_nothing_beyond_the_supply() -> None:
     """Whoever comes late in the public order goes without, and can see it; such runs are too rare to wait for."""
-    auction = _auction(gamma=1e-9, delta=0.999, epsilon=20.0, on_overflow="truncate")
-    held = np.full(60, -1, dtype=np.int32)
-    held[10:30], held[40:52] = 1, 2  # 20 of good 1, of which there are 12, and all 12 of good 2
+    auction = _auction(people=400, supply=80, batch=40, gamma=1e-12, delta=0.5, epsilon=25.0, on_overflow="truncate")
+    held = np.full(400, -1, dtype=np.int32)
+    held[10:100], held[140:220] = 1, 2  # 90 of good 1, of which there are 80, and all 80 of good 2
     cutoffs = auction.cut_off(held)
     assert cutoffs is not None
-    assert cutoffs.tolist() == [60, 22, 60]
-    assert np.bincount(held[(held < 0) | (np.arange(60) < cutoffs[held])] + 1).tolist() == [28, 0, 12, 12]
-    values = instance_a(60, 3, seed=1)
+    assert cutoffs.tolist() == [400, 90, 400]
+    values = instance_a(400, 3, seed=1)
     outcome = auction.run(values, Noise.simulated(1))
     goods = np.array(outcome.shares["good"])
-    assert outcome.billboard.cutoffs.tolist() == [60] * 3
+    assert outcome.billboard.cutoffs.tolist() == [400] * 3
     assert (goods == 2).sum() > 2
     third = int(np.flatnonzero(goods == 2)[2])
-    cut = replace(outcome.billboard, cutoffs=np.array([60, 60, third]))
-    found = [auction.decode(values[i], i, cut)["good"] for i in range(60)]
+    cut = replace(outcome.billboard, cutoffs=np.array([400, 400, third]))
+    found = [auction.decode(values[i], i, cut)["good"] for i in range(400)]
     assert found == [-1 if good == 2 and i >= third else good for i, good in enumerate(goods.tolist())]
 
 

@@ -92,6 +92,7 @@ def test_options_win_and_every_one_works(options):
     assert outcome.diagnostics["welfare"] > 0.2 * 4000
 
 
+@pytest.mark.slow
 def test_a_reserve_in_place_of_the_clearing():
     one = PMatch.recommended(people=4000, goods=5, supply=600, epsilon=10.0, reclear=0.0)
     assert one.clearing is None

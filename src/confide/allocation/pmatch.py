@@ -50,7 +50,7 @@ class PMatch(Ascending):
         ...                  batch=200, arity=10)
         >>> outcome = auction.run(instance_a(2000, 4, seed=1), Noise.simulated(1))
         >>> outcome.shares["good"].to_pylist()[:5]
-        [3, 0, 3, 1, 1]
+        [-1, 3, -1, 1, 0]
     """
 
     charge: bool = False

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.allocation.favourites import best_goods
+from confide.allocation.incentives import mean_shift
 from confide.allocation.market import Market
 from confide.allocation.rationing import rates
 from confide.allocation.scaling import falling, moved_prices, prices_of, weights
@@ -32,7 +33,7 @@ from confide.allocation.soft_demand import WHOLE, soft_demand
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Guarantees, Privacy
+from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -219,7 +220,21 @@ class SinkhornMatch(Market):
         if self.plentiful:  # nobody's good depends on anybody else
             return Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one
                                     for one in common))
-        return common
+        if not self.charge:
+            return common
+        # The final prices, on which alone depends what a lie can get at most, follow from the soft demands.
+        steps = 1 if self.neighbours == "substitution" else 2
+        moved = mean_shift(PureDP(float_up(steps * sum(self.budgets, Fraction(0)))))
+        source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
+        return Guarantees((
+            *common,
+            Truthfulness(gain=moved, trivial=1.0, unit_of_gain="of value", who="every bidder whose coin lets her have "
+                         "what she asks for", source=source,
+                         note="in the mean, whatever the others report; the probability that her coin does not, which "
+                         "the rates tell afterwards, comes on top"),
+            Participation(utility=0.0, who="everybody, after every run", source=source,
+                          note="nobody asks for a good that is not worth its price; her loss of privacy is left out"),
+        ))
 
     # ---- public arithmetic after each release
 

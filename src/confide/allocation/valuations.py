@@ -6,6 +6,7 @@ her and to whoever holds the table, or it counts as a row of zeros, as an absent
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,7 +61,8 @@ class Valuations:
         """Checked valuations of n public slots.
 
         Args:
-            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or `Valuations`.
+            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or `Valuations`; or what a
+                campaign collects, batches of `reading.Rows`.
             people: n.
             goods: k.
             clip: move values beyond [0, 1] to its ends, row by row; a row with a value that is not finite stays bad.
@@ -78,6 +80,10 @@ class Valuations:
             found = data
         elif hasattr(data, "tocsr"):
             found = cls._sparse(data)
+        elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
+            from confide.allocation.reading import gathered
+
+            found = gathered(data, people, goods)
         else:
             found = cls._dense(data)
         if (found.people, found.goods) != (people, goods):

@@ -24,12 +24,6 @@ class AuctionWords:
                 + ("a final clearing" if market.clearing is not None else
                    f"{market.held_back:,} copies of each good held back"))
 
-    def off_best(self, market: PMatch) -> float:
-        if market.clearing is None:
-            return market.increment
-        ages = zip(market.clearing.edges, market.copies, strict=True)
-        return market.increment * max(-(-edges[-1] // copies) for edges, copies in ages)
-
     def planned(self, market: PMatch) -> list[tuple[str, str]]:
         error, least = market.error, min(market.effective_supply)
         rows = [

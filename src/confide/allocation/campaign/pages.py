@@ -162,14 +162,10 @@ def _truth(plan: GoodsPlan) -> str:
         return ("What you pay: nothing; prices only say who gets what. Nothing is promised of what could be gained by "
                 "writing something else than what you would give.")
     stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
-    if stated:
-        return f"What you pay: the final price of your good. Truth: {_sentence(stated[0])}"
-    gain = math.expm1(it.epsilon) + plan.words.off_best(it) if it.epsilon < 700 else math.inf  # spec allocation 7
-    said = (f"nobody gains more than {worth(gain)} by writing anything else, on the scale from 0 to 1, plus the "
-            "probability that she ends without a good for which she would still have bid" if gain < 1 else
-            f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else")
+    said = _sentence(stated[0]) if stated else (
+        f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
     return ("What you pay: the final price of your good, if you take it, and never more than it is worth to you by "
-            f"what you wrote. The operator collects it. Truth: {said}.")
+            f"what you wrote. The operator collects it. Truth: {said}")
 
 
 # ---- after

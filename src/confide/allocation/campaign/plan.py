@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,13 +12,9 @@ from confide.allocation.campaign.methods import alternatives, build, words_of
 from confide.allocation.campaign.predicted import Expected, predicted
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
-from confide.allocation.reading import gathered
 from confide.allocation.reading_scales import Scale
-from confide.allocation.valuations import Valuations
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees
-from confide.contract.mechanism import NoiseSource
-from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 
 __all__ = ["GoodsPlan", "plan_of"]
@@ -43,10 +38,10 @@ class GoodsPlan:
     names: tuple[str, ...]
     scale: Scale
 
-    @cached_property
+    @property
     def mechanism(self) -> Market:
-        """The market, which runs on a campaign's batches as it does on a table."""
-        return _collecting(self.market)
+        """The market."""
+        return self.market
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -92,23 +87,6 @@ class GoodsPlan:
             "predicted_share": found.share, "blind_share": found.blind,
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
-
-
-def _collecting(market: Market) -> Market:
-    """The same market; its run also takes the batches of a collection, as a store gives them."""
-    run = market.run
-    found = copy(market)
-
-    def collected(
-        data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None
-    ) -> Outcome | SimulatedOutcome:
-        if not isinstance(data, Valuations):
-            data = gathered(data, market.people, market.goods)
-        told: dict[str, Any] = {} if progress is None else {"progress": progress}
-        return run(data, noise, **told)
-
-    object.__setattr__(found, "run", collected)
-    return found
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again

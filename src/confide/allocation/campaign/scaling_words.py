@@ -23,9 +23,6 @@ class ScalingWords:
         return (f"{market.rounds:,} releases of noisy demand, from which prices follow, and a public lottery where too "
                 "many ask")
 
-    def off_best(self, market: SinkhornMatch) -> float:
-        return 0.0
-
     def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
         rows = [
             ("releases of demand", f"{market.rounds:,}"),

@@ -18,10 +18,6 @@ class MethodWords(Protocol):
         """What it does, in a sentence."""
         ...
 
-    def off_best(self, market: Any) -> float:
-        """How far her good may be from the best for her at the final prices, where she is not left without one."""
-        ...
-
     def planned(self, market: Any) -> list[tuple[str, str]]:
         """Lines of the plan: what, and how much."""
         ...
