@@ -1,0 +1,194 @@
+"""Auctions broken on purpose, in the ways in which they are usually broken: the audits must flag each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.allocation.billboards import Clearing
+from confide.allocation.duality import CertificatePlan
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.reclearing import ClearingPlan
+from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.audit import DampedNoise
+from confide.contract.mechanism import NoiseSource
+from confide.privacy.noise import ForcedNoise, Noise, Stream
+from confide.privacy.noise.arguments import as_stream
+from confide.privacy.tree_counter import RunningCounter, TreeCounter
+
+__all__ = ["BidsOnce", "CertifiesTwice", "ClearsBare", "CutsForFree", "Fault", "FullBudgetEachRound", "LeavesAReport",
+           "NaturalLevels", "SkipsIdleSteps", "Tells", "QuarterOfTheScale", "faults"]
+
+
+class Fault(NamedTuple):
+    """One way to break a mechanism.
+
+    Args:
+        says: what was broken.
+        kind: a class to run with the same parameters; None for its own.
+        noise: what its noise is replaced by; None for nothing.
+    """
+
+    says: str
+    kind: type[Any] | None = None
+    noise: Callable[[Noise], Noise] | None = None
+
+
+def faults(mechanism: Market) -> list[Fault]:
+    """Those that a mechanism can have.
+
+    Args:
+        mechanism: a tiny, sound one.
+    """
+    found = [Fault("a thousandth of the noise", noise=lambda noise: DampedNoise(noise, 0.001)),
+             Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2))]
+    if isinstance(mechanism, SinkhornMatch):
+        found.append(Fault("every round takes the budget of all", FullBudgetEachRound))
+    if isinstance(mechanism, PMatch):
+        found += [Fault("counters tick only when somebody bids", SkipsIdleSteps),
+                  Fault("the number of holders told beside the billboard", Tells)]
+        if mechanism.bid_cap > 1 and mechanism.rounds > 1:
+            found.append(Fault("noise as if a bidder bids once", BidsOnce))
+        if mechanism.clearing is None:  # else too many are admitted with probability gamma only
+            found.append(Fault("holders cut off to fit, without a delta", CutsForFree))
+        else:
+            found.append(Fault("the final clearing without noise", ClearsBare))
+        if mechanism.halting_plan.counter is not None and mechanism.halting_plan.counter.distance > 1:
+            found.append(Fault("reports to halt counted as if there were one", LeavesAReport))
+        if mechanism.certificate_plan is not None:
+            found.append(Fault("surplus and welfare at the full budget each", CertifiesTwice))
+    return found
+
+
+# ---- the counters
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuarterOfTheScale(PMatch):
+    """Four times too little noise."""
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        sound = super().counter
+        return replace(sound, scale=sound.scale / 4.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaturalLevels(PMatch):
+    """The printed "log T" read as the natural logarithm, in place of the levels of a binary tree."""
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        sound = super().counter
+        return replace(sound, scale=sound.scale * math.log(sound.horizon) / sound.levels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BidsOnce(PMatch):
+    """Each counter's noise is that of a bidder who bids once."""
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        once = PMatch(**{one.name: getattr(self, one.name) for one in fields(self)} | {"bid_cap": 1})
+        return replace(super().counter, scale=once.counter.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkipsIdleSteps(PMatch):
+    """The clock of the counters tells when nobody bid."""
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        sound = super().counter
+        return IdleCounter(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+
+
+class IdleCounter(TreeCounter):
+    """A counter whose steps depend on what is counted."""
+
+    def start(self, noise: Noise, stream: Stream = "tree_counter") -> RunningCounter:
+        return _Idle(self, noise, as_stream(stream))
+
+
+class _Idle(RunningCounter):
+    def feed(self, increments: ArrayLike) -> NDArray[np.int64]:
+        return super().feed(increments) if np.any(increments) else self.published
+
+
+# ---- what follows them
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeavesAReport(PMatch):
+    """The counter of reports believes that a bidder reports once in all."""
+
+    @cached_property
+    def halting_plan(self) -> Any:
+        return replace(super().halting_plan, distance=1)
+
+
+class _Bare(ClearingPlan):
+    def clear(self, latest: NDArray[np.int32], ages: NDArray[np.int64], noise: Noise, stream: str = "clearing"
+              ) -> Clearing:
+        return super().clear(latest, ages, ForcedNoise([]), stream)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClearsBare(PMatch):
+    """True cells on the billboard."""
+
+    @cached_property
+    def clearing(self) -> ClearingPlan | None:
+        sound = super().clearing
+        return None if sound is None else _Bare(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiesTwice(PMatch):
+    """Surplus and welfare are two releases of a budget that is meant for both."""
+
+    @cached_property
+    def certificate_plan(self) -> CertificatePlan | None:
+        sound = super().certificate_plan
+        return None if sound is None else replace(sound, measure=replace(
+            sound.measure, distance=max(1, sound.measure.distance // 2), squared=max(1, sound.measure.squared // 4)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutsForFree(PMatch):
+    """The supply is kept by cutting off holders, which others' shares then tell of, under a pure label."""
+
+    def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
+        found = np.full(self.goods, self.people, dtype=np.int64)
+        for good, copies in enumerate(self.copies):
+            holders = np.flatnonzero(held == good)
+            if len(holders) > copies:
+                found[good] = holders[copies]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tells(PMatch):
+    """It tells how many got a good."""
+
+    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
+        outcome = super().run(data, noise, **more)
+        object.__setattr__(outcome, "told", sum(good >= 0 for good in outcome.shares["good"].to_pylist()))
+        return outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullBudgetEachRound(SinkhornMatch):
+    """Composition forgotten."""
+
+    @cached_property
+    def budgets(self) -> tuple[Fraction, ...]:
+        return (sum(super().budgets, Fraction(0)),) * self.rounds
