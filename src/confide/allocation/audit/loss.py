@@ -26,7 +26,7 @@ from confide.privacy.noise import Draw, Noise, RecordingNoise
 
 __all__ = ["History", "HistoryLoss", "exact_loss", "hidden_parts", "promise", "recorded"]
 
-_PUBLIC = ("selection", "split")  # coins that protect nobody
+_PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
 
 def promise(mechanism: Market) -> PureDP | ZCDP:
