@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.audit.loss import hidden_parts, promise, recorded
-from confide.allocation.audit.planted import Fault, NaturalLevels, QuarterOfTheScale, faults
-from confide.allocation.audit.tiny_markets import HISTORIES, charges, histories, neighbours, recast, steps
+from confide.allocation.audit.planted import Fault, NaturalLevels, QuarterOfTheScale, broken, faults
+from confide.allocation.audit.tiny_markets import HISTORIES, charges, histories, neighbours, steps
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
 from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
@@ -75,8 +75,8 @@ def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """
 
     def attack(fault: Fault) -> DoorAudit:
-        broken = mechanism if fault.kind is None else recast(mechanism, fault.kind)
-        found = walked(broken, seed, sound=mechanism, fault=fault)
+        bent = mechanism if fault.code is None else broken(mechanism, fault.code)
+        found = walked(bent, seed, sound=mechanism, fault=fault)
         return next((audit for audit in found.values() if audit.flagged), found[""])
 
     return list(controls([PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)],
@@ -108,7 +108,7 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES) -> Audit
 # ---- the pair that attains it
 
 
-def crafted_row(mechanism: PMatch) -> AuditRow:
+def crafted_row(mechanism: Market) -> AuditRow:
     """The log ratio of a record that attains the promise: one bidder wants good 0 or good 1, nobody else wants any, and
     noise is at least 0 on good 0 and at most 0 on good 1.
 
@@ -130,5 +130,5 @@ def crafted_row(mechanism: PMatch) -> AuditRow:
 def crafted_controls() -> list[Control]:
     """The same record with less noise: 80, and 38.5 in place of 20."""
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
-    return [Control("privacy, a record that attains it", bug, crafted_row(recast(CRAFTED, kind)).flagged)
-            for bug, kind in bugs]
+    return [Control("privacy, a record that attains it", bug, crafted_row(broken(CRAFTED, code)).flagged)
+            for bug, code in bugs]

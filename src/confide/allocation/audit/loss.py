@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.allocation.audit.own_parts import Parts, own_parts
+from confide.allocation.audit.own_parts import Parts, own_parts, record_of
 from confide.allocation.market import Market
-from confide.allocation.valuations import Valuations, as_row
 from confide.audit import SPARSE_VECTOR, HiddenPart
 from confide.audit.history_loss import Pair, history_loss, promised_parameter
 from confide.contract.errors import InvalidInput
@@ -71,19 +70,20 @@ class History:
     """
 
     mechanism: Market
-    values: Valuations
+    values: Any
     billboard: Any
     draws: tuple[Draw, ...]
 
-    def parts(self, index: int, row: Any = None) -> Parts:
+    def parts(self, index: int) -> Parts:
         """What a bidder adds to each draw.
 
         Args:
             index: her place.
-            row: (k,) in place of her own.
         """
-        own = self.values.row(index) if row is None else as_row(row, self.mechanism.goods)
-        return own_parts(self.mechanism, own, index, self.billboard, self.draws)
+        return self._parts(index, record_of(self.mechanism, self.values, index))
+
+    def _parts(self, index: int, record: Any) -> Parts:
+        return own_parts(self.mechanism, record, index, self.billboard, self.draws)
 
     @cached_property
     def unexplained(self) -> int:
@@ -101,15 +101,14 @@ class History:
         return sum(int(np.abs(center - below.get(stream, 0) - total.get(stream, 0)).sum())
                    for stream, center in around.items())
 
-    def loss(self, index: int, other_row: Any) -> HistoryLoss:
-        """Between a bidder's row and another one of hers.
+    def loss(self, index: int, other: Any) -> HistoryLoss:
+        """Between a bidder's record and another one of hers.
 
         Args:
             index: her place.
-            other_row: (k,) in the neighbouring world; None for no record.
+            other: her record in the neighbouring world; None for none.
         """
-        other = np.zeros(self.mechanism.goods) if other_row is None else other_row
-        before, after = self.parts(index), self.parts(index, other)
+        before, after = self.parts(index), self._parts(index, other)
         drawn = {draw.stream for draw in self.draws}
         bare, moved, pairs = False, dict[str, int](), list[Pair]()
         for stream in {**before, **after}:
@@ -136,30 +135,30 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
     Args:
         mechanism: to run.
-        values: (n, k) valuations.
+        values: everybody's, as it takes them.
         noise: `Noise.simulated`, `Noise.replayed`, or any other.
     """
-    of, listening = Valuations.of(values, people=mechanism.people, goods=mechanism.goods), RecordingNoise(noise)
-    outcome = mechanism.run(of, listening)
-    return History(mechanism=mechanism, values=of, billboard=outcome.billboard, draws=tuple(listening.draws))
+    listening = RecordingNoise(noise)
+    outcome = mechanism.run(values, listening)
+    return History(mechanism=mechanism, values=values, billboard=outcome.billboard, draws=tuple(listening.draws))
 
 
-def exact_loss(mechanism: Market, values: Any, index: int, other_row: Any, seed: int) -> float:
-    """|ln ratio| of everything that one simulated run released, had a bidder's row been another.
+def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
+    """|ln ratio| of everything that one simulated run released, had a bidder's record been another.
 
     Args:
-        mechanism: `PMatch`, `SinkhornMatch`, or what else has `own_parts`.
-        values: (n, k) valuations.
-        index: whose row changes, from 0.
-        other_row: (k,) what it is in the neighbouring world; None for no record. Where neighbours differ by presence,
-            one of the two rows is zeros.
+        mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or what else has `own_parts`.
+        values: everybody's, as it takes them.
+        index: whose record changes, from 0.
+        other: what it is in the neighbouring world; None for none. Where neighbours differ by presence, one of the two
+            must be worth nothing.
         seed: of the noise.
 
     Returns:
         In nats. Of pure mechanisms it is at most epsilon, whatever the seed.
 
     Raises:
-        InvalidInput: two rows that are no neighbours.
+        InvalidInput: no such place, or two records that are no neighbours.
 
     Example:
         >>> from confide.allocation import PMatch
@@ -168,13 +167,17 @@ def exact_loss(mechanism: Market, values: Any, index: int, other_row: Any, seed:
         >>> exact_loss(auction, [[1, 0], *[[0, 0]] * 7], 0, [0, 1], seed=1) <= 20.0
         True
     """
-    history = recorded(mechanism, values, Noise.simulated(seed))
     if not 0 <= index < mechanism.people:
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{mechanism.people - 1}")
-    other = as_row(other_row, mechanism.goods)
-    if mechanism.neighbours == "add_remove" and other.any() and history.values.row(index).any():
-        raise InvalidInput("other_row", "is another record", "neighbours differ by presence: one of the rows is zeros")
-    return abs(history.loss(index, other).log_ratio)
+    if mechanism.neighbours == "add_remove" and not (
+            _empty(other) or _empty(record_of(mechanism, values, index))):
+        raise InvalidInput("other", "is another record", "neighbours differ by presence: one of the two is zeros")
+    return abs(recorded(mechanism, values, Noise.simulated(seed)).loss(index, other).log_ratio)
+
+
+def _empty(record: Any) -> bool:
+    """Whether it is no record, or one of zeros."""
+    return record is None or (not isinstance(record, dict) and not np.any(np.asarray(record, dtype=object)))
 
 
 def _bare(draw: Draw) -> bool:

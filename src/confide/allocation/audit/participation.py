@@ -11,7 +11,7 @@ Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -25,15 +25,19 @@ from confide.allocation.billboards import Billboard
 from confide.allocation.decoding import walk
 from confide.contract.checks import one_of, whole
 
-__all__ = ["BundleBidder", "Counted", "Staggered", "auction_reach", "bids_and_reports", "bundle_reach",
+__all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "bids_and_reports", "bundle_reach",
            "staggered_auction", "staggered_bundles"]
 
 Counted = Literal["bids", "unsatisfied", "bidding"]
-"""What is counted: bids alone; bids, and after each round whether she was outbid; bids, and whether she bid."""
+"""What is counted: bids alone; bids, and after each round her report; bids, and whether she bid."""
+
+Tested = Literal["slot", "round_end"]
+"""When goods that were outbid are dropped."""
 
 _COUNTED: tuple[Counted, ...] = ("bids", "unsatisfied", "bidding")
 _Free, _Held, _Out = 0, 1, 2
-_World = tuple[int, int]  # her state in a world, and her bids there
+_World = tuple[int, int, int]  # bids so far, then how she stands
+_Moves = Callable[[_World], Iterator[tuple[int, int, _World]]]  # bids and reports of a round, and what follows
 
 
 def auction_reach(
@@ -44,7 +48,7 @@ def auction_reach(
 
     Args:
         rounds: T or R.
-        counted: which reports are counted beside bids.
+        counted: which reports are counted beside bids: "unsatisfied", who was outbid.
         bid_cap: C, bids in each world at most; None for no cap.
         add_remove: she is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
@@ -56,96 +60,100 @@ def auction_reach(
         >>> auction_reach(9, "unsatisfied", bid_cap=2)
         8
     """
-    whole("rounds", rounds, at_least=1)
-    one_of("counted", counted, _COUNTED)
-    cap = rounds if bid_cap is None else whole("bid_cap", bid_cap, at_least=1)
+    cap = _checked(rounds, counted, bid_cap)
 
-    @cache
-    def most(left: int, first: _World, second: _World, same: bool) -> int:
-        if not left:
-            return 0
-        found = 0
-        for moved, one, other, alike in _bids(first, second, same, cap):
-            for outbid in _outbid(one, other, alike):
-                reports = _reports(counted, (one, other), (first, second), outbid)
-                step = moved * bids_count + reports * (left > 1 or last_report)
-                after = [(_Free if gone else state, used) for gone, (state, used) in zip(
-                    outbid, (one, other), strict=True)]
-                still = alike and not any(outbid)
-                found = max(found, step + most(left - 1, after[0], after[1], still))
-        return found
-
-    return most(rounds, (_Free, 0), (_Out if add_remove else _Free, 0), False)
-
-
-def _bids(first: _World, second: _World, same: bool, cap: int) -> Iterator[tuple[int, _World, _World, bool]]:
-    """What she may do in her slot in both worlds, and how far the bids are apart; whether both hold one bid's good."""
-    for one, other in product(_options(first, cap), _options(second, cap)):
-        both = first[0] == second[0] == _Free and one[0] == other[0] == _Held
-        if both:  # of the same good, at the same count, or of two
-            yield 0, one, other, True
-            yield 2, one, other, False
+    def moves(world: _World) -> Iterator[tuple[int, int, _World]]:
+        used, state, _ = world
+        if state == _Free:
+            yield 0, 0, (used, _Out, 0)  # no price suits her, or no bid is left
+            if used < cap:
+                yield 1, 0, (used + 1, _Held, 0)
+                yield 1, 1, (used + 1, _Free, 0)  # outbid at once
         else:
-            bids = (one[1] - first[1]) + (other[1] - second[1])
-            yield bids, one, other, same
+            yield 0, 0, world
+            if state == _Held:
+                yield 0, 1, (used, _Free, 0)
+
+    absent = (0, _Out if add_remove else _Free, 0)
+    return _most(rounds, moves, ((0, _Free, 0), absent), counted, last_report=last_report, bids_count=bids_count)
 
 
-def _options(world: _World, cap: int) -> Iterator[_World]:
-    state, used = world
-    if state != _Free:
-        yield world
-        return
-    yield _Out, used  # no price suits her, or no bid is left
-    if used < cap:
-        yield _Held, used + 1
-
-
-def _outbid(first: _World, second: _World, alike: bool) -> Iterator[tuple[bool, bool]]:
-    for one, other in product((False, True), repeat=2):
-        if one <= (first[0] == _Held) and other <= (second[0] == _Held) and (one == other or not alike):
-            yield one, other
-
-
-def _reports(counted: Counted, after: Sequence[_World], before: Sequence[_World], outbid: Sequence[bool]) -> int:
-    if counted == "unsatisfied":
-        return abs(outbid[0] - outbid[1])
-    if counted == "bidding":
-        return abs((after[0][1] - before[0][1]) - (after[1][1] - before[1][1]))
-    return 0
-
-
-def bundle_reach(rounds: int, *, tested: Literal["slot", "round_end"], last_report: bool = True) -> int:
+def bundle_reach(
+    rounds: int, counted: Counted = "unsatisfied", *, tested: Tested, bid_cap: int | None = None,
+    add_remove: bool = False, last_report: bool = True, bids_count: bool = True,
+) -> int:
     """How far a bidder of `PAlloc` moves bids and reports together, in l1, along the worst public history.
 
-    After a round she reports whether she wants to bid on. Where goods that were outbid are dropped in her slot only, a
-    content bidder may bid all the same in the next round. Where they are dropped at the end of a round, she does not:
-    while held goods stay as they are, more of them get no cheaper.
+    After a round she reports whether she would bid once more. Who declines, in her slot or in her report, does not bid
+    before she loses a good. Where goods that were outbid are dropped in her slot only, a content bidder may bid all the
+    same in the next round; where they are dropped at the end of a round, before she reports, she does not.
 
     Args:
-        rounds: T.
+        rounds: T or R.
+        counted: which reports are counted beside bids: "unsatisfied", who would bid once more.
         tested: when outbid goods are dropped, in her "slot" or at the end of a round.
+        bid_cap: C, bids in each world at most; None for no cap.
+        add_remove: she is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
+        bids_count: False for the reports alone.
 
     Example:
         >>> bundle_reach(3, tested="slot"), bundle_reach(3, tested="round_end")
         (9, 7)
     """
-    whole("rounds", rounds, at_least=1)
+    cap = _checked(rounds, counted, bid_cap)
     one_of("tested", tested, ("slot", "round_end"))
+    # Without a cap she may report that she would bid in a round that there is not.
+    cap += bid_cap is None
+
+    def dropped(world: _World, now: bool) -> Iterator[_World]:
+        used, held, idle = world
+        yield world
+        if now and held and used < cap:
+            yield used, held - 1, 0
+
+    def moves(world: _World) -> Iterator[tuple[int, int, _World]]:
+        for used, held, idle in dropped(world, tested == "slot"):
+            may = used < cap and not idle
+            for bid, stands in ((0, (used, held, 1)), (1, (used + 1, held + 1, 0)))[: 1 + may]:
+                for after in dropped(stands, tested == "round_end"):
+                    yield bid, 0, (*after[:2], 1)
+                    if after[0] < cap and not after[2]:
+                        yield bid, 1, after
+
+    absent = (cap, 0, 1) if add_remove else (0, 0, 0)
+    return _most(rounds, moves, ((0, 0, 0), absent), counted, last_report=last_report, bids_count=bids_count)
+
+
+def _checked(rounds: int, counted: str, bid_cap: int | None) -> int:
+    whole("rounds", rounds, at_least=1)
+    one_of("counted", counted, _COUNTED)
+    return rounds if bid_cap is None else whole("bid_cap", bid_cap, at_least=1)
+
+
+def _most(
+    rounds: int, moves: _Moves, start: tuple[_World, _World], counted: Counted, *, last_report: bool, bids_count: bool,
+) -> int:
+    """The largest sum over rounds of bids in both worlds, which are on different goods at worst, and reports that
+    differ.
+    """
+    known: dict[_World, tuple[tuple[int, int, _World], ...]] = {}
 
     @cache
-    def most(left: int, may: tuple[bool, bool]) -> int:
+    def most(left: int, first: _World, second: _World) -> int:
         if not left:
             return 0
+        for world in (first, second):
+            if world not in known:
+                known[world] = tuple(dict.fromkeys(moves(world)))
         found = 0
-        for bids in product(*((False, True) if each else (False,) for each in may)):
-            for wants in product((False, True), repeat=2):
-                step = sum(bids) + (wants[0] != wants[1]) * (left > 1 or last_report)
-                nxt = (wants[0], wants[1]) if tested == "round_end" else (True, True)
-                found = max(found, step + most(left - 1, nxt))
+        for (bid, report, after), (other, reported, then) in product(known[first], known[second]):
+            told = {"bids": 0, "unsatisfied": report != reported, "bidding": bid != other}[counted]
+            step = (bid + other) * bids_count + told * (left > 1 or last_report)
+            found = max(found, step + most(left - 1, *sorted((after, then))))
         return found
 
-    return most(rounds, (True, True))
+    return most(rounds, *sorted(start))
 
 
 # ---- histories that attain it
@@ -257,7 +265,7 @@ class BundleBidder:
     most: int
     supply: int
     increment: float
-    tested: Literal["slot", "round_end"]
+    tested: Tested
     held: dict[int, int] = field(default_factory=dict)
 
     def bid(self, counts: NDArray[np.int64]) -> int:
@@ -296,7 +304,7 @@ class BundleBidder:
         return best if gains[best] > 0.0 else -1
 
 
-def staggered_bundles(rounds: int, *, tested: Literal["slot", "round_end"]) -> int:
+def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     """The distance of bids and reports along one history: an additive bidder against one who wants one good.
 
     The additive one goes on bidding; the other is content until her good is outbid, which happens between the end of a

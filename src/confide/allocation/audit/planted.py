@@ -1,13 +1,16 @@
-"""Auctions broken on purpose, in the ways in which they are usually broken: the audits must flag each."""
+"""Mechanisms broken on purpose, in the ways in which they are usually broken: the audits must flag each.
+
+A fault is written once, over what all auctions share, and put on top of the class of the one that is audited.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.allocation.billboards import Clearing
 from confide.allocation.duality import CertificatePlan
 from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.sinkhorn_match import SinkhornMatch
@@ -24,8 +28,12 @@ from confide.privacy.noise import ForcedNoise, Noise, Stream
 from confide.privacy.noise.arguments import as_stream
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
-__all__ = ["BidsOnce", "CertifiesTwice", "ClearsBare", "CutsForFree", "Fault", "FullBudgetEachRound", "LeavesAReport",
-           "NaturalLevels", "SkipsIdleSteps", "Tells", "QuarterOfTheScale", "faults"]
+__all__ = ["Fault", "broken", "faults"]
+
+if TYPE_CHECKING:  # put on top of an auction
+    _Matching, _Scaling = PMatch, SinkhornMatch
+else:
+    _Matching = _Scaling = object
 
 
 class Fault(NamedTuple):
@@ -33,13 +41,25 @@ class Fault(NamedTuple):
 
     Args:
         says: what was broken.
-        kind: a class to run with the same parameters; None for its own.
+        code: what is put on top of its class; None for nothing.
         noise: what its noise is replaced by; None for nothing.
     """
 
     says: str
-    kind: type[Any] | None = None
+    code: type[Any] | None = None
     noise: Callable[[Noise], Noise] | None = None
+
+
+def broken(mechanism: Market, code: type[Any]) -> Market:
+    """A mechanism with the same parameters and a fault in its code.
+
+    Args:
+        mechanism: sound.
+        code: the fault.
+    """
+    kind = type(code.__name__, (code, type(mechanism)), {})
+    made: Market = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
+    return made
 
 
 def faults(mechanism: Market) -> list[Fault]:
@@ -49,30 +69,41 @@ def faults(mechanism: Market) -> list[Fault]:
         mechanism: a tiny, sound one.
     """
     found = [Fault("a thousandth of the noise", noise=lambda noise: DampedNoise(noise, 0.001)),
-             Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2))]
+             Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2)),
+             Fault("the number of those who got something, told beside the billboard", Tells)]
     if isinstance(mechanism, SinkhornMatch):
         found.append(Fault("every round takes the budget of all", FullBudgetEachRound))
-    if isinstance(mechanism, PMatch):
-        found += [Fault("counters tick only when somebody bids", SkipsIdleSteps),
-                  Fault("the number of holders told beside the billboard", Tells)]
-        if mechanism.bid_cap > 1 and mechanism.rounds > 1:
+    if isinstance(mechanism, PMatch | PAlloc):
+        found.append(Fault("counters tick only when somebody bids", SkipsIdleSteps))
+        if min(mechanism.bid_cap, mechanism.rounds) > 1:
             found.append(Fault("noise as if a bidder bids once", BidsOnce))
-        if mechanism.clearing is None:  # else too many are admitted with probability gamma only
-            found.append(Fault("holders cut off to fit, without a delta", CutsForFree))
-        else:
+        if mechanism.clearing is not None:
             found.append(Fault("the final clearing without noise", ClearsBare))
-        if mechanism.halting_plan.counter is not None and mechanism.halting_plan.counter.distance > 1:
-            found.append(Fault("reports to halt counted as if there were one", LeavesAReport))
+        counter = mechanism.halting_plan.counter
+        if counter is not None and counter.distance > 1 and not getattr(mechanism, "reports_are_free", False):
+            found.append(Fault("reports to halt, counted as if there were one", LeavesAReport))
         if mechanism.certificate_plan is not None:
             found.append(Fault("surplus and welfare at the full budget each", CertifiesTwice))
+    if isinstance(mechanism, PMatch) and mechanism.clearing is None:
+        # Beside a clearing, too many are admitted with probability gamma only.
+        found.append(Fault("holders cut off to fit, without a delta", CutsForFree))
     return found
+
+
+class Tells(_Matching):
+    """It tells how many got something."""
+
+    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
+        outcome = super().run(data, noise, **more)
+        shares = outcome.shares.column(0).to_pylist()
+        object.__setattr__(outcome, "told", sum(share not in (-1, []) for share in shares))
+        return outcome
 
 
 # ---- the counters
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuarterOfTheScale(PMatch):
+class QuarterOfTheScale(_Matching):
     """Four times too little noise."""
 
     @cached_property
@@ -81,8 +112,7 @@ class QuarterOfTheScale(PMatch):
         return replace(sound, scale=sound.scale / 4.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NaturalLevels(PMatch):
+class NaturalLevels(_Matching):
     """The printed "log T" read as the natural logarithm, in place of the levels of a binary tree."""
 
     @cached_property
@@ -91,27 +121,25 @@ class NaturalLevels(PMatch):
         return replace(sound, scale=sound.scale * math.log(sound.horizon) / sound.levels)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BidsOnce(PMatch):
+class BidsOnce(_Matching):
     """Each counter's noise is that of a bidder who bids once."""
 
     @cached_property
     def counter(self) -> TreeCounter:
-        once = PMatch(**{one.name: getattr(self, one.name) for one in fields(self)} | {"bid_cap": 1})
-        return replace(super().counter, scale=once.counter.scale)
+        sound, once = super().counter, super(BidsOnce, replace(self, bid_cap=1)).counter
+        return replace(sound, scale=once.scale)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SkipsIdleSteps(PMatch):
+class SkipsIdleSteps(_Matching):
     """The clock of the counters tells when nobody bid."""
 
     @cached_property
     def counter(self) -> TreeCounter:
         sound = super().counter
-        return IdleCounter(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+        return _IdleCounter(**{one.name: getattr(sound, one.name) for one in fields(sound)})
 
 
-class IdleCounter(TreeCounter):
+class _IdleCounter(TreeCounter):
     """A counter whose steps depend on what is counted."""
 
     def start(self, noise: Noise, stream: Stream = "tree_counter") -> RunningCounter:
@@ -126,8 +154,7 @@ class _Idle(RunningCounter):
 # ---- what follows them
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeavesAReport(PMatch):
+class LeavesAReport(_Matching):
     """The counter of reports believes that a bidder reports once in all."""
 
     @cached_property
@@ -136,13 +163,13 @@ class LeavesAReport(PMatch):
 
 
 class _Bare(ClearingPlan):
-    def clear(self, latest: NDArray[np.int32], ages: NDArray[np.int64], noise: Noise, stream: str = "clearing"
-              ) -> Clearing:
+    def clear(
+        self, latest: NDArray[np.int32], ages: NDArray[np.int64], noise: Noise, stream: str = "clearing"
+    ) -> Clearing:
         return super().clear(latest, ages, ForcedNoise([]), stream)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClearsBare(PMatch):
+class ClearsBare(_Matching):
     """True cells on the billboard."""
 
     @cached_property
@@ -151,8 +178,7 @@ class ClearsBare(PMatch):
         return None if sound is None else _Bare(**{one.name: getattr(sound, one.name) for one in fields(sound)})
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertifiesTwice(PMatch):
+class CertifiesTwice(_Matching):
     """Surplus and welfare are two releases of a budget that is meant for both."""
 
     @cached_property
@@ -162,8 +188,7 @@ class CertifiesTwice(PMatch):
             sound.measure, distance=max(1, sound.measure.distance // 2), squared=max(1, sound.measure.squared // 4)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CutsForFree(PMatch):
+class CutsForFree(_Matching):
     """The supply is kept by cutting off holders, which others' shares then tell of, under a pure label."""
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
@@ -175,18 +200,7 @@ class CutsForFree(PMatch):
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tells(PMatch):
-    """It tells how many got a good."""
-
-    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
-        outcome = super().run(data, noise, **more)
-        object.__setattr__(outcome, "told", sum(good >= 0 for good in outcome.shares["good"].to_pylist()))
-        return outcome
-
-
-@dataclass(frozen=True, kw_only=True)
-class FullBudgetEachRound(SinkhornMatch):
+class FullBudgetEachRound(_Scaling):
     """Composition forgotten."""
 
     @cached_property

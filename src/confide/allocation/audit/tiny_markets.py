@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.loss import promise
 from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise
@@ -23,7 +24,7 @@ from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "published", "recast", "steps", "tiny"]
+__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "published", "steps", "tiny"]
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
 
@@ -33,8 +34,6 @@ HISTORIES = len(_QUIET) + 1
 """Kinds of histories."""
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
-
-Broken = TypeVar("Broken", bound=Market)
 
 
 class Step(NamedTuple):
@@ -51,19 +50,6 @@ class Step(NamedTuple):
     other: NDArray[np.float64]
 
 
-def recast(mechanism: Market, kind: type[Broken], **changed: Any) -> Broken:
-    """A mechanism of another class with the same parameters.
-
-    Args:
-        mechanism: the parameters' owner.
-        kind: its own class, or one that breaks it.
-        changed: parameters that are to be others.
-    """
-    own = {one.name: getattr(mechanism, one.name) for one in fields(mechanism) if one.init}
-    return kind(**{name: value for name, value in {**own, **changed}.items()
-                   if name in {one.name for one in fields(kind)}})
-
-
 @singledispatch
 def tiny(mechanism: Market) -> Market:
     """The mechanism for eight bidders and three goods of three copies. Nothing is cut off: what that costs is a delta.
@@ -74,12 +60,13 @@ def tiny(mechanism: Market) -> Market:
     return replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
 
 
-@tiny.register
-def _(mechanism: PMatch) -> PMatch:
-    batch = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people)))
+@tiny.register(PMatch)
+@tiny.register(PAlloc)
+def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
+    batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
     return replace(
         mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag", batch=batch,
-        rounds=min(mechanism.rounds, 5), bid_cap=min(mechanism.bid_cap, 3), arity=min(mechanism.arity, 4),
+        rounds=rounds, bid_cap=rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3), arity=min(mechanism.arity, 4),
         reserve=None if mechanism.reclear else 0, halt_below=min(1, mechanism.halt_below),
         increment=min(mechanism.increment, _INCREMENT))
 
@@ -92,6 +79,8 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
         seed: of the others' valuations.
     """
     n, k = mechanism.people, mechanism.goods
+    # A bundle of all goods is worth 1 at most.
+    whole = k if isinstance(mechanism, PAlloc) else 1
     draw = study_generator(seed, "neighbours")
     empty, crowded = np.zeros((n, k)), draw.integers(0, 9, (n, k)) / 8
     rising = np.linspace(0.5, 1.0, k)
@@ -104,9 +93,9 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
             table[index] = row
             if mechanism.neighbours == "add_remove":
                 if row.any():
-                    yield Step(table, index, np.zeros(k))
+                    yield Step(table / whole, index, np.zeros(k))
             else:
-                yield Step(table, index, other)
+                yield Step(table / whole, index, other / whole)
 
 
 def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
@@ -187,14 +176,17 @@ def _shares(mechanism: Market) -> Iterator[tuple[str, Fraction]]:
         yield "certificate", mechanism.part(mechanism.certify_with)
 
 
-@_shares.register
-def _(mechanism: PMatch) -> Iterator[tuple[str, Fraction]]:
-    halts = mechanism.halting_plan.costs
+@_shares.register(PMatch)
+@_shares.register(PAlloc)
+def _(mechanism: PMatch | PAlloc) -> Iterator[tuple[str, Fraction]]:
+    # Reports may be free beside the bids that they take the place of: then both are charged as one.
+    halts = mechanism.halting_plan.costs and not getattr(mechanism, "reports_are_free", False)
     spent = [(part, mechanism.part(share)) for part, share in (
         ("clearing", mechanism.reclear), ("certificate", mechanism.certify_with),
         ("halting", mechanism.halt_with if halts else 0.0))]
     yield from spent
-    yield "counts", mechanism.budget - sum((cost for _, cost in spent), Fraction(0))
+    if not getattr(mechanism, "reports_are_free", False):
+        yield "counts", mechanism.budget - sum((cost for _, cost in spent), Fraction(0))
 
 
 @_shares.register
