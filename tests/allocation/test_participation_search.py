@@ -1,4 +1,4 @@
-"""What a replaced row moves, over all public histories: the numbers that the noise rests on, none larger, each attained."""
+"""What a replaced row moves, over all public histories: what the noise rests on, nothing more, and attained."""
 
 from __future__ import annotations
 

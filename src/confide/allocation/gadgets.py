@@ -164,7 +164,7 @@ class SpyGadgets:
         real = (np.arange(self.people) % (s + 1)) == 0
         wanted = np.repeat(2 * np.arange(gadgets), s + 1) + np.where(
             real, np.repeat(self.bits, s + 1), np.repeat(self.tastes, s + 1))
-        return _rows(wanted, np.where(real, 1.0, self.worth), self.goods)
+        return _rows(wanted, np.where(real, 1.0, float(self.worth or 0.0)), self.goods)
 
     def right(self, allocation: ArrayLike) -> NDArray[np.float64]:
         """(b,) how surely each bit is guessed right: 1, 0, or 1/2 for a toss of a coin.

@@ -99,8 +99,8 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES) -> Audit
             worst, replays = max(worst, found.most if not run.unexplained else np.inf), replays + 1
             realised = max(realised, abs(found.log_ratio))
     claim = promise(mechanism)
-    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums are those of own walks; the largest "
-                f"log ratio was {realised:.3g}")
+    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums are those of own walks; the "
+                f"largest log ratio was {realised:.3g}")
     return AuditRow.at_most("privacy: her own walk along the billboard", promised_parameter(claim), float(worst),
                             evidence)
 
@@ -123,12 +123,13 @@ def crafted_row(mechanism: Market) -> AuditRow:
     values[0, 0] = 1.0
     noise = Noise.replayed({("counts", step): [1, -1] for step in range(1, 9)})
     found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
-    return AuditRow.at_most("privacy: a record that attains it", mechanism.epsilon, abs(found.log_ratio),
-                            f"one bidder among eight; true sums {found.moved['counts']} apart in l1")
+    promised = "privacy: an auction of eight, along a record that attains its epsilon"
+    return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
+                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1")
 
 
 def crafted_controls() -> list[Control]:
     """The same record with less noise: 80, and 38.5 in place of 20."""
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
-    return [Control("privacy, a record that attains it", bug, crafted_row(broken(CRAFTED, code)).flagged)
+    return [Control("privacy, an auction of eight", bug, crafted_row(broken(CRAFTED, code)).flagged)
             for bug, code in bugs]

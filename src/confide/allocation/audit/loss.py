@@ -186,8 +186,7 @@ def _bare(draw: Draw) -> bool:
 
 
 def _log_ratio(pairs: list[Pair], hidden: Mapping[str, HiddenPart]) -> float:
-    """Of the densities of what was released; of draws whose answers stay hidden, of the probabilities of what was said.
-    """
+    """Of the densities of what was released; of hidden draws, of the probabilities of what was said."""
     terms: list[float] = []
     for one, other in pairs:
         if one.stream[0] in hidden:

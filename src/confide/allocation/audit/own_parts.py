@@ -2,13 +2,12 @@
 
 Each release of a mechanism of the family is a sum over bidders of such parts, with noise. So what a neighbour's row
 would have added along the same record is known without running anything again, and the privacy loss follows exactly.
-A mechanism signs in with `own_parts.register`.
+A mechanism signs in with `signed_in`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import singledispatch
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from confide.privacy.noise import Draw, ForcedNoise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.tree_counter import TreeCounter
 
-__all__ = ["Parts", "own_parts", "record_of"]
+__all__ = ["OWN_PARTS", "Parts", "Rule", "own_parts", "record_of", "signed_in"]
 
 Parts = Mapping[StreamName, NDArray[np.int64]]
 """Name of a draw -> what she adds to its center, flattened."""
@@ -38,7 +37,27 @@ Parts = Mapping[StreamName, NDArray[np.int64]]
 _UNIT = 2.0**-20  # of the certificate's sums
 
 
-@singledispatch
+Rule = Callable[[Any, Any, int, Any, Sequence[Draw]], Parts]
+"""(mechanism, record, index, billboard, draws) -> her parts."""
+
+OWN_PARTS: dict[type[Any], Rule] = {}
+"""The rule of each mechanism that signed in."""
+
+
+def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
+    """A decorator: the rule for mechanisms of a class.
+
+    Args:
+        kind: the class.
+    """
+
+    def of(rule: Rule) -> Rule:
+        OWN_PARTS[kind] = rule
+        return rule
+
+    return of
+
+
 def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Sequence[Draw]) -> Parts:
     """What a bidder with this record adds to each draw of a run.
 
@@ -52,7 +71,11 @@ def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Se
     Raises:
         Unsupported: nobody has written down what this mechanism's bidders add.
     """
-    raise Unsupported("mechanism", f"the loss of {type(mechanism).__name__}", "PMatch, PAlloc and SinkhornMatch are known")
+    for kind, rule in OWN_PARTS.items():
+        if isinstance(mechanism, kind):
+            return rule(mechanism, record, index, billboard, draws)
+    names = ", ".join(kind.__name__ for kind in OWN_PARTS)
+    raise Unsupported("mechanism", f"the loss of {type(mechanism).__name__}", f"known are {names}")
 
 
 def record_of(mechanism: Any, values: Any, index: int) -> Any:
@@ -68,8 +91,10 @@ def record_of(mechanism: Any, values: Any, index: int) -> Any:
     return Valuations.of(values, people=mechanism.people, goods=mechanism.goods).row(index)
 
 
-@own_parts.register
-def _(mechanism: PMatch, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]) -> Parts:
+@signed_in(PMatch)
+def _of_goods(
+    mechanism: PMatch, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]
+) -> Parts:
     if not billboard.rounds:
         return {}
     row = as_row(record, mechanism.goods)
@@ -85,8 +110,10 @@ def _(mechanism: PMatch, record: Any, index: int, billboard: Billboard, draws: S
     return out
 
 
-@own_parts.register
-def _(mechanism: PAlloc, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]) -> Parts:
+@signed_in(PAlloc)
+def _of_bundles(
+    mechanism: PAlloc, record: Any, index: int, billboard: Billboard, draws: Sequence[Draw]
+) -> Parts:
     if not billboard.rounds:
         return {}
     found = walk_bundle(mechanism.valuation.bidder(record, mechanism.goods), index, billboard)
@@ -158,9 +185,9 @@ def _certified(row: NDArray[np.float64], prices: NDArray[np.float64], good: int)
     return np.array([np.ceil(surplus / _UNIT), np.floor(value / _UNIT)], dtype=np.int64)
 
 
-@own_parts.register
-def _(
-    mechanism: SinkhornMatch, record: Any, index: int, billboard: ScalingBillboard, draws: Sequence[Draw]
+@signed_in(SinkhornMatch)
+def _of_scaling(
+    mechanism: SinkhornMatch, record: Any, index: int, billboard: ScalingBillboard, _draws: Sequence[Draw]
 ) -> Parts:
     if not billboard.seed:  # there is enough of everything
         return {}

@@ -107,7 +107,7 @@ def bundle_reach(
     cap += bid_cap is None
 
     def dropped(world: _World, now: bool) -> Iterator[_World]:
-        used, held, idle = world
+        used, held, _ = world
         yield world
         if now and held and used < cap:
             yield used, held - 1, 0

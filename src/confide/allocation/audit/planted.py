@@ -24,14 +24,16 @@ from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise
 from confide.contract.mechanism import NoiseSource
+from confide.privacy.events import Event
 from confide.privacy.noise import ForcedNoise, Noise, Stream
 from confide.privacy.noise.arguments import as_stream
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
 __all__ = ["Fault", "broken", "faults"]
 
-if TYPE_CHECKING:  # put on top of an auction
-    _Matching, _Scaling = PMatch, SinkhornMatch
+if TYPE_CHECKING:  # what they are put on top of
+    from confide.allocation.pmatch import PMatch as _Matching
+    from confide.allocation.sinkhorn_match import SinkhornMatch as _Scaling
 else:
     _Matching = _Scaling = object
 
@@ -70,7 +72,7 @@ def faults(mechanism: Market) -> list[Fault]:
     """
     found = [Fault("a thousandth of the noise", noise=lambda noise: DampedNoise(noise, 0.001)),
              Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2)),
-             Fault("the number of those who got something, told beside the billboard", Tells)]
+             Fault("the number of those who want anything, told beside the billboard", Tells)]
     if isinstance(mechanism, SinkhornMatch):
         found.append(Fault("every round takes the budget of all", FullBudgetEachRound))
     if isinstance(mechanism, PMatch | PAlloc):
@@ -91,12 +93,11 @@ def faults(mechanism: Market) -> list[Fault]:
 
 
 class Tells(_Matching):
-    """It tells how many got something."""
+    """It tells how many want anything."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
-        shares = outcome.shares.column(0).to_pylist()
-        object.__setattr__(outcome, "told", sum(share not in (-1, []) for share in shares))
+        object.__setattr__(outcome, "told", int(np.asarray(data).any(axis=1).sum()))
         return outcome
 
 
@@ -198,6 +199,14 @@ class CutsForFree(_Matching):
             if len(holders) > copies:
                 found[good] = holders[copies]
         return found
+
+
+class CountsTwice(_Scaling):
+    """Those who ask for each good are counted a second time, at the same cost."""
+
+    def _spent(self) -> tuple[Event, ...]:
+        sound = super()._spent()
+        return (*sound, *(event for event in sound if event.label == "clearing"))
 
 
 class FullBudgetEachRound(_Scaling):

@@ -5,15 +5,16 @@ is charged for each part of their noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.loss import promise
+from confide.allocation.bundles import Additive, CappedAdditive, UnitDemand
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -36,7 +37,8 @@ HISTORIES = len(_QUIET) + 1
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Step:
     """One neighbour step.
 
     Args:
@@ -63,10 +65,14 @@ def tiny(mechanism: Market) -> Market:
 @tiny.register(PMatch)
 @tiny.register(PAlloc)
 def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
+    if isinstance(mechanism, PAlloc) and not isinstance(mechanism.valuation, UnitDemand | Additive | CappedAdditive):
+        # What a bidder can move does not depend on the class of valuations.
+        mechanism = replace(mechanism, valuation=CappedAdditive(cap=min(GOODS, mechanism.largest_bundle)), bundle=None)
     batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
+    cap = rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3)
     return replace(
         mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag", batch=batch,
-        rounds=rounds, bid_cap=rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3), arity=min(mechanism.arity, 4),
+        rounds=rounds, bid_cap=cap, arity=min(mechanism.arity, 4),
         reserve=None if mechanism.reclear else 0, halt_below=min(1, mechanism.halt_below),
         increment=min(mechanism.increment, _INCREMENT))
 
@@ -79,13 +85,12 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
         seed: of the others' valuations.
     """
     n, k = mechanism.people, mechanism.goods
-    # A bundle of all goods is worth 1 at most.
-    whole = k if isinstance(mechanism, PAlloc) else 1
     draw = study_generator(seed, "neighbours")
     empty, crowded = np.zeros((n, k)), draw.integers(0, 9, (n, k)) / 8
     rising = np.linspace(0.5, 1.0, k)
     found = [(empty, 0, rising, rising[::-1]), (empty, n - 1, np.ones(k), np.zeros(k)),
-             (crowded, 0, rising[::-1], rising), (crowded, n // 2, draw.integers(0, 9, k) / 8, np.zeros(k)),
+             (empty, 1, np.eye(k)[0], np.zeros(k)), (crowded, 0, rising[::-1], rising),
+             (crowded, n // 2, draw.integers(0, 9, k) / 8, np.zeros(k)),
              (draw.integers(0, 9, (n, k)) / 8, n - 1, np.eye(k)[0], np.eye(k)[-1])]
     for values, index, first, second in found:
         for row, other in ((first, second), (second, first)):
@@ -93,9 +98,16 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
             table[index] = row
             if mechanism.neighbours == "add_remove":
                 if row.any():
-                    yield Step(table / whole, index, np.zeros(k))
+                    yield Step(_worth(mechanism, table), index, np.zeros(k))
             else:
-                yield Step(table / whole, index, other / whole)
+                yield Step(_worth(mechanism, table), index, _worth(mechanism, other[None, :])[0])
+
+
+def _worth(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows that the mechanism takes: a bundle of all goods is worth 1 at most."""
+    if not isinstance(mechanism, PAlloc):
+        return table
+    return np.asarray(table / np.maximum(1.0, table.sum(axis=1, keepdims=True)))
 
 
 def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
