@@ -8,6 +8,7 @@ import pytest
 from confide.allocation.auction import Rules
 from confide.allocation.audit.participation import (
     BundleBidder,
+    Tested,
     auction_reach,
     bids_and_reports,
     bundle_reach,
@@ -16,6 +17,7 @@ from confide.allocation.audit.participation import (
     staggered_bundles,
 )
 from confide.allocation.billboards import Billboard
+from confide.allocation.bundle_exposure import joint_distance, report_distance
 from confide.allocation.decoding import walk
 from confide.allocation.pmatch import PMatch
 from confide.contract.errors import InvalidInput
@@ -33,7 +35,7 @@ def test_four_rounds_and_eight_goods() -> None:
     assert bids_and_reports(history.first, history.second, history.billboard) == (8, 1)
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3, 7, 12])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 7, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_formulas_for_any_number_of_rounds(rounds: int) -> None:
     assert auction_reach(rounds) == 2 * rounds
     assert auction_reach(rounds, "unsatisfied") == 2 * rounds + 1
@@ -71,6 +73,21 @@ def test_the_noise_of_pmatch_rests_on_no_less(rounds: int, cap: int, neighbours:
                                                      last_report=False, bids_count=False)
         else:
             assert rounds == 1
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 5, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tested", ["slot", "round_end"])
+def test_the_noise_of_palloc_rests_on_no_less(rounds: int, tested: Tested) -> None:
+    """Its closed forms for reports, and for bids and reports, are never below the search; without a cap they meet."""
+    for cap in (1, 2, 3, rounds):
+        for absent in (False, True):
+            alone = bundle_reach(rounds, tested=tested, bid_cap=cap, add_remove=absent, last_report=False,
+                                 bids_count=False)
+            assert report_distance(rounds=rounds, bid_cap=cap, tests=tested, worlds=2 - absent) >= alone
+        together = bundle_reach(rounds, tested=tested, bid_cap=cap, last_report=False)
+        assert joint_distance(rounds=rounds, bid_cap=cap, tests=tested) >= together
+    assert joint_distance(rounds=rounds, bid_cap=rounds, tests=tested) == bundle_reach(
+        rounds, tested=tested, bid_cap=rounds, last_report=False)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])

@@ -23,7 +23,8 @@ from confide.contract.errors import Refused
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["FALSE_ALARM", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "spy_row", "supply_row"]
+__all__ = ["FALSE_ALARM", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "run_of", "spy_row",
+           "supply_row"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -35,8 +36,8 @@ _GADGETS, _SPIES = 600, 4
 
 _RECKLESS = PMatch(people=2000, goods=20, supply=100, epsilon=4.0, increment=0.05, bid_cap=8, rounds=30, batch=100,
                    arity=6, reclear=0.0, reserve=0)
-_CERTIFIED = PMatch(people=20_000, goods=4, supply=4000, epsilon=4.0, increment=0.3, bid_cap=3, rounds=10, batch=500,
-                    arity=10)
+_CERTIFIED = PMatch(people=20_000, goods=4, supply=4000, epsilon=4.0, increment=0.05, bid_cap=14, rounds=50, batch=500,
+                    arity=10, certify_with=0.2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

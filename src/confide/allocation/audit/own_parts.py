@@ -124,7 +124,9 @@ def _of_bundles(
     if billboard.clearing is not None:
         out["clearing",] = _cells(list(zip(found.goods, found.seen, strict=True)), billboard)
     plan = mechanism.certificate_plan
-    if plan is not None:
+    if plan is not None and record is None:
+        out["certificate",] = np.zeros(2, dtype=np.int64)
+    elif plan is not None:
         own = mechanism.valuation.population([record], people=1, goods=mechanism.goods)
         goods, heard = decode_bundle(record, index, billboard), RecordingNoise(ForcedNoise([]))
         held = np.full((1, mechanism.largest_bundle), -1, dtype=np.int64)
