@@ -238,7 +238,7 @@ def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     plan = SinkhornMatch(people=20_000, goods=4, supply=4000, epsilon=2.0, neighbours=neighbours)  # type: ignore[arg-type]
     found = walked(tiny(plan), 1, pairs=4)
     assert [part for part, audit in found.items() if audit.flagged] == []
-    assert found["demand"].measured >= 0.9 * found["demand"].promised
+    assert found["demand"].measured >= 0.7 * found["demand"].promised
     assert found["asked"].measured == pytest.approx(found["asked"].promised, rel=1e-9)
     bent = [fault for fault in faults(tiny(plan)) if fault.code is not None]
     for fault in bent:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from confide.allocation.audit.tiny_markets import of_rows
 from confide.allocation.duality import dual_bound
 from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.instances import instance_a
@@ -53,11 +54,13 @@ class _Run:
 
 
 def scaled(mechanism: Market) -> Market:
-    """The same market, or a smaller one whose noise is the same part of its supply, where it is very large.
+    """The same market for bidders with a row of values, or a smaller one, where it is very large, whose noise is the
+    same part of its supply.
 
     Args:
         mechanism: of a campaign.
     """
+    mechanism = of_rows(mechanism, mechanism.goods)
     part = _CELLS / (mechanism.people * mechanism.goods)
     if part >= 1.0:
         return mechanism
@@ -216,7 +219,9 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     right = market.right(allocation)
     tossed = Noise.simulated(seed).channel([[1, 1]], np.zeros(_GADGETS, dtype=np.int64), stream="spies' coins")
     guessed = int(np.where(right == 0.5, tossed, right).sum())
-    chance = 1.0 / (1.0 + math.exp(-mechanism.epsilon))
+    # A bit replaces a row: two steps where neighbours differ by presence.
+    steps = 1 if mechanism.neighbours == "substitution" else 2
+    chance = 1.0 / (1.0 + math.exp(-steps * mechanism.epsilon))
     most = int(binom.isf(FALSE_ALARM, _GADGETS, chance))
     promise, claim = "joint privacy: bits that spies guess from their own goods", PureDP(mechanism.epsilon)
     evidence = (f"{_GADGETS} bidders among {_SPIES} spies each, one run; more than {most} right guesses have a "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "published", "steps", "tiny"]
+__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "of_rows", "published", "steps", "tiny"]
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
 
@@ -35,6 +35,9 @@ HISTORIES = len(_QUIET) + 1
 """Kinds of histories."""
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
+
+
+_Auction = TypeVar("_Auction", bound=Market)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +65,24 @@ def tiny(mechanism: Market) -> Market:
     return replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
 
 
+def of_rows(mechanism: _Auction, goods: int) -> _Auction:
+    """The auction for bidders whose record is a row of values: bundles of another class are sums of the best goods.
+    What a bidder can move does not depend on the class of valuations.
+
+    Args:
+        mechanism: of any class.
+        goods: that bundles are made of.
+    """
+    if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, UnitDemand | Additive | CappedAdditive):
+        return mechanism
+    cap = min(goods, mechanism.largest_bundle)
+    return replace(mechanism, valuation=CappedAdditive(cap=cap), bundle=None)
+
+
 @tiny.register(PMatch)
 @tiny.register(PAlloc)
 def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
-    if isinstance(mechanism, PAlloc) and not isinstance(mechanism.valuation, UnitDemand | Additive | CappedAdditive):
-        # What a bidder can move does not depend on the class of valuations.
-        mechanism = replace(mechanism, valuation=CappedAdditive(cap=min(GOODS, mechanism.largest_bundle)), bundle=None)
+    mechanism = of_rows(mechanism, GOODS)
     batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
     cap = rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3)
     return replace(
