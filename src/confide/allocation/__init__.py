@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.allocation import bundles, printed
+    from confide.allocation import audit, bundles, printed
     from confide.allocation.advice import AllocationPlan, plan
     from confide.allocation.ascending import Ascending
     from confide.allocation.auction import Auction, Rules
@@ -31,9 +31,19 @@ if TYPE_CHECKING:
     from confide.allocation.bundle_slots import BundleRules
     from confide.allocation.decoding import Walk, decode, walk
     from confide.allocation.duality import dual_bound
+    from confide.allocation.gadgets import PriceGadgets, SpyGadgets
     from confide.allocation.guarantees import EquilibriumPromises
     from confide.allocation.incentives import lie_gain
     from confide.allocation.instances import instance_a, instance_b, sparse_instance
+    from confide.allocation.lower_bounds import (
+        Floor,
+        allocation_floor,
+        least_supply,
+        price_floor,
+        printed_supply_floor,
+        reconstruction_floor,
+        supply_floor,
+    )
     from confide.allocation.multiplicative import (
         BidsPromise,
         OptimumRange,
@@ -62,6 +72,7 @@ __all__ = [
     "BundleWalk",
     "Clearing",
     "EquilibriumPromises",
+    "Floor",
     "Handout",
     "Optimum",
     "OptimumRange",
@@ -69,14 +80,18 @@ __all__ = [
     "PAlloc",
     "PMatch",
     "Prediction",
+    "PriceGadgets",
     "PriceRelease",
     "PrintedBundles",
     "Rules",
     "ScalingBillboard",
     "SinkhornMatch",
+    "SpyGadgets",
     "Valuations",
     "Walk",
     "WelfareCertificate",
+    "allocation_floor",
+    "audit",
     "bids_promise",
     "bundle_dual_bound",
     "bundle_welfare_bound",
@@ -90,14 +105,19 @@ __all__ = [
     "instance_a",
     "instance_b",
     "keep_promise",
+    "least_supply",
     "lie_gain",
     "lottery",
     "multiplicative_auction",
     "plan",
+    "price_floor",
     "printed",
+    "printed_supply_floor",
+    "reconstruction_floor",
     "release_prices",
     "serial_dictatorship",
     "sparse_instance",
+    "supply_floor",
     "walk",
     "walk_bundle",
 ]
@@ -116,9 +136,12 @@ __getattr__, __dir__ = doors(
         "bundle_slots": ("BundleRules",),
         "decoding": ("Walk", "decode", "walk"),
         "duality": ("dual_bound",),
+        "gadgets": ("PriceGadgets", "SpyGadgets"),
         "guarantees": ("EquilibriumPromises",),
         "incentives": ("lie_gain",),
         "instances": ("instance_a", "instance_b", "sparse_instance"),
+        "lower_bounds": ("Floor", "allocation_floor", "least_supply",
+                         "price_floor", "printed_supply_floor", "reconstruction_floor", "supply_floor"),
         "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
                            "bids_promise", "keep_promise", "multiplicative_auction"),
         "optimum.handout": ("Handout",),
@@ -130,5 +153,5 @@ __getattr__, __dir__ = doors(
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
-    packages=("bundles", "printed"),
+    packages=("audit", "bundles", "printed"),
 )

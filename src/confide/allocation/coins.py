@@ -20,7 +20,7 @@ __all__ = ["COINS", "coin_of", "coins", "draw_seed", "is_seed"]
 COINS = 1 << 32
 """How many sides a coin has."""
 
-_WORDS = 16  # of 16 bits in a seed
+_BYTES = 32  # of a seed
 _EACH = 8  # coins of one digest
 _SEED = re.compile(r"[0-9a-f]{64}")
 
@@ -32,8 +32,9 @@ def draw_seed(noise: Noise, stream: str = "coins") -> str:
         noise: where they come from.
         stream: name of the draw.
     """
-    words = noise.selection(np.zeros(1 << 16), _WORDS, stream=stream)
-    return "".join(f"{int(word):04x}" for word in words)
+    alike = np.ones((1, 256), dtype=np.int64)
+    drawn = noise.channel(alike, np.zeros(_BYTES, dtype=np.int64), stream=stream)
+    return bytes(drawn.astype(np.uint8)).hex()
 
 
 def is_seed(seed: object) -> bool:
