@@ -27,6 +27,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.privacy.events import Event
 from confide.privacy.noise import ForcedNoise, Noise, Stream
 from confide.privacy.noise.arguments import as_stream
+from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
 __all__ = ["Fault", "broken", "faults"]
@@ -127,8 +128,11 @@ class BidsOnce(_Matching):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        sound, once = super().counter, super(BidsOnce, replace(self, bid_cap=1)).counter
-        return replace(sound, scale=once.scale)
+        sound, laplace = super().counter, self.law == "laplace"
+        once = (participation if laplace else participation_squared)(
+            sound.horizon, sound.arity, rounds=self.rounds, bids=1, add_remove=self.neighbours == "add_remove")
+        share = once / sound.reach
+        return replace(sound, scale=sound.scale * (share if laplace else math.sqrt(share)))
 
 
 class SkipsIdleSteps(_Matching):
