@@ -18,7 +18,7 @@ from confide.allocation.instances import instance_a, instance_b, sparse_instance
 from confide.allocation.optimum import paths, solver
 from confide.allocation.optimum.certificate import exact_sums
 from confide.allocation.optimum.priorities import enqueue, take
-from confide.allocation.optimum.solver import Optimum, as_values, exact_optimum
+from confide.allocation.optimum.solver import Optimum, exact_optimum
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.privacy.noise.simulated import study_generator
@@ -156,7 +156,7 @@ def test_no_allocation_passes_the_bound(seed: int) -> None:
                     welfare += table[i, good]
         assert welfare <= found.bound + 1e-12
     other = draw.random(len(supply))
-    assert exact_sums(as_values(table), supply, other, found.allocation.reshape(len(table), -1))[0] \
+    assert exact_sums(Valuations.whole(table), supply, other, found.allocation.reshape(len(table), -1))[0] \
         >= found.welfare - 1e-12
 
 
@@ -173,7 +173,7 @@ def test_sums_are_exact_and_rounded_once(each: int) -> None:
         sum(sorted((max(Fraction(0), v - p) for v, p in zip(row, cost, strict=True)), reverse=True)[:each])
         for row in values)
     welfare = sum((values[i][j] for i in range(40) for j in held[i].tolist() if j >= 0), Fraction(0))
-    assert exact_sums(as_values(table), supply, prices, held) == (
+    assert exact_sums(Valuations.whole(table), supply, prices, held) == (
         float(bound), float(welfare), float(bound - welfare))
 
 

@@ -17,7 +17,7 @@ from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.choices import starts_of
 from confide.allocation.optimum.handout import Handout, welfare_of
 from confide.allocation.optimum.priorities import enqueue, take
-from confide.allocation.optimum.solver import as_supply, as_values
+from confide.allocation.optimum.solver import as_supply
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
@@ -66,7 +66,7 @@ def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, s
         >>> lottery([[0.9, 0.5], [0.8, 0.1], [0.7, 0.6]], 1, order=[2, 1, 0]).allocation.tolist()
         [-1, -1, 0]
     """
-    of = as_values(values)
+    of = Valuations.whole(values)
     copies, ranked = as_supply(supply, of.goods), _order(order, seed, of.people)
     wanted = best_goods(of, np.zeros(of.goods))[ranked]
     by_good = np.argsort(wanted, kind="stable")
@@ -116,7 +116,7 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
         >>> serial_dictatorship([[0.9, 0.5], [0.8, 0.1], [0.7, 0.6]], 1, order=[2, 1, 0]).allocation.tolist()
         [-1, 1, 0]
     """
-    of = as_values(values)
+    of = Valuations.whole(values)
     left = as_supply(supply, of.goods)
     held = np.full(of.people, -1, dtype=np.int32)
     _one_by_one(_order(order, seed, of.people), of.values, starts_of(of), of.named, of.dense, left, held)
@@ -171,7 +171,7 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
         >>> greedy([[0.9, 0.8], [0.8, 0.1]], 1).allocation.tolist()
         [0, 1]
     """
-    of = as_values(values)
+    of = Valuations.whole(values)
     held = np.full(of.people, -1, dtype=np.int32)
     _largest_first(of.values, starts_of(of), of.named, of.dense, as_supply(supply, of.goods), held,
                    np.empty(of.people), np.empty(of.people, dtype=np.int64), np.full(of.people, -1, dtype=np.int64))
@@ -244,7 +244,7 @@ def exact_auction(
         >>> run.allocation.tolist(), run.prices.tolist(), run.unsatisfied
         ([0, 1, -1], [0.75, 0.25], 0)
     """
-    of = as_values(values)
+    of = Valuations.whole(values)
     copies = as_supply(supply, of.goods)
     step = positive("increment", increment, at_most=1.0)
     cap = _NO_CAP if bid_cap is None else min(_NO_CAP, whole("bid_cap", bid_cap, at_least=1))

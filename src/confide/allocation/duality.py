@@ -55,24 +55,24 @@ def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.flo
     return out
 
 
-def dual_bound(values: Valuations, supply: ArrayLike, prices: ArrayLike) -> float:
+def dual_bound(values: Any, supply: ArrayLike, prices: ArrayLike) -> float:
     """An upper bound on the welfare of any allocation, at any prices. Private.
 
     Args:
-        values: everybody's.
+        values: (n, k) valuations, dense or sparse, or `Valuations`.
         supply: (k,) or one number.
         prices: (k,) >= 0.
 
     Example:
-        >>> of = Valuations.of([[1.0, 0.5], [0.9, 0.5]], people=2, goods=2)
-        >>> round(dual_bound(of, 1, [0.4, 0.0]), 6)
+        >>> round(dual_bound([[1.0, 0.5], [0.9, 0.5]], 1, [0.4, 0.0]), 6)
         1.5
     """
+    of = Valuations.whole(values)
     at = np.asarray(prices, dtype=np.float64)
-    if at.shape != (values.goods,) or not bool((at >= 0.0).all()):
+    if at.shape != (of.goods,) or not bool((at >= 0.0).all()):
         raise InvalidInput("prices", "are not one number >= 0 for each good")
     copies = np.broadcast_to(np.asarray(supply, dtype=np.float64), at.shape)
-    return math.fsum([math.fsum(copies * at), math.fsum(surpluses(values, at))])
+    return math.fsum([math.fsum(copies * at), math.fsum(surpluses(of, at))])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,6 +91,20 @@ class Valuations:
         return found if isinstance(data, Valuations) else found._checked(clip=clip, unusable=unusable)
 
     @classmethod
+    def whole(cls, data: Any) -> Valuations:
+        """Checked valuations of as many bidders and goods as there are, for what is no run.
+
+        Args:
+            data: as `of`.
+        """
+        if isinstance(data, Valuations):
+            return data
+        shape = data.shape if hasattr(data, "shape") else np.shape(data)
+        if len(shape) != 2:
+            raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")
+        return cls.of(data, people=shape[0], goods=shape[1])
+
+    @classmethod
     def _dense(cls, data: Any) -> Valuations:
         try:
             table = np.asarray(data)

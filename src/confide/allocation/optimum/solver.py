@@ -24,7 +24,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 
-__all__ = ["Optimum", "as_supply", "as_values", "exact_optimum"]
+__all__ = ["Optimum", "as_supply", "exact_optimum"]
 
 _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
@@ -93,7 +93,7 @@ def exact_optimum(
         >>> exact_optimum([[1.0, 0.75], [0.75, 0.5], [0.5, 0.25]], 2, each=2).allocation.tolist()
         [[0, 1], [0, 1], [-1, -1]]
     """
-    of = as_values(values)
+    of = Valuations.whole(values)
     copies = as_supply(supply, of.goods)
     if whole("each", each, at_least=1) > of.goods:
         raise InvalidInput("each", f"{each} of {of.goods} goods", f"must be in 1..{of.goods}")
@@ -118,16 +118,6 @@ def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
     """Goods in order within each bundle, -1 behind them."""
     as_large = np.sort(held.view(np.uint32), axis=1)  # -1 is the largest
     return np.asarray(as_large.view(np.int32))
-
-
-def as_values(values: Any) -> Valuations:
-    """Checked valuations of as many bidders and goods as there are."""
-    if isinstance(values, Valuations):
-        return values
-    shape = values.shape if hasattr(values, "shape") else np.shape(values)
-    if len(shape) != 2:
-        raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")
-    return Valuations.of(values, people=shape[0], goods=shape[1])
 
 
 def as_supply(supply: ArrayLike, goods: int) -> _Integers:
