@@ -28,7 +28,7 @@ from confide.allocation.audit.doors import (
     walked_row,
 )
 from confide.allocation.audit.loss import exact_loss, promise, recorded
-from confide.allocation.audit.own_parts import own_parts
+from confide.allocation.audit.parts import own_parts
 from confide.allocation.audit.planted import (
     BidsOnce,
     ClearsBare,

@@ -85,8 +85,8 @@ class Ascending(Market):
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
             raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
-        if self.reserve is not None and whole("reserve", self.reserve) < self.needed_reserve \
-                and self.on_overflow == "truncate":
+        if self.reserve is not None and whole("reserve", self.reserve) >= 0 and self.on_overflow == "truncate" \
+                and self.reserve < self.needed_reserve:
             raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
                           f"a reserve of {self.needed_reserve:,} or more, or on_overflow = 'flag'")
         if not self.plentiful and min(self.effective_supply) < 1:

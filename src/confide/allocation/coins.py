@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 
-__all__ = ["COINS", "coin_of", "coins", "draw_seed", "is_seed"]
+__all__ = ["COINS", "coin_of", "coins", "draw_seed", "is_seed", "key_of"]
 
 COINS = 1 << 32
 """How many sides a coin has."""
@@ -57,7 +57,7 @@ def coins(seed: str, people: int) -> NDArray[np.uint32]:
         >>> bool((coins(seed, 20)[11:12] == coin_of(seed, 11)).all())
         True
     """
-    key = _key(seed)
+    key = key_of(seed)
     blocks = b"".join([_block(key, block) for block in range(-(-people // _EACH))])
     return np.frombuffer(blocks, dtype="<u4")[:people].astype(np.uint32)
 
@@ -72,10 +72,15 @@ def coin_of(seed: str, index: int) -> int:
     Raises:
         InvalidInput: no seed.
     """
-    return int(np.frombuffer(_block(_key(seed), index // _EACH), dtype="<u4")[index % _EACH])
+    return int(np.frombuffer(_block(key_of(seed), index // _EACH), dtype="<u4")[index % _EACH])
 
 
-def _key(seed: str) -> bytes:
+def key_of(seed: str) -> bytes:
+    """A seed's 32 bytes.
+
+    Raises:
+        InvalidInput: no seed.
+    """
     if not is_seed(seed):
         raise InvalidInput("seed", "is not 64 hexadecimal digits")
     return bytes.fromhex(seed)

@@ -56,8 +56,10 @@ def prices_of(path: _Integers) -> _Reals:
     return np.ldexp(path.astype(np.float64), -GRID)
 
 
-def moved_prices(path: _Integers, demand: _Integers, supply: tuple[int, ...], people: int, step: float) -> _Integers:
-    """The prices after a round, in [0, 1], on the grid: p_j + step (ln D_j/s_j + ln (n - S)/(n - D)).
+def moved_prices(
+    path: _Integers, demand: _Integers, supply: tuple[int, ...], people: int, step: float, highest: float = 1.0
+) -> _Integers:
+    """The prices after a round, in [0, highest], on the grid: p_j + step (ln D_j/s_j + ln (n - S)/(n - D)).
 
     The second part is the same for all goods. It is the scaling of those who go without: S, the sum of supplies, leaves
     n - S of them, and D = sum of D_j leaves n - D. A good that has no price and is not sold out counts with its demand
@@ -69,6 +71,7 @@ def moved_prices(path: _Integers, demand: _Integers, supply: tuple[int, ...], pe
         supply: (k,) s_j.
         people: n.
         step: how far a price moves for each factor e.
+        highest: what no good is worth more than.
     """
     copies = np.array(supply, dtype=np.float64)
     wanted = np.ldexp(demand.astype(np.float64), -(WHOLE.bit_length() - 1))
@@ -80,7 +83,7 @@ def moved_prices(path: _Integers, demand: _Integers, supply: tuple[int, ...], pe
         left = min(max(people - float(wanted.sum()), _LEAST * without), without / _LEAST)
         excess = excess + logarithm(np.array([without / left]))
     after = prices_of(path) + step * excess
-    return np.rint(np.ldexp(np.clip(after, 0.0, 1.0), GRID)).astype(np.int64)
+    return np.rint(np.ldexp(np.clip(after, 0.0, highest), GRID)).astype(np.int64)
 
 
 def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:

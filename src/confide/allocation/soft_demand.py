@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.leanings import NONE, Leanings, leaning
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 from confide.numerics.map_reduce import map_blocks, threads
@@ -83,7 +84,7 @@ def _total(numbers: _Reals, count: int) -> float:
 @kernel
 def _soft(
     start: int, stop: int, values: NDArray[Any], starts: _Integers, named: NDArray[np.int32], dense: bool,
-    prices: _Reals, temperature: float, whole: float, out: _Reals,
+    prices: _Reals, temperature: float, whole: float, first_place: int, key: np.uint64, spread: float, out: _Reals,
 ) -> None:
     goods = len(prices)
     gains, weights = np.empty(goods), np.empty(goods)
@@ -95,10 +96,14 @@ def _soft(
             for y in range(count):
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[y] if value > 0.0 else _NEVER
+                if spread > 0.0 and value > 0.0:
+                    gains[y] += leaning(key, (first_place + i) * goods + y, spread)
         else:
             for y in range(count):
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[named[first + y]] if value > 0.0 else _NEVER
+                if spread > 0.0 and value > 0.0:
+                    gains[y] += leaning(key, (first_place + i) * goods + named[first + y], spread)
         best = _largest(gains, count)
         if not best > _NEVER:
             continue  # nothing is worth anything to her
@@ -119,13 +124,17 @@ def _soft(
                 out[named[first + y]] += weights[y]
 
 
-def soft_demand(values: Valuations, prices: _Reals, temperature: float) -> _Integers:
+def soft_demand(
+    values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
+) -> _Integers:
     """(k,) everybody's units of each good, of which a bidder has `WHOLE` at most. Private.
 
     Args:
         values: everybody's.
         prices: (k,).
         temperature: tau > 0.
+        leanings: added to what goods are worth to a bidder, if anything.
+        first: place of the first row.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0], [0.5, 0.5], [0.0, 0.0]], people=3, goods=2)
@@ -138,7 +147,8 @@ def soft_demand(values: Valuations, prices: _Reals, temperature: float) -> _Inte
     def part(rows: tuple[int, int]) -> _Integers:
         # Whole numbers below 2^53 add up exactly as doubles, in any order.
         out = np.zeros(values.goods)
-        _soft(*rows, values.values, starts, values.named, values.dense, at, temperature, float(WHOLE), out)
+        _soft(*rows, values.values, starts, values.named, values.dense, at, temperature, float(WHOLE), first,
+              leanings.key, leanings.spread, out)
         return out.astype(np.int64)
 
     if len(values.values) <= _ALONE or threads() == 1:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from confide.allocation.audit.behaviour import behaviour_controls, behaviour_rows
     from confide.allocation.audit.doors import door_controls, door_rows
     from confide.allocation.audit.loss import History, HistoryLoss, exact_loss, recorded
-    from confide.allocation.audit.own_parts import own_parts
     from confide.allocation.audit.participation import auction_reach, bundle_reach
+    from confide.allocation.audit.parts import own_parts
     from confide.allocation.audit.whole import audit_matching
 
 __all__ = [
@@ -35,7 +35,7 @@ __getattr__, __dir__ = doors(
         "behaviour": ("behaviour_controls", "behaviour_rows"),
         "doors": ("door_controls", "door_rows"),
         "loss": ("History", "HistoryLoss", "exact_loss", "recorded"),
-        "own_parts": ("own_parts",),
+        "parts": ("own_parts",),
         "participation": ("auction_reach", "bundle_reach"),
         "whole": ("audit_matching",),
     },

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.allocation.audit.own_parts import Parts, own_parts, record_of
+from confide.allocation.audit.parts import Parts, own_parts, record_of
 from confide.allocation.market import Market
 from confide.audit import SPARSE_VECTOR, HiddenPart
 from confide.audit.history_loss import Pair, history_loss, promised_parameter

@@ -48,9 +48,8 @@ class ScalingWords:
         self, market: SinkhornMatch, billboard: ScalingBillboard, names: Sequence[str], row: NDArray[np.float64],
         index: int,
     ) -> list[str]:
-        gains = row - billboard.prices
-        best = int(np.argmax(gains))
-        if not gains[best] > 0:
+        best = market.wanted(row, index, billboard)
+        if best < 0:
             return ["At the last prices no good is worth its price to you: you ask for none."]
         found = [f"At the last prices {names[best]} is the best for you: worth {worth(row[best])}, at a price of "
                  f"{worth(float(billboard.prices[best]))}. You ask for it."]

@@ -18,7 +18,7 @@ from confide.allocation.billboards import Billboard
 from confide.allocation.bundle_decoding import decode_bundle, walk_bundle
 from confide.allocation.decoding import decode, walk
 from confide.allocation.duality import surpluses
-from confide.allocation.favourites import best_goods
+from confide.allocation.leanings import Leanings
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
@@ -195,12 +195,13 @@ def _of_scaling(
         return {}
     row = as_row(record, mechanism.goods)
     own = Valuations.of(row[None, :], people=1, goods=mechanism.goods)
+    lean = Leanings.of(billboard.seed, mechanism.spread)
     out: dict[StreamName, NDArray[np.int64]] = {}
     for r, path in enumerate(billboard.paths[:-1]):
         prices = np.ldexp(path.astype(np.float64), -20)
-        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r])
+        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r], lean, first=index)
     asked = np.zeros(mechanism.goods, dtype=np.int64)
-    wanted = int(best_goods(own, billboard.prices)[0])
+    wanted = mechanism.wanted(row, index, billboard)
     if wanted >= 0:
         asked[wanted] = 1
     out["asked",] = asked
