@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from claims_tables import Row, check, complete, rows
 from confide.allocation import evidence, evidence_bundles, evidence_counters, evidence_floors
 from confide.allocation.evidence_exposure import blocks_of_slots, matching_exposure
 from confide.allocation.printed.settings import MatchingSetting
 from confide.privacy.tree_blocks import memberships, participation
+
+from claims_tables import Row, check, complete, rows
 
 TABLE = rows("confide.allocation")
 MODULES = (evidence, evidence_bundles, evidence_counters, evidence_floors)

@@ -107,7 +107,7 @@ def least_supply_of_all() -> Finding:
     supply, worst = (20, 25, 40, 60), 0.0
     for seed in range(4):
         auction = PMatch(people=240, goods=4, supply=supply, epsilon=400.0, increment=0.1, bid_cap=12, rounds=12,
-                         batch=8, arity=3, reclear=0.0, reserve=6, certify_with=0.0)
+                         batch=8, arity=3, reclear=0.0, reserve=6, certify_with=0.0, gamma=0.2)
         values = _rows(240, 4, seed)
         outcome: Any = auction.run(values, Noise.simulated(seed))
         prices, held = outcome.billboard.prices, outcome.shares["good"].to_numpy()

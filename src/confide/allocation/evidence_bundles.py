@@ -41,7 +41,7 @@ def _quiet(**changed: Any) -> PAlloc:
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": _NOISELESS, "bid_cap": 100,
         "rounds": 100, "batch": 1, "arity": 3, "valuation": CappedAdditive(cap=2), "reclear": 0.0, "reserve": 0,
-        "certify_with": 0.0, "halting": "published"}
+        "certify_with": 0.0, "halting": "published", "gamma": 0.5}
     return PAlloc(**{**settings, **changed})
 
 

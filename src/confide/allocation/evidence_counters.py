@@ -91,7 +91,7 @@ def counts_that_fall() -> Finding:
     The counts that the auction publishes never fall.
     """
     auction = PMatch(people=60, goods=3, supply=15, epsilon=30.0, increment=0.1, bid_cap=4, rounds=6, batch=4, arity=2,
-                     reclear=0.0, reserve=3, certify_with=0.0)
+                     reclear=0.0, reserve=3, certify_with=0.0, gamma=0.5)
     printed = replace(auction.counter, running_maximum=False)
     deepest, falls = 0.0, False
     for seed in range(3):
@@ -208,7 +208,7 @@ def final_items() -> Finding:
     Somebody who was outbid in the last round, or whom no price suits any more, holds nothing.
     """
     auction = PMatch(people=200, goods=4, supply=30, epsilon=200.0, increment=0.1, bid_cap=4, rounds=6, batch=10,
-                     arity=3, reclear=0.0, reserve=2, certify_with=0.0)
+                     arity=3, reclear=0.0, reserve=2, certify_with=0.0, gamma=0.5)
     values = instance_a(200, 4, seed=3).astype(np.float64)
     outcome = auction.run(values, Noise.simulated(3))
     held = outcome.shares["good"].to_pylist()
