@@ -164,7 +164,7 @@ def reports_of_lost_goods() -> Finding:
     optimum, market = exact_optimum(rows, 51).welfare, 11 * 51
     wanted = bundle_threshold(470, 11, 0.3, _NOISELESS, 0.05)
     for tests in ("slot", "round_end"):
-        auction = _quiet(people=470, goods=11, supply=51, increment=0.1, reserve=4, valuation=UnitDemand(),
+        auction = _quiet(gamma=0.01, people=470, goods=11, supply=51, increment=0.1, reserve=4, valuation=UnitDemand(),
                          halting="unsatisfied", halt_below=math.floor(0.1 * market - 2), outbid_tests=tests)
         outcome: Any = auction.run(rows, Noise.simulated(0))
         lost[tests] = (optimum - outcome.diagnostics["welfare"]) / (0.3 * market)
@@ -235,7 +235,7 @@ def bundles_of_few_goods() -> Finding:
     rows[97:194, 2] = 0.0  # the second group wants good 0 alone
     optimum, market = exact_optimum(rows, 101).welfare, 2020
     wanted = bundle_threshold(323, 20, 0.15, _NOISELESS, 0.05)
-    auction = _quiet(people=323, goods=20, supply=101, increment=0.05, reserve=4, valuation=UnitDemand(),
+    auction = _quiet(gamma=0.01, people=323, goods=20, supply=101, increment=0.05, reserve=4, valuation=UnitDemand(),
                      halting="unsatisfied", halt_below=99, outbid_tests="round_end")
     outcome: Any = auction.run(rows, Noise.simulated(0))
     lost = optimum - outcome.diagnostics["welfare"]

@@ -5,7 +5,6 @@ Spec allocation 4.3. Quick: the same supplies times epsilon on small markets.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from confide.allocation.baselines import exact_auction
@@ -58,12 +57,12 @@ def _settings(case: _Case, rung: Rung, **changes: Any) -> PMatch:
                         gamma=case.gamma, **changes)
 
 
-def _reserved(case: _Case, rung: Rung, of: Bidders) -> tuple[float, float]:
-    """Share with a reserve in place of the clearing, and the reserve; nan where nothing is left to sell."""
+def _reserved(case: _Case, rung: Rung, of: Bidders) -> tuple[str | float, str | float]:
+    """Share with a reserve in place of the clearing, and the reserve."""
     try:
         auction = _settings(case, rung, reclear=0.0, certify_with=0.0)
     except Refused:
-        return math.nan, math.nan
+        return 0.0, "more than there are"
     return ran(auction, of, 1).share, float(auction.held_back)
 
 
@@ -98,7 +97,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             auction = ran(_settings(case, rung), of, 1)
             # To simulate a reserve takes long; from 10^6 bidders on it is bounded.
             quickly = rung == _COARSE or case.people >= 10**6
-            reserved, held_back = _reserved(case, rung, of) if quickly else (math.nan, math.nan)
+            reserved, held_back = _reserved(case, rung, of) if quickly else ("not looked at", "")
             rows.append((case.name, f"{rung}", auction.share, auction.claimed, reserved, held_back, auction.over,
                          smooth.share, smooth.claimed, *beside.values()))
             name = f"{case.name}, {rung}"
