@@ -319,7 +319,7 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     plan, common = campaign(tmp_path).plan, {"people": 10**6, "goods": 3, "supply": 200_000, "epsilon": 0.1}
     auction = PMatch(**common, increment=0.05, bid_cap=5, rounds=9, batch=10**5, arity=8, charge=True)
     for market, most in ((auction, np.tanh(0.05) + 0.1), (replace(auction, reclear=0.0), np.tanh(0.05) + 0.05),
-                         (SinkhornMatch(**common, charge=True), np.tanh(0.05))):
+                         (SinkhornMatch(**common, charge=True, spread=0.02), np.tanh(0.05) + 0.02)):
         (promise,) = market.guarantees().of(Truthfulness)
         assert 0.5 * most < promise.gain <= most
         assert f"no lie gains more than {promise.gain:.4g} of value" in words(

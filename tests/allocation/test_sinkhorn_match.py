@@ -17,6 +17,9 @@ import confide.allocation.soft_demand as soft
 from cases import fast
 from confide.allocation import SinkhornMatch, Valuations, instance_a, instance_b
 from confide.allocation.coins import COINS
+from confide.allocation.favourites import best_goods
+from confide.allocation.leanings import Leanings
+from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.scaling import falling, logarithm, moved_prices, weights
 from confide.allocation.soft_demand import WHOLE, soft_demand
 from confide.contract.errors import InvalidInput, Refused
@@ -86,13 +89,38 @@ def test_units_are_given_out_until_they_are_gone(monkeypatch):
     monkeypatch.setattr(soft, "_total", short)
     out = np.zeros(4)
     soft._soft.py_func(0, 1, np.full(4, 0.5), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), True,
-                       np.zeros(4), 0.1, float(WHOLE), out)
+                       np.zeros(4), 0.1, float(WHOLE), 0, np.uint64(0), 0.0, out)
     assert out.sum() == WHOLE
     assert (out >= 0).all()
 
 
+def test_leanings_break_ties_among_coarse_values():
+    """Yes or no for 20 goods: without leanings whoever likes several asks for the same one, and most goods are left."""
+    table = (study_generator(5, "likes").random((20_000, 20)) < 0.4).astype(np.float32)
+    best = exact_optimum(table, 800).welfare
+    shares = []
+    for spread in (0.0, 0.05):
+        one = SinkhornMatch.recommended(20_000, 20, 800, 1.0, spread=spread)
+        outcome = one.run(table, Noise.simulated(1))
+        one.check(outcome.billboard)
+        held = outcome.shares["good"].to_numpy()
+        assert all(one.decode(table[i], i, outcome.billboard)["good"] == held[i] for i in range(0, 20_000, 199))
+        assert outcome.diagnostics["over_allocated"] == 0.0
+        shares.append(outcome.diagnostics["welfare"] / best)
+    assert shares[0] < 0.6
+    assert shares[1] > 0.85
+
+
+@pytest.mark.parametrize("spread", [-0.1, 1.5, np.nan])
+def test_spreads_out_of_range_are_refused(spread):
+    with pytest.raises(InvalidInput, match="spread"):
+        market(spread=spread)
+
+
 def test_a_row_of_zeros_asks_for_nothing_at_any_price():
-    assert not soft_demand(of(np.zeros((3, 4))), np.zeros(4), 5.0).any()
+    lean = Leanings.of("5a" * 32, 0.5)
+    assert not soft_demand(of(np.zeros((3, 4))), np.zeros(4), 5.0, lean).any()
+    assert best_goods(of(np.zeros((3, 4))), np.zeros(4), lean).tolist() == [-1] * 3
 
 
 def test_sparse_and_dense_tables_ask_for_the_same():
@@ -204,12 +232,12 @@ def test_decodes_equal_the_run(changes):
 def test_prices_are_charged_to_those_who_hold_a_good_and_never_above_its_worth():
     table = instance_b(600, 5, seed=2)
     free, charged = (market(charge=charge).run(table, Noise.simulated(2)) for charge in (False, True))
-    assert free.shares["good"] == charged.shares["good"]
+    assert (charged.shares["good"].to_numpy() >= 0).mean() > 0.9 * (free.shares["good"].to_numpy() >= 0).mean()
     assert not any(free.shares["price"].to_pylist())
     held, paid = charged.shares["good"].to_numpy(), charged.shares["price"].to_numpy()
     assert (paid[held < 0] == 0).all()
     assert paid.max() > 0
-    assert (paid[held >= 0] < table[np.flatnonzero(held >= 0), held[held >= 0]]).all()
+    assert (paid[held >= 0] <= table[np.flatnonzero(held >= 0), held[held >= 0]]).all()
     one = market(charge=True)
     assert [one.decode(row, i, charged.billboard)["price"] for i, row in enumerate(table)] == paid.tolist()
 

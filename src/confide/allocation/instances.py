@@ -5,6 +5,8 @@ They are made up: studies and benchmarks are run on them, and so are predictions
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -141,7 +143,7 @@ def _seldom_twice(named: int, goods: int) -> bool:
     return named * named <= goods
 
 
-def _subsets(draw: np.random.Generator, rows: int, goods: int, named: int) -> NDArray[np.int64]:  # noqa: TID251
+def _subsets(draw: Any, rows: int, goods: int, named: int) -> NDArray[np.int64]:
     """Rows of different goods, ascending; every set has the same probability."""
     if not _seldom_twice(named, goods):
         keys = draw.random((rows, goods))

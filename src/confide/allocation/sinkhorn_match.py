@@ -97,8 +97,9 @@ class SinkhornMatch(Market):
     nothing to do with anybody's row, and everybody's good follows from it and her own row (billboard lemma).
 
     Decodes equal the run bit for bit on every machine: published are prices on a grid of 2^-20, and a bidder subtracts
-    them from her row and adds her leanings, multiples of the spread, one operation each. Exponentials, which differ between machines in the last bit, are only taken
-    for soft demand, by whoever runs it, before noise. A verifier finds the same prices and rates (`check`).
+    them from her row and adds her leanings, multiples of the spread, one operation each. Exponentials, which differ
+    between machines in the last bit, are only taken for soft demand, by whoever runs it, before noise. A verifier finds
+    the same prices and rates (`check`).
 
     Coins and leanings are drawn after all bids are in. A bidder who knew hers before could bid for another good, or
     give her place to somebody else. An operator who draws seeds until he likes one favours some bidders over others who
