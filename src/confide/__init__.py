@@ -12,18 +12,30 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide import acquisition, audit, campaign, channels, contract, market, privacy, regression, release
+    from confide import (
+        acquisition,
+        allocation,
+        audit,
+        campaign,
+        channels,
+        contract,
+        market,
+        privacy,
+        regression,
+        release,
+    )
     from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
     from confide.privacy.noise import Noise
 
 __version__ = "0.1.0"
 __all__ = [
-    "Noise", "Outcome", "PublicOutcome", "SimulatedOutcome", "acquisition", "audit", "campaign", "channels", "contract",
-    "market", "privacy", "regression", "release",
+    "Noise", "Outcome", "PublicOutcome", "SimulatedOutcome", "acquisition", "allocation", "audit", "campaign",
+    "channels", "contract", "market", "privacy", "regression", "release",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
-    packages=("acquisition", "audit", "campaign", "channels", "contract", "market", "privacy", "regression", "release"),
+    packages=("acquisition", "allocation", "audit", "campaign", "channels", "contract", "market", "privacy",
+              "regression", "release"),
 )

@@ -162,7 +162,7 @@ def _selection_loss(one: Draw, other: Draw) -> _Selection:
 def _armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
     """Where each threshold stands among a sparse vector's draws, and where its answers end."""
     starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
-    return list(zip(starts, [*starts[1:], len(draws)], strict=True))
+    return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
 
 
 def _pattern_loss(draws: Sequence[Pair]) -> float:

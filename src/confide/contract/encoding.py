@@ -90,7 +90,9 @@ def table_from_bytes(data: bytes) -> pa.Table:
                 raise InvalidInput("column", "is compressed", "a small file could fill the memory")
         with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
             for field in reader.schema:
-                if not any(fits(field.type) for fits in _PLAIN):
+                of = field.type
+                kind = of.value_type if pa.types.is_list(of) and pa.types.is_primitive(of.value_type) else of
+                if not any(fits(kind) for fits in _PLAIN):
                     raise InvalidInput("column", f"{field.name!r} is of type {field.type}")
             table = reader.read_all()
         table.validate(full=True)

@@ -43,6 +43,12 @@ _MODULES = {
     "queries-composition": "query_release.composition",
     "queries-baselines": "query_release.baselines",
     "queries-tables": "query_release.fitted_tables",
+    "allocation-loss": "private_matchings.loss",
+    "allocation-vacuity": "private_matchings.vacuity",
+    "allocation-calibration": "private_matchings.calibration",
+    "allocation-supply": "private_matchings.supply",
+    "allocation-measured": "private_matchings.measured",
+    "allocation-bundles": "private_matchings.bundles",
 }
 
 

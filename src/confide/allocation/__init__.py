@@ -1,0 +1,157 @@
+"""Scarce goods when values are secret: private auctions under joint differential privacy.
+
+Everybody else together, and the public, learn almost nothing of what a bidder would give; she finds her own good from
+a public billboard and her own row.
+
+>>> from confide.allocation import PMatch, instance_a
+>>> from confide.privacy.noise import Noise
+>>> auction = PMatch.recommended(people=20_000, goods=4, supply=4_000, epsilon=2.0)
+>>> values = instance_a(20_000, 4, seed=1)
+>>> outcome = auction.run(values, Noise.simulated(1))
+>>> auction.decode(values[7], 7, outcome.billboard)["good"] == outcome.shares["good"][7].as_py()
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.allocation import audit, bundles, printed
+    from confide.allocation.advice import AllocationPlan, plan
+    from confide.allocation.ascending import Ascending
+    from confide.allocation.auction import Auction, Rules
+    from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
+    from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+    from confide.allocation.bundle_certificate import bundle_dual_bound
+    from confide.allocation.bundle_decoding import BundleWalk, decode_bundle, walk_bundle
+    from confide.allocation.bundle_promises import PrintedBundles, bundle_welfare_bound
+    from confide.allocation.bundle_slots import BundleRules
+    from confide.allocation.decoding import Walk, decode, walk
+    from confide.allocation.duality import dual_bound
+    from confide.allocation.gadgets import PriceGadgets, SpyGadgets
+    from confide.allocation.guarantees import EquilibriumPromises
+    from confide.allocation.incentives import lie_gain
+    from confide.allocation.instances import instance_a, instance_b, sparse_instance
+    from confide.allocation.lower_bounds import (
+        Floor,
+        allocation_floor,
+        least_supply,
+        price_floor,
+        printed_supply_floor,
+        reconstruction_floor,
+        supply_floor,
+    )
+    from confide.allocation.multiplicative import (
+        BidsPromise,
+        OptimumRange,
+        OptimumRelease,
+        bids_promise,
+        keep_promise,
+        multiplicative_auction,
+    )
+    from confide.allocation.optimum.handout import Handout
+    from confide.allocation.optimum.solver import Optimum, exact_optimum
+    from confide.allocation.palloc import PAlloc
+    from confide.allocation.pmatch import PMatch
+    from confide.allocation.predicted import Prediction
+    from confide.allocation.prices import PriceRelease, release_prices
+    from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+    from confide.allocation.valuations import Valuations
+
+__all__ = [
+    "AllocationPlan",
+    "Ascending",
+    "Auction",
+    "AuctionRun",
+    "BidsPromise",
+    "Billboard",
+    "BundleRules",
+    "BundleWalk",
+    "Clearing",
+    "EquilibriumPromises",
+    "Floor",
+    "Handout",
+    "Optimum",
+    "OptimumRange",
+    "OptimumRelease",
+    "PAlloc",
+    "PMatch",
+    "Prediction",
+    "PriceGadgets",
+    "PriceRelease",
+    "PrintedBundles",
+    "Rules",
+    "ScalingBillboard",
+    "SinkhornMatch",
+    "SpyGadgets",
+    "Valuations",
+    "Walk",
+    "WelfareCertificate",
+    "allocation_floor",
+    "audit",
+    "bids_promise",
+    "bundle_dual_bound",
+    "bundle_welfare_bound",
+    "bundles",
+    "decode",
+    "decode_bundle",
+    "dual_bound",
+    "exact_auction",
+    "exact_optimum",
+    "greedy",
+    "instance_a",
+    "instance_b",
+    "keep_promise",
+    "least_supply",
+    "lie_gain",
+    "lottery",
+    "multiplicative_auction",
+    "plan",
+    "price_floor",
+    "printed",
+    "printed_supply_floor",
+    "reconstruction_floor",
+    "release_prices",
+    "serial_dictatorship",
+    "sparse_instance",
+    "supply_floor",
+    "walk",
+    "walk_bundle",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "advice": ("AllocationPlan", "plan"),
+        "ascending": ("Ascending",),
+        "auction": ("Auction", "Rules"),
+        "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
+        "billboards": ("Billboard", "Clearing", "WelfareCertificate"),
+        "bundle_certificate": ("bundle_dual_bound",),
+        "bundle_decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
+        "bundle_promises": ("PrintedBundles", "bundle_welfare_bound"),
+        "bundle_slots": ("BundleRules",),
+        "decoding": ("Walk", "decode", "walk"),
+        "duality": ("dual_bound",),
+        "gadgets": ("PriceGadgets", "SpyGadgets"),
+        "guarantees": ("EquilibriumPromises",),
+        "incentives": ("lie_gain",),
+        "instances": ("instance_a", "instance_b", "sparse_instance"),
+        "lower_bounds": ("Floor", "allocation_floor", "least_supply",
+                         "price_floor", "printed_supply_floor", "reconstruction_floor", "supply_floor"),
+        "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
+                           "bids_promise", "keep_promise", "multiplicative_auction"),
+        "optimum.handout": ("Handout",),
+        "optimum.solver": ("Optimum", "exact_optimum"),
+        "palloc": ("PAlloc",),
+        "pmatch": ("PMatch",),
+        "predicted": ("Prediction",),
+        "prices": ("PriceRelease", "release_prices"),
+        "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
+        "valuations": ("Valuations",),
+    },
+    packages=("audit", "bundles", "printed"),
+)

@@ -1,0 +1,214 @@
+"""What auctions with noisy bid counts share: how bids are counted, when it ends, how it is cleared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.halting import Halting, Reports
+from confide.allocation.market import Market, down
+from confide.allocation.measuring import Law
+from confide.allocation.reclearing import ClearingPlan
+from confide.allocation.reserve import tight_reserve
+from confide.allocation.settings import usual_error
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Guarantees, Privacy
+from confide.privacy.accounting import float_up, written
+from confide.privacy.events import Event
+from confide.privacy.losses import PureDP
+from confide.privacy.tree_blocks import participation, participation_squared
+from confide.privacy.tree_counter import TreeCounter
+
+__all__ = ["Ascending"]
+
+_BUCKETS = 8  # ages at which a good may be cut: more of them sum more noise, fewer are coarse
+_REACH = 0.6  # how far they lie from the supply, in errors of a count; both measured best, within .01 of the optimum
+_FIRST = 0.3
+_MOST_STEPS = 2**30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ascending(Market):
+    """Base of auctions in which everybody bids on one good at most in her slot of a round, C times at most.
+
+    Args:
+        increment: alpha, from one price to the next, in (0, 1].
+        bid_cap: C >= 1, bids of one bidder at most.
+        rounds: R >= 1; that many, unless `halting` ends it before.
+        batch: g >= 1, bidders who bid between two releases of the counts.
+        arity: of the trees that count, >= 2.
+        reclear: f in [0, 1), the share of epsilon for the final clearing; 0 for a reserve in its place.
+        reserve: m >= 0, copies of each good that are held back; by default `needed_reserve`, which is none beside a
+            final clearing. With less nothing is promised about how many copies are given.
+        law: of the noise: "laplace", pure; or "gaussian", which needs a delta.
+        halting: one of `halting.HALTING`.
+        halt_below: where halting is not "fixed": fewer reports than this in a round end it.
+        halt_with: the share of epsilon of halting rules that look at more than is published.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta; truncation with a reserve that
+            is too small, which would cut off holders far more often than delta says.
+    """
+
+    increment: float
+    bid_cap: int
+    rounds: int
+    batch: int
+    arity: int
+    reclear: float = 0.3
+    reserve: int | None = None
+    law: Law = "laplace"
+    halting: Reports = "fixed"
+    halt_below: int = 1
+    halt_with: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("increment", self.increment, at_most=1.0)
+        whole("bid_cap", self.bid_cap, at_least=1)
+        if whole("rounds", self.rounds, at_least=1) * -(-self.people // whole("batch", self.batch, at_least=1)) \
+                > _MOST_STEPS:
+            raise InvalidInput("rounds", f"{self.rounds} rounds of batches of {self.batch} are too many releases",
+                               f"must be at most {_MOST_STEPS:,}")
+        whole("arity", self.arity, at_least=2)
+        fraction("halt_with", self.halt_with)
+        one_of("law", self.law, ("laplace", "gaussian"))
+        if fraction("reclear", self.reclear, zero=True) + self.certify_with + self._halting_share >= 1:
+            raise InvalidInput("reclear", f"{self.reclear!r} leaves nothing for the prices",
+                               "reclear + certify_with + halt_with must be below 1")
+        if self.law == "gaussian" and self.delta <= self.overflow_delta:
+            raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
+        if self.reserve is not None and whole("reserve", self.reserve) >= 0 and self.on_overflow == "truncate" \
+                and self.reserve < self.needed_reserve:
+            raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
+                          f"a reserve of {self.needed_reserve:,} or more, or on_overflow = 'flag'")
+        if not self.plentiful and min(self.effective_supply) < 1:
+            raise Refused(f"a reserve of {self.held_back:,} leaves nothing of {min(self.copies):,} copies",
+                          f"at least {self.held_back + 1:,} copies, a larger epsilon, or reclear in its place")
+
+    # ---- what depends on what is sold
+
+    @property
+    def plentiful(self) -> bool:
+        """Whether everybody can have what she likes best: there is a copy of every good for everybody."""
+        return min(self.copies) >= self.people
+
+    @property
+    def report_distance(self) -> int:
+        """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
+        return self.distance * self._bids
+
+    @property
+    def cell_distance(self) -> tuple[int, int]:
+        """How far it moves the cells of the final clearing, in l1 and in squared l2."""
+        return self.distance, self.distance
+
+    # ---- public arithmetic
+
+    @property
+    def slots(self) -> int:
+        """Releases of a round: ceil(n/g)."""
+        return -(-self.people // self.batch)
+
+    @property
+    def _bids(self) -> int:
+        return min(self.bid_cap, self.rounds)
+
+    @property
+    def _halting_share(self) -> float:
+        return self.halt_with if self._halting(1.0).costs else 0.0
+
+    def _halting(self, cost: float) -> Halting:
+        return Halting(rule=self.halting, below=self.halt_below, rounds=self.rounds, distance=self.report_distance,
+                       law=self.law, cost=cost)
+
+    @property
+    def noise_law(self) -> Law:
+        """Of all noise."""
+        return self.law
+
+    @cached_property
+    def halting_plan(self) -> Halting:
+        """When it ends."""
+        if self.halting == "sparse_vector" and self.law == "gaussian":  # epsilon is epsilon^2/2 of rho
+            return self._halting(math.sqrt(2.0 * self.part_down(self.halt_with)) * (1.0 - 2.0**-40))
+        return self._halting(self.part_down(self.halt_with))
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
+        shares = (self.reclear, self.certify_with, self._halting_share)
+        left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
+        horizon, add_remove = self.rounds * self.slots, self.neighbours == "add_remove"
+        count = participation if self.law == "laplace" else participation_squared
+        reach = count(horizon, self.arity, rounds=self.rounds, bids=self._bids, add_remove=add_remove)
+        common: dict[str, Any] = {"horizon": horizon, "counters": self.goods, "arity": self.arity,
+                                  "distance": self.distance * self._bids, "exposure": reach}
+        if self.law == "laplace":
+            return TreeCounter(scale=float_up(reach / written(left)), **common)
+        return TreeCounter.for_rho(left, **common)
+
+    @cached_property
+    def error(self) -> float:
+        """E: no published count is off by more at any time, but with probability gamma."""
+        return self.counter.error_bound(self.gamma)
+
+    @cached_property
+    def held_back(self) -> int:
+        """m, copies of each good that are not sold."""
+        return self.needed_reserve if self.reserve is None else self.reserve
+
+    @cached_property
+    def needed_reserve(self) -> int:
+        """The least m with which every good is given s_j times at most, but with probability gamma."""
+        if self.reclear or self.plentiful:
+            return 0
+        return tight_reserve(self.counter, self.gamma, stopping=self.halting != "fixed")
+
+    @property
+    def failure(self) -> float:
+        """Probability that some good is given to more than s_j, at most; 1 where nothing is known of it."""
+        return super().failure if self.held_back >= self.needed_reserve else 1.0
+
+    @property
+    def effective_supply(self) -> tuple[int, ...]:
+        """s'_j = s_j - m."""
+        return tuple(copy - self.held_back for copy in self.copies)
+
+    @cached_property
+    def clearing(self) -> ClearingPlan | None:
+        """The final clearing; None where a reserve stands in its place."""
+        if not self.reclear:
+            return None
+        off = _REACH * usual_error(self.counter, self.gamma) / min(self.copies)
+        shares = np.linspace(max(_FIRST, 1.0 - off), 1.0 + min(1.0, off), _BUCKETS)
+        edges = tuple(tuple(int(share * copy) for share in shares) for copy in self.copies)
+        return ClearingPlan(supply=self.copies, edges=edges, gamma=self.gamma,
+                            measure=self.measure("final clearing", self.reclear, *self.cell_distance))
+
+    def _spent(self) -> tuple[Event, ...]:
+        if self.plentiful:
+            return ()
+        found: list[Event] = [*self.counter.events(self.unit), *self._halting_events()]
+        if self.clearing is not None:
+            found.append(self.clearing.measure.event(self.unit))
+        if self.certificate_plan is not None:
+            found.append(self.certificate_plan.measure.event(self.unit))
+        return tuple(found)
+
+    def _halting_events(self) -> tuple[Event, ...]:
+        return self.halting_plan.events(self.unit)
+
+    def guarantees(self) -> Guarantees:
+        common = super().guarantees()
+        if not self.plentiful:
+            return common
+        # What anybody gets depends on nobody else.
+        return Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one for one in common))

@@ -1,0 +1,52 @@
+"""What bundles of goods are worth: classes of gross-substitutes valuations, their demand, and a test that refutes.
+
+The class is public and one for all bidders; what it says of one bidder is her record.
+
+>>> from confide.allocation.bundles import CappedAdditive, falsify_gross_substitutes
+>>> bidder = CappedAdditive(cap=2).bidder([0.5, 0.25, 0.4], goods=3)
+>>> bidder.value((0, 1, 2)), bidder.pick((0,), [0.0, 0.0, 0.2])
+(0.9, 1)
+>>> falsify_gross_substitutes(bidder, goods=3, trials=1000, seed=1) is None
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.allocation.bundles.assigning import Assignment
+    from confide.allocation.bundles.bidders import Bidder, BundleClass, Population
+    from confide.allocation.bundles.counted import SymmetricConcave
+    from confide.allocation.bundles.falsifier import NotSubstitutes, falsify_gross_substitutes
+    from confide.allocation.bundles.oracles import OracleRecord, UserOracle
+    from confide.allocation.bundles.summed import Additive, CappedAdditive, UnitDemand
+
+__all__ = [
+    "Additive",
+    "Assignment",
+    "Bidder",
+    "BundleClass",
+    "CappedAdditive",
+    "NotSubstitutes",
+    "OracleRecord",
+    "Population",
+    "SymmetricConcave",
+    "UnitDemand",
+    "UserOracle",
+    "falsify_gross_substitutes",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "assigning": ("Assignment",),
+        "bidders": ("Bidder", "BundleClass", "Population"),
+        "counted": ("SymmetricConcave",),
+        "falsifier": ("NotSubstitutes", "falsify_gross_substitutes"),
+        "oracles": ("OracleRecord", "UserOracle"),
+        "summed": ("Additive", "CappedAdditive", "UnitDemand"),
+    },
+)

@@ -1,0 +1,176 @@
+"""The audit of a planned matching: its own market on made-up people, and its account. Nobody's record is touched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.predicted import made_up
+from confide.allocation.duality import dual_bound
+from confide.allocation.favourites import best_goods
+from confide.allocation.market import Market
+from confide.allocation.reading_scales import Scale
+from confide.allocation.valuations import Valuations
+from confide.audit import AuditReport, AuditRow, Control, Verdict
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Progress
+from confide.contract.outcome import SimulatedOutcome
+from confide.contract.progress import advance
+from confide.privacy.events import Event
+from confide.privacy.filter import price
+from confide.privacy.noise import Noise
+
+__all__ = ["audit_plan"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_WORK = 4_000_000  # values in all runs together, but at least two runs
+_RUNS = 40
+_DECODES = 300  # of one run
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Played:
+    """One run on made-up people."""
+
+    values: Valuations
+    outcome: SimulatedOutcome
+
+    @property
+    def held(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self.outcome.shares["good"].to_numpy().astype(np.int64)
+        return found
+
+    @property
+    def board(self) -> Any:
+        return self.outcome.billboard
+
+
+def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
+    market = plan.market
+    runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
+    played = list[_Played]()
+    for number in range(runs):
+        played.append(_play(market, plan.scale, 1000 * seed + number))
+        advance(progress, number + 1, runs + 1)
+    rows, out = list[AuditRow](), list[Control]()
+    for audit, control, bug in _parts(market, played):
+        rows.append(audit())
+        out.append(Control(rows[-1].promise, bug, control().flagged))
+    advance(progress, runs + 1, runs + 1)
+    return AuditReport(tuple(rows), tuple(out))
+
+
+def _play(market: Market, scale: Scale, seed: int) -> _Played:
+    values = Valuations.of(made_up(market.people, market.goods, scale, seed), people=market.people,
+                           goods=market.goods)
+    outcome = market.run(values, Noise.simulated(seed))
+    if not isinstance(outcome, SimulatedOutcome):
+        raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
+    return _Played(values=values, outcome=outcome)
+
+
+_Row = Callable[[], AuditRow]
+
+
+def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
+    """(the audit, the same audit of something broken, what was broken)."""
+    handed = [_given(each, np.roll(each.held, 1)) for each in played]
+    favourites = [_given(each, best_goods(each.values, np.zeros(market.goods))) for each in played]
+    found: list[tuple[_Row, _Row, str]] = [
+        (partial(_spends, market, market.events()), partial(_spends, market, (*market.events(), *market.events())),
+         "everything released twice"),
+        (partial(_decodes, market, played[:2]), partial(_decodes, market, handed[:2]),
+         "each good handed to the next person"),
+        (partial(_checks, market, played), partial(_checks, replace(market, people=market.people + 1), played),
+         "billboards of a campaign with one person less"),
+        (partial(_fits, market, played), partial(_fits, market, favourites), "everybody's favourite, without a market"),
+    ]
+    if market.certificate_plan is not None:
+        found.append((partial(_certifies, market, played, 1.0), partial(_certifies, market, played, 4.0),
+                      "a certificate of four times the welfare"))
+    return found
+
+
+def _given(played: _Played, held: NDArray[Any]) -> _Played:
+    """The same run, with other goods handed out."""
+    return replace(played, outcome=replace(played.outcome, shares=pa.table({"good": pa.array(held)})))
+
+
+def _spends(market: Market, events: Sequence[Event]) -> AuditRow:
+    cost = price("basic", tuple(events), market.delta)
+    measured = max(float(cost.epsilon) / market.epsilon, float(cost.delta) / market.delta if market.delta else 0.0)
+    return AuditRow.at_most("what the ledger is charged is what is promised, as a share of it", 1.0, measured,
+                            "the prices of all releases, added up")
+
+
+def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
+    """Everybody finds what she was given, from her own row, her place and the billboard."""
+    wrong = tried = 0
+    for each in played:
+        places = np.unique(np.linspace(0, market.people - 1, min(_DECODES, market.people)).astype(np.int64))
+        for place in places.tolist():
+            found = market.decode(each.values.row(place), place, each.board)["good"]
+            wrong += found != int(each.held[place])
+            tried += 1
+    return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
+                            f"{tried:,} decodes of {len(played)} runs on made-up people")
+
+
+def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
+    refused = 0
+    for each in played:
+        try:
+            market.check(each.board)
+        except InvalidInput:
+            refused += 1
+    return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
+                            f"{len(played)} runs on made-up people")
+
+
+def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
+    over = 0
+    for each in played:
+        given = np.bincount(each.held[each.held >= 0], minlength=market.goods)
+        over += bool((given > np.array(market.copies)).any())
+    allowed = 0.0 if market.on_overflow == "truncate" else market.gamma
+    return _often("runs in which a good is given to more people than there are copies", allowed, over, len(played))
+
+
+def _certifies(market: Market, played: Sequence[_Played], factor: float) -> AuditRow:
+    """Neither is the welfare below what is certified, nor the bound on the best above."""
+    wrong = 0
+    for each in played:
+        board = replace(each.board, welfare=factor * each.board.welfare + (factor - 1.0) * market.people)
+        found: Any = market.certify(board)
+        bound = dual_bound(each.values, market.copies, board.prices)
+        room = 1e-9 * market.people
+        wrong += found.welfare > each.values.welfare(each.held) + room or found.optimum < bound - room
+    return _often("runs whose certificate claims too much", market.gamma, wrong, len(played))
+
+
+def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
+    """A probability, held against how often it happened."""
+    tail = float(binom.sf(seen - 1, runs, allowed)) if seen else 1.0
+    verdict = Verdict.BROKEN if tail < FALSE_ALARM or (seen and not allowed) else Verdict.KEPT
+    share = seen / runs
+    return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
+                    f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
+                    false_alarm=FALSE_ALARM if allowed else 0.0)

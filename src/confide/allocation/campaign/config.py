@@ -1,0 +1,240 @@
+"""The tables of a campaign that hands out goods: every key is public, and nothing ever comes from data."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.allocation.reading_preflib import SUFFIXES
+from confide.allocation.reading_scales import Points, Ranks, Scale
+from confide.contract.errors import InvalidInput
+
+__all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Supply = Annotated[int, Field(ge=1, le=10**9)]
+
+_MOST_PEOPLE = 10**8
+_MOST_GOODS = 10**5
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class People(_Table):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
+    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
+
+
+class Goods(_Table):
+    """`[goods]`: what there is, and how many copies of it. Give names, count or table."""
+
+    names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+        default=None, min_length=1, max_length=_MOST_GOODS, description="one for each good")
+    count: int | None = Field(default=None, ge=1, le=_MOST_GOODS, description="how many, with the names 1 to count")
+    supply: Supply | tuple[Supply, ...] | None = Field(
+        default=None, description="copies: one number for each good alike, or one for each")
+    table: str | None = Field(default=None, description="lines of name,supply with that heading, for many goods")
+
+    @model_validator(mode="after")
+    def _one(self) -> Goods:
+        given = [self.names is not None, self.count is not None, self.table is not None]
+        if sum(given) != 1:
+            raise ValueError("give exactly one of names, count and table")
+        if (self.table is None) is (self.supply is None):
+            raise ValueError("supply belongs to names and count; a table has a column of that name")
+        return self
+
+    def listed(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """The names, and the copies of each.
+
+        Raises:
+            InvalidInput: names that stand twice, another number of supplies, or a table that is none.
+        """
+        if self.table is not None:
+            names, supply = _parsed(self.table)
+        else:
+            names = self.names if self.names is not None else tuple(map(str, range(1, (self.count or 0) + 1)))
+            supply = (self.supply,) * len(names) if isinstance(self.supply, int) else tuple(self.supply or ())
+        if len(supply) != len(names):
+            raise InvalidInput("goods.supply", f"{len(supply)} numbers for {len(names)} goods",
+                               "must be one number, or one for each good")
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InvalidInput("goods.names", f"{twice!r} stands twice", "every good needs a name of its own")
+        padded = next((name for name in names if name != name.strip() or not name.isprintable()), None)
+        if padded is not None:
+            raise InvalidInput("goods.names", f"{padded!r} is padded or holds what does not show")
+        return names, supply
+
+
+def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text.strip()), strict=True) if line]
+    except csv.Error as error:
+        raise InvalidInput("goods.table", f"is no CSV: {error}") from None
+    if not lines or [cell.strip() for cell in lines[0]] != ["name", "supply"]:
+        raise InvalidInput("goods.table", "does not begin with the line name,supply")
+    names, supply = list[str](), list[int]()
+    for number, line in enumerate(lines[1:], 2):
+        copies = line[1].strip() if len(line) == 2 else ""
+        if not copies.isascii() or not copies.isdecimal() or not 1 <= int(copies[:12]) <= 10**9 or not line[0].strip():
+            raise InvalidInput("goods.table", f"line {number} is no good",
+                               "must be a name, a comma, and a whole number of copies from 1")
+        names.append(line[0].strip())
+        supply.append(int(copies))
+    if not 1 <= len(names) <= _MOST_GOODS:
+        raise InvalidInput("goods.table", f"{len(names)} goods", f"must be 1 to {_MOST_GOODS}")
+    return tuple(names), tuple(supply)
+
+
+class PointsTable(_Table):
+    """`[values]` with scale = "points": numbers from `lowest`, worth nothing, to `highest`."""
+
+    scale: Literal["points"]
+    lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
+    highest: Finite = Field(description="counts as 1")
+    out_of_bounds: Literal["reject", "clip"] = Field(
+        default="reject", description="a number beyond makes the record unusable, or moves to the bound")
+
+    def rule(self, goods: int, categories: bool) -> Points:
+        """The public rule."""
+        return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
+
+
+class RanksTable(_Table):
+    """`[values]` with scale = "ranks": 1 for the best; equal places tie, and what is left out is worth nothing."""
+
+    scale: Literal["ranks"]
+    points: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] | None = Field(
+        default=None, min_length=1, max_length=_MOST_GOODS,
+        description="of the first place, the second, ...; left out, Borda's: (k - place + 1)/k")
+
+    def rule(self, goods: int, categories: bool) -> Ranks:
+        """The public rule."""
+        if self.points is not None:
+            return Ranks(points=self.points, as_written=categories)
+        if categories:
+            raise InvalidInput("values.points", "is missing", "categories need the points of each")
+        return Ranks.borda(goods)
+
+
+class Data(_Table):
+    """`[data]`: where the submissions are, and how they are laid out."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "
+                                                  ".soc, .soi, .toc, .toi or .cat file of PrefLib")
+    form: Literal["wide", "long", "preflib"] = Field(
+        default="wide", description="a column for each good; or a line for each person and good; or PrefLib's")
+    good: str = Field(default="good", min_length=1, description="of form 'long': the column that names the good")
+    value: str = Field(default="value", min_length=1, description="of form 'long': the column of what it is worth")
+    unlisted: Literal["reject", "ignore"] = Field(
+        default="reject", description="of forms 'long' and 'preflib': what stands there of goods that are not listed")
+
+    @property
+    def categories(self) -> bool:
+        """Whether it is PrefLib's file of categories."""
+        return self.form == "preflib" and self.source.lower().endswith(".cat")
+
+    @model_validator(mode="after")
+    def _form(self) -> Data:
+        if (self.form == "preflib") != self.source.lower().endswith(SUFFIXES):
+            raise ValueError(f"form = 'preflib' belongs to files that end in {', '.join(SUFFIXES)}, and only to them")
+        return self
+
+
+class PrivacyTable(_Table):
+    """`[privacy]`: what everybody else together may learn of one person, and how sure it is that goods suffice."""
+
+    epsilon: Positive = Field(description="in nats")
+    delta: Share = Field(default=0.0, description="0 is pure")
+    neighbours: Literal["substitution", "add_remove"] = Field(
+        default="substitution", description="one person's record is replaced by any other, or by an empty one")
+    gamma: float = Field(default=0.01, gt=0, lt=1,
+                         description="probability that some good is given to more people than there are copies")
+    on_overflow: Literal["flag", "truncate"] = Field(
+        default="flag", description="then they are given all the same, from a stock; or the last go without, which "
+                                    "costs (1 + e^epsilon) gamma of delta")
+    certify_with: Share = Field(default=0.02, description="share of epsilon for the public certificate; 0 for none")
+
+
+class AuctionTable(_Table):
+    """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
+
+    method: Literal["auction"]
+    increment: float | None = Field(default=None, gt=0, le=1, description="alpha, from one price to the next")
+    bid_cap: int | None = Field(default=None, ge=1, description="C, bids of one person at most")
+    rounds: int | None = Field(default=None, ge=1, description="R")
+    batch: int | None = Field(default=None, ge=1, description="g, people who bid between two releases")
+    arity: int | None = Field(default=None, ge=2, description="of the trees that count")
+    reclear: Share | None = Field(default=None, description="f, share of epsilon for the final clearing; 0 for a "
+                                                            "reserve in its place")
+    reserve: int | None = Field(default=None, ge=0, description="m, copies that are held back")
+    law: Literal["laplace", "gaussian"] | None = Field(default=None, description="of the noise; gaussian needs delta")
+    halting: Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"] | None = Field(
+        default=None, description="what may end it before its last round")
+    halt_below: int | None = Field(default=None, ge=1, description="fewer reports than this in a round end it")
+    halt_with: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon of the halting test")
+    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
+
+
+class ScalingTable(_Table):
+    """`[auction]` with method = "scaling": `SinkhornMatch`. What is left out is recommended for these sizes."""
+
+    method: Literal["scaling"]
+    rounds: int | None = Field(default=None, ge=1, description="R, releases of soft demand")
+    hottest: Positive | None = Field(default=None, description="temperature of the first round")
+    coolest: Positive | None = Field(default=None, description="of the last one")
+    step: Positive | None = Field(default=None, description="how far a price moves, in temperatures")
+    growth: Positive | None = Field(default=None, description="a round's budget over that of the one before it")
+    clear: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon for the final count")
+    spread: float | None = Field(default=None, ge=0, le=1, description="how much public leanings add to what a good is "
+                                 "worth, to break ties; default .05, or the step from one rank to the next")
+    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
+
+
+class BestTable(_Table):
+    """`[auction]` with method = "best": whichever is predicted to do better at these sizes."""
+
+    method: Literal["best"]
+
+
+Method = AuctionTable | ScalingTable | BestTable
+
+
+class GoodsConfig(_Table):
+    """What all kinds that hand out goods say of people, goods and data."""
+
+    people: People
+    goods: Goods
+    values: Annotated[PointsTable | RanksTable, Field(discriminator="scale")]
+    data: Data
+    privacy: PrivacyTable
+
+    def rule(self) -> Scale:
+        """What people write -> values.
+
+        Raises:
+            InvalidInput: names the key.
+        """
+        if self.data.form == "preflib" and isinstance(self.values, PointsTable):
+            raise InvalidInput("values.scale", "'points' are not in a file of orders", "must be 'ranks'")
+        try:
+            return self.values.rule(len(self.goods.listed()[0]), self.data.categories)
+        except InvalidInput as error:
+            place = error.field if "." in error.field else f"values.{error.field}"
+            raise InvalidInput(place, error.problem, error.limit) from None
+
+
+class MatchingConfig(GoodsConfig):
+    """All tables of the kind `matching`."""
+
+    auction: Annotated[Method, Field(discriminator="method")] = AuctionTable(method="auction")

@@ -1,0 +1,149 @@
+"""The kind `matching`: from a campaign file to a plan, records, prices, everybody's own good, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.allocation.auction import Rules
+from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
+from confide.allocation.campaign import pages
+from confide.allocation.campaign.audit import audit_plan
+from confide.allocation.campaign.config import MatchingConfig
+from confide.allocation.campaign.plan import GoodsPlan, plan_of
+from confide.allocation.campaign.study import study_sections
+from confide.allocation.campaign.submissions import RowCodec, Submissions
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.reading import gathered, typed
+from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.audit import AuditReport
+from confide.contract.errors import Refused
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.tables import Roster
+
+__all__ = ["KIND", "MatchingKind"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+
+class MatchingKind:
+    """Hand one good to each person at most, by what everybody would give for it."""
+
+    name = "matching"
+    summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
+    config = MatchingConfig
+    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
+        Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)}
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.allocation.campaign").joinpath("template.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: MatchingConfig) -> GoodsPlan:
+        """Calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def identities(self, config: MatchingConfig) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def codec(self, plan: GoodsPlan) -> RowCodec:
+        """A row is stored as the values of its goods."""
+        return RowCodec(len(plan.names))
+
+    def payouts(self, plan: GoodsPlan) -> PayoutTerms | None:
+        """Nothing is paid out. Where prices are charged, the operator collects them."""
+        return None
+
+    # ---- records
+
+    def collect(
+        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the file and check its columns; rows are read by the run."""
+        data = Submissions.open(config, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    def check(
+        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass over the file, for the operator alone."""
+        data = Submissions.open(config, folder, progress)
+        usable = sum(len(batch.index) for batch in data)
+        return Check(slots=config.people.count, rows=sum(data.counted), usable=usable, rejected=dict(data.rejected),
+                     tolerated=None)
+
+    def record(
+        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, identity: str
+    ) -> tuple[dict[int, float] | None, int]:
+        """One participant's row as she handed it in, good -> value (None where none is usable), and her index."""
+        index = Roster(config.people.count).rank(identity)
+        for batch in Submissions.open(config, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return batch.row(int(found[0])), index
+        return None, index
+
+    def parse_record(
+        self, config: MatchingConfig, plan: GoodsPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[dict[int, float], int]:
+        """A row as its owner types it, good -> what she would write, coded as the file's would be; and her index."""
+        return typed(values, goods=plan.names, scale=plan.scale), Roster(config.people.count).rank(identity)
+
+    # ---- results
+
+    def result(self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`prices`: every good, its final price on the scale from 0 to 1, and its copies."""
+        board: Any = outcome.billboard
+        return {"prices": pa.table({
+            "good": pa.array(plan.names, pa.string()), "price": np.asarray(board.prices, dtype=np.float64),
+            "supply": pa.array(_as_settled(plan, outcome).market.copies, pa.int64())})}
+
+    def explain(
+        self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        stored = None if isinstance(outcome, PublicOutcome) else _settled_good(outcome, index)
+        return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
+
+    def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        values = gathered(collection.data, plan.market.people, plan.market.goods)
+        return study_sections(_as_settled(plan, outcome), values, outcome)
+
+    def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, Market):
+        raise TypeError("the outcome is of no matching")
+    return replace(plan, market=outcome.mechanism)
+
+
+def _settled_good(outcome: Outcome | SimulatedOutcome, index: int) -> int:
+    """What was settled for one participant.
+
+    Raises:
+        Refused: she withdrew, and her share was erased.
+    """
+    found = outcome.shares["good"][index].as_py()
+    if found is None:
+        raise Refused("this participant withdrew, and her share was erased",
+                      "the public files and her own record (--record) still give it")
+    return int(found)
+
+
+KIND = MatchingKind()

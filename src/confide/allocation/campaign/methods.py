@@ -1,0 +1,90 @@
+"""The mechanisms behind `[auction]`: a table from what a file says to a market, and from a market to words.
+
+Everything else of a campaign speaks of a `Market` alone. Another method is another entry of `_MAKERS` and `_WORDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from confide.allocation.campaign.auction_words import AuctionWords
+from confide.allocation.campaign.config import AuctionTable, BestTable, MatchingConfig, Method, ScalingTable
+from confide.allocation.campaign.predicted import predicted
+from confide.allocation.campaign.scaling_words import ScalingWords
+from confide.allocation.campaign.words import MethodWords
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.contract.errors import InvalidInput, Refused
+
+__all__ = ["alternatives", "build", "words_of"]
+
+_MAKERS: Mapping[type[Any], Callable[..., Market]] = {
+    AuctionTable: PMatch.recommended,
+    ScalingTable: SinkhornMatch.recommended,
+}
+_WORDS: Mapping[type[Market], MethodWords] = {PMatch: AuctionWords(), SinkhornMatch: ScalingWords()}
+
+_USUAL: tuple[ScalingTable | AuctionTable, ...] = (ScalingTable(method="scaling"), AuctionTable(method="auction"))
+"""Every method with what is recommended for it."""
+
+_PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
+"""Settings of an auction with the least noise."""
+
+_PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
+           "delta": "privacy.delta", "gamma": "privacy.gamma", "neighbours": "privacy.neighbours",
+           "on_overflow": "privacy.on_overflow", "certify_with": "privacy.certify_with"}
+"""What a market calls a parameter -> the key of the file."""
+
+
+def build(config: MatchingConfig) -> Market:
+    """The market that a file asks for.
+
+    Raises:
+        InvalidInput: an option that is out of range; names the key.
+        Refused: no setting is possible at these sizes, or there is enough of everything for everybody.
+    """
+    if not isinstance(config.auction, BestTable):
+        return _made(config, config.auction)
+    found, refusals = list[Market](), list[Refused]()
+    for table in _USUAL:
+        try:
+            found.append(_made(config, table))
+        except Refused as error:
+            refusals.append(error)
+    if not found:
+        raise refusals[-1]
+    scale = config.rule()
+    return max(found, key=lambda market: predicted(market, scale).share)  # the first of equals
+
+
+def alternatives(config: MatchingConfig) -> dict[str, Market]:
+    """Each method with what is recommended for these sizes; without those that are refused."""
+    found = dict[str, Market]()
+    for table in _USUAL:
+        with suppress(Refused):
+            found[table.method] = _made(config, table)
+    return found
+
+
+def _made(config: MatchingConfig, table: Method) -> Market:
+    names, supply = config.goods.listed()
+    own = table.model_dump(exclude={"method"}, exclude_none=True)
+    public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
+                              **config.privacy.model_dump()}
+    try:
+        try:
+            return _MAKERS[type(table)](**public, **own)
+        except Refused:
+            if isinstance(table, AuctionTable):  # where the plainest auction is refused, it says why
+                PMatch(**{**public, **_PLAINEST, "batch": config.people.count, **own})
+            raise
+    except InvalidInput as error:
+        raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.limit) from None
+
+
+def words_of(market: Market) -> MethodWords:
+    """What pages say of a market's method."""
+    return _WORDS[type(market)]

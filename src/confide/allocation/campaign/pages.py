@@ -1,0 +1,266 @@
+"""What a campaign that hands out goods shows: to its operator beforehand, to everybody after it, and to one person."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.billboards import WelfareCertificate
+from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.words import worth
+from confide.allocation.reading_scales import Points, Ranks
+from confide.charts import curves
+from confide.contract.guarantees import Guarantee, Truthfulness
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+
+__all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+_SHOWN = 20  # goods on a page; the table has all
+_DRAWN = 6  # goods of a picture
+
+
+# ---- before
+
+
+def plan_sections(plan: GoodsPlan) -> list[Section]:
+    """What the operator would get, from public parameters alone."""
+    it, copies = plan.market, plan.market.copies
+    supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
+    rows: list[tuple[str, str]] = [
+        ("people invited (fixed and public)", f"{it.people:,}"),
+        ("goods, and copies of each", f"{it.goods:,}; {supply}"),
+        ("people for each copy", f"{it.people / sum(copies):.3g}"),
+        ("what they write", _asked(plan)),
+        ("what is done", plan.words.describe(it)),
+        ("privacy of one person, towards everybody else together", str(it.loss)),
+        *plan.words.planned(it),
+        ("probability that some good is given to more people than there are copies", _overflow(plan)),
+        ("public certificate of welfare", f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.gamma:g}"
+         if it.certificate_plan is not None else "none"),
+        *_predicted(plan),
+    ]
+    blocks: list[Block] = [Table(
+        columns=("what", "planned"), rows=tuple(rows),
+        note="Everything here follows from public parameters. Privacy holds whatever anybody writes; what is predicted "
+             "is no promise.")]
+    warnings = _warnings(plan)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
+    return [
+        Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
+        Section(title="Guarantees", blocks=(Table(
+            columns=("promise", "source", "may fail with probability", "says something"),
+            rows=tuple((each.sentence(), str(each.source), each.failure_probability,
+                        "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
+            note=_step(plan)),)),
+    ]
+
+
+def _asked(plan: GoodsPlan) -> str:
+    scale = plan.scale
+    if isinstance(scale, Points):
+        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth "
+                f"nothing, as {scale.lowest:g} is")
+    given = scale.points if isinstance(scale, Ranks) else (1.0,)
+    points = ", ".join(worth(each / given[0]) for each in given[:6])
+    more = ", ..." if len(given) > 6 else ""
+    return f"an order of the goods, ties allowed; places are worth {points}{more}, what is left out nothing"
+
+
+def _overflow(plan: GoodsPlan) -> str:
+    it = plan.market
+    if it.on_overflow == "truncate":
+        return f"0: the last in the public order go without; charged with a delta of {it.overflow_delta:.3g}"
+    return f"{it.gamma:g}: then they are given all the same, from a stock"
+
+
+def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
+    made = plan.prediction
+    return [("predicted welfare of made-up people, of the best that is possible", f"{made.share:.0%}"),
+            ("  where goods are handed out without asking anybody", f"{made.blind:.0%}")]
+
+
+def _methods(plan: GoodsPlan) -> list[Section]:
+    """The methods side by side, where they can be tried out."""
+    rows = [(name, made.share) for name, made in plan.others.items()]
+    if not rows:
+        return []
+    rows = [("as planned", plan.prediction.share), *rows, ("without asking anybody", plan.prediction.blind)]
+    return [Section(title="What made-up people would get", blocks=(Table(
+        columns=("method", "share of the best that is possible"), rows=tuple(rows),
+        note="Runs with simulated noise on people with public tastes, who write what is asked for; with what is "
+             "recommended for each method. Real people may get more or less: no promise."),))]
+
+
+def _warnings(plan: GoodsPlan) -> list[str]:
+    found, it = list[str](), plan.market
+    right = 1.0 / (1.0 + math.exp(-it.epsilon))
+    if it.epsilon > 10:
+        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
+                     f"somebody may be right {right:.2%} of the time")
+    if it.delta * it.people >= 1:
+        found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
+                     "smaller")
+    if it.on_overflow == "flag" and it.gamma > 1e-4:
+        found.append(f"with probability {it.gamma:g} some good is given to more people than there are copies. Have a "
+                     "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
+                     "others something that nothing was charged for")
+    if plan.prediction.share < 1.1 * plan.prediction.blind:
+        found.append("hardly more is predicted than where nobody is asked: a larger epsilon or more copies of each "
+                     "good help")
+    if plan.charges:
+        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
+                     "number on the scale from 0 to 1; what that is in money is the operator's to say before, and to "
+                     "collect afterwards")
+    return found
+
+
+def _step(plan: GoodsPlan) -> str:
+    step = "replaced by any other" if plan.market.neighbours == "substitution" else "replaced by an empty one"
+    return (f"Privacy: when one person's row is {step}, and everybody else compares all that they get and see. Whoever "
+            "hands her good to her learns which it is.")
+
+
+# ---- the offer
+
+
+def offer_sections(plan: GoodsPlan) -> list[Section]:
+    """The plan as a participant reads it."""
+    it = plan.market
+    delta = f", but for a probability of {it.delta:g}" if it.delta else ""
+    right = min(1.0, (math.exp(min(it.epsilon, 700.0)) + it.delta) / (1 + math.exp(min(it.epsilon, 700.0))))
+    shown = ", ".join(f"{name} ({copies:,})" for name, copies in
+                      zip(plan.names[:_SHOWN], it.copies, strict=False))
+    more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
+    other = "any other row" if it.neighbours == "substitution" else "nothing"
+    certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
+    return [Section(title="The offer, as a participant reads it", blocks=(Text((
+        f"What there is: {shown}{more}. {it.people:,} people are invited, and each gets one of them at most.",
+        f"What you report: {_asked(plan)}. Who takes no part, or hands in what cannot be used, counts as somebody to "
+        "whom nothing is worth anything.",
+        *plan.words.rule(it),
+        "Who sees what: the operator sees your row. The public sees prices, and the noisy numbers that they follow "
+        f"from.{certified} You find your own good from these and your own row, on your own device. Whoever hands you "
+        "the good learns that it is yours; that you got it tells something of what you wrote.",
+        f"How much it hides you: all that everybody else gets and sees, put together{delta}, is at most "
+        f"e^{it.epsilon:g} = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you had handed in {other}. "
+        f"Who must guess between two rows of yours, even money beforehand, is right at most {right:.1%} of the time.",
+        _truth(plan),
+        "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it runs "
+        "once.",
+    )),))]
+
+
+def _truth(plan: GoodsPlan) -> str:
+    it = plan.market
+    if not plan.charges:
+        return ("What you pay: nothing; prices only say who gets what. Nothing is promised of what could be gained by "
+                "writing something else than what you would give.")
+    stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
+    said = _sentence(stated[0]) if stated else (
+        f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
+    return ("What you pay: the final price of your good, if you take it, and never more than it is worth to you by "
+            f"what you wrote. The operator collects it. Truth: {said}")
+
+
+# ---- after
+
+
+def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
+    """The public result: prices, the certificate, how prices rose, and what is promised."""
+    board: Any = outcome.billboard
+    prices = np.asarray(board.prices)
+    order = np.argsort(-prices, kind="stable")[:_SHOWN]
+    note = ("Prices are on the scale on which the most that somebody can write is 1: one above that is too high for "
+            "everybody. ")
+    note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
+    note += "How many copies of a good were taken, and by whom, is not public."
+    if len(prices) > _SHOWN:
+        note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
+    return [
+        Section(title="Prices", blocks=(
+            Table(columns=("good", "price", "copies"), note=note, rows=tuple(
+                (plan.names[good], float(prices[good]), plan.market.copies[good]) for good in order.tolist())),
+            *_pictures(plan, board, order[:_DRAWN].tolist()),
+            Text((_certified(outcome.certificate),)))),
+        Section(title="What is promised, and to whom", blocks=(Text((
+            f"Made by: {plan.words.describe(plan.market)}.", *(_sentence(each) for each in plan.guarantees.privacy),
+            _step(plan), *(_sentence(each) for each in plan.guarantees
+                           if each not in plan.guarantees.privacy and not each.vacuous and each.claimable),
+        )),)),
+    ]
+
+
+def _certified(certificate: Any) -> str:
+    if not isinstance(certificate, WelfareCertificate):
+        return "No certificate of welfare was measured."
+    sure = f"with probability {1 - certificate.gamma:g}"
+    if certificate.vacuous:
+        return f"The certificate says nothing at these sizes: of the welfare nothing is known {sure}."
+    return (f"Certified {sure}: everybody together got at least {certificate.ratio:.1%} of what any allocation could "
+            f"have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
+            f"worth more than {certificate.optimum:,.1f}, in units of the most that one person can write.")
+
+
+def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
+    """Prices after each round, of the dearest goods."""
+    paths = plan.words.paths(plan.market, board)
+    rows = [(float(r), float(paths[r, good]), plan.names[good]) for good in goods for r in range(len(paths))]
+    told = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
+    which = "The prices" if len(goods) == len(plan.names) else f"The {len(goods)} highest prices"
+    return curves(rows, title="Prices by round", x="rounds played", y="price, of the most that can be written",
+                  alt=f"{which} by round, which end at {told}.")
+
+
+def _sentence(promise: Guarantee) -> str:
+    text = promise.sentence()
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+# ---- one person
+
+
+def explain(
+    plan: GoodsPlan, outcome: AnyOutcome, record: dict[int, float] | None, index: int, stored: int | None
+) -> list[Section]:
+    """What one person gets, and why.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+        record: good -> value; None where no usable one is there.
+        index: her place.
+        stored: the good that was settled, -1 for none; None where only the public part is known.
+    """
+    share = plan.market.decode(record, index, outcome.billboard)
+    good, who = int(share["good"]), f"Participant {index + 1}"
+    if stored is not None and stored != good:
+        return [Section(title=f"{who}: settled with {_name(plan, stored)}", private=True, blocks=(Text((
+            f"The row that the file holds today would get {_name(plan, good)}: it is not the one that was settled. "
+            f"What counts is the settlement: {_name(plan, stored)}.",)),))]
+    if record is None:
+        return [Section(title=f"{who}: no good", private=True, blocks=(Text((
+            "No usable row arrived under this id: it counts as one to whom nothing is worth anything.",)),))]
+    row = np.zeros(len(plan.names))
+    for place, value in record.items():
+        row[place] = value
+    told = plan.words.story(plan.market, outcome.billboard, plan.names, row, index)
+    if good >= 0:
+        told.append(f"So {plan.names[good]} is yours. It is worth {worth(row[good])} to you by what you wrote, on the "
+                    f"scale from 0 to 1.")
+        if plan.charges:
+            told.append(f"You owe its final price, {worth(float(share['price']))} on that scale, to the operator.")
+    else:
+        told.append("So you get no good.")
+    told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "
+                "from what is public; whoever hands you the good learns which it is.")
+    return [Section(title=f"{who}: {_name(plan, good)}", private=True, blocks=(Text(tuple(told)),))]
+
+
+def _name(plan: GoodsPlan, good: int) -> str:
+    return plan.names[good] if good >= 0 else "no good"

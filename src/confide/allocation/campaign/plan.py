@@ -1,0 +1,115 @@
+"""What a campaign that hands out goods would give, from public parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from confide.allocation.campaign.config import GoodsConfig, MatchingConfig
+from confide.allocation.campaign.methods import alternatives, build, words_of
+from confide.allocation.campaign.predicted import Expected, predicted
+from confide.allocation.campaign.words import MethodWords
+from confide.allocation.market import Market
+from confide.allocation.reading_scales import Scale
+from confide.contract.errors import Refused
+from confide.contract.guarantees import Guarantees
+from confide.contract.presentation import Section
+
+__all__ = ["GoodsPlan", "plan_of"]
+
+_QUICK = 1_000_000  # values of made-up people for whom every method is tried out
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoodsPlan:
+    """A market with the names of its goods.
+
+    Args:
+        market: the mechanism.
+        config: of the file.
+        names: of the goods.
+        scale: from what people write to values.
+    """
+
+    market: Market
+    config: GoodsConfig
+    names: tuple[str, ...]
+    scale: Scale
+
+    @property
+    def mechanism(self) -> Market:
+        """The market."""
+        return self.market
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.market.guarantees()
+
+    @property
+    def words(self) -> MethodWords:
+        """What pages say of its method."""
+        return words_of(self.market)
+
+    @property
+    def charges(self) -> bool:
+        """Whether prices are charged."""
+        return bool(getattr(self.market, "charge", False))
+
+    @cached_property
+    def others(self) -> Mapping[str, Expected]:
+        """What made-up people would get by each method, with what is recommended for it; none where it takes long."""
+        if not isinstance(self.config, MatchingConfig) or self.market.people * self.market.goods > _QUICK:
+            return {}
+        return {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
+
+    @cached_property
+    def prediction(self) -> Expected:
+        """What made-up people would get."""
+        return predicted(self.market, self.scale)
+
+    def sections(self) -> Sequence[Section]:
+        from confide.allocation.campaign.pages import plan_sections
+
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        from confide.allocation.campaign.pages import offer_sections
+
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        found, it = self.prediction, self.market
+        return {
+            "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": type(it).__name__,
+            "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
+            "predicted_share": found.share, "blind_share": found.blind,
+            "planned": {name.strip(): value for name, value in self.words.planned(it)},
+        }
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def plan_of(config: MatchingConfig) -> GoodsPlan:
+    """The plan of a file.
+
+    Raises:
+        InvalidInput: a key out of range.
+        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
+            ask nobody.
+    """
+    names, supply = config.goods.listed()
+    scale = config.rule()
+    if min(supply) >= config.people.count:
+        raise Refused(f"there are {min(supply):,} copies of every good, enough for all {config.people.count:,} people",
+                      "hand everybody her favourite: nothing has to be decided together, and nobody's values be told")
+    found = GoodsPlan(market=build(config), config=config, names=names, scale=scale)
+    made = found.prediction
+    if made.share <= made.blind:
+        others = {name: predicted(market, scale) for name, market in alternatives(config).items()}
+        better = [f"auction.method = {name!r}, predicted {other.share:.0%}" for name, other in others.items()
+                  if other.share > other.blind]
+        raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
+                      f"possible, and goods handed out without asking anybody give {made.blind:.0%}",
+                      "; or ".join([*better, "a larger epsilon, or more copies of each good"]))
+    return found

@@ -1,0 +1,108 @@
+"""One bidder's good, from her own valuations, her public place and the billboard: on her own device.
+
+It walks through the rounds as the auction did for her, with one subtraction per value, so that it agrees with the run
+bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.auction import FREE, OUT
+from confide.allocation.billboards import Billboard
+from confide.allocation.valuations import as_row
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Walk", "decode", "walk"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """What one bidder did, and how she stands at the end.
+
+    Args:
+        good: that she holds at the end, -1 for none, before any clearing.
+        out: whether she left: no price suits her, or she has no bid left.
+        latest: the good of her last bid; -1 where she made none, or no price suits her.
+        seen: its count just before that bid.
+        steps: of her bids, from 1.
+        goods: of her bids.
+    """
+
+    good: int
+    out: bool
+    latest: int
+    seen: int
+    steps: tuple[int, ...]
+    goods: tuple[int, ...]
+
+
+def decode(record: Any, index: int, billboard: Billboard) -> int:
+    """Her good.
+
+    Args:
+        record: (k,) her valuations in [0, 1], or a mapping of goods to them; None for a slot without a record.
+        index: her public place, from 0.
+        billboard: of the run.
+
+    Returns:
+        The good, or -1 for none.
+
+    Raises:
+        InvalidInput: not a row, no such place.
+    """
+    row = as_row(record, billboard.rules.goods)
+    found = walk(row, index, billboard)
+    clearing, good = billboard.clearing, found.good
+    if clearing is not None:
+        age = int(billboard.final_counts[found.latest]) - found.seen
+        good = found.latest if found.latest >= 0 and age <= int(clearing.cuts[found.latest]) else -1
+    if good >= 0 and billboard.rules.charge and not row[good] >= billboard.prices[good]:
+        return -1
+    if good >= 0 and billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
+        return -1
+    return good
+
+
+def walk(row: NDArray[np.float64], index: int, billboard: Billboard) -> Walk:
+    """Her part of the auction.
+
+    Args:
+        row: (k,) her valuations, checked.
+        index: her public place.
+        billboard: of the run.
+    """
+    rules = billboard.rules
+    if not 0 <= index < rules.people:
+        raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
+    if not billboard.rounds:  # there is enough of everything
+        favourite = int(np.argmax(row)) if bool((row > 0.0).any()) else -1
+        return Walk(good=favourite, out=favourite < 0, latest=favourite, seen=0, steps=(), goods=())
+    slot = index // rules.batch
+    named = np.flatnonzero(row > 0.0)  # no price is below 0
+    values, supply = row[named], np.array(rules.supply, dtype=np.int64)[named]
+    starts = np.arange(billboard.rounds, dtype=np.int64) * rules.slots
+    at_slot, at_end = billboard.counts(starts + slot, named), billboard.counts(starts + rules.slots, named)
+    held, latest, seen = FREE, -1, 0
+    steps, goods = list[int](), list[int]()
+    for r in range(billboard.rounds):
+        if held == FREE:
+            gains = values - rules.increment * (at_slot[r] // supply).astype(np.float64)
+            best = int(np.argmax(gains)) if len(gains) else -1
+            if best < 0 or not gains[best] > 0.0:
+                held, latest = OUT, -1
+            elif len(steps) >= rules.bid_cap:
+                held = OUT
+            else:
+                held = latest = best
+                seen = int(at_slot[r, best])
+                steps.append(int(starts[r]) + slot + 1)
+                goods.append(int(named[best]))
+        if held >= 0 and at_end[r, held] - seen > supply[held]:
+            held = FREE
+    return Walk(good=int(named[held]) if held >= 0 else -1, out=held == OUT, latest=int(named[latest]) if latest >= 0
+                else -1, seen=seen, steps=tuple(steps), goods=tuple(goods))

@@ -1,0 +1,236 @@
+"""Evidence for the rows of `claims.toml` about counters and privacy: each function recomputes one of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.audit.participation import auction_reach, bids_and_reports, staggered_auction
+from confide.allocation.decoding import walk
+from confide.allocation.evidence_exposure import blocks_of_slots, matching_exposure
+from confide.allocation.instances import instance_a
+from confide.allocation.pmatch import PMatch
+from confide.allocation.printed.settings import MatchingSetting, printed_error
+from confide.contract.claims import Finding
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.privacy.tree_blocks import finished_level, memberships
+from confide.privacy.tree_bounds import chernoff_bound, source_bound
+
+__all__: list[str] = []
+
+_PLACES, _ROUNDS = 1024, 8
+"""A market in which the printed noise falls short: T = 8 is alpha = rho = 1."""
+
+
+def _setting(rounds: int = _ROUNDS, people: int = _PLACES) -> MatchingSetting:
+    found = MatchingSetting(people=people, goods=2 * rounds, epsilon=1.0, gamma=0.05, increment=1.0,
+                            tolerance=8.0 / rounds)
+    if found.rounds != rounds:
+        raise ArithmeticError("another number of rounds")
+    return found
+
+
+# ---- the counter
+
+
+def sums_of_a_count() -> Finding:
+    """How many partial sums the count at t = 3 is made of, beside log2 3."""
+    t = 3
+    found = bin(t).count("1")
+    worst = all(bin(t).count("1") <= math.floor(math.log2(t)) + 1 for t in range(1, 4096))
+    return Finding("holds-with-correction" if found > math.log2(t) and worst else "holds", math.log2(t), found)
+
+
+def blocks_of_a_count() -> Finding:
+    """Of the counts at t = 1..64, how many are made of released blocks: smallest block first as printed, and largest.
+
+    A block is released if it ends at a step and has the length that is finished there.
+    """
+    made = {True: 0, False: 0}
+    for t in range(1, 65):
+        bits = [level for level in range(t.bit_length()) if t >> level & 1]
+        for ascending in made:
+            end, fine = 0, True
+            for level in bits if ascending else reversed(bits):
+                end += 2**level
+                fine = fine and finished_level(end, 2) == level
+            made[ascending] += fine
+    return Finding("holds-with-correction" if made[False] == 64 > made[True] else "holds", 64.0, float(made[True]))
+
+
+def lowest_bit() -> Finding:
+    """The largest error of Algorithm 7 without noise on sixteen ones: with i the lowest 0 of t, and the lowest 1."""
+    worst = {}
+    for bit in (0, 1):
+        sums, kept, off = [0] * 8, [0] * 8, 0
+        for t in range(1, 17):
+            i = next(level for level in range(8) if t >> level & 1 == bit)
+            sums[i] = sum(sums[:i]) + 1
+            for j in range(i):
+                sums[j] = kept[j] = 0
+            kept[i] = sums[i]
+            off = max(off, abs(sum(kept[level] for level in range(8) if t >> level & 1) - t))
+        worst[bit] = off
+    return Finding("holds-with-correction" if worst[0] > worst[1] == 0 else "holds", 0.0, float(worst[0]))
+
+
+def databases_of_a_bid() -> Finding:
+    """In how many of the sums of nT = 8 steps one bid lies, beside log2 8; read as a natural logarithm it is 2.08."""
+    found = int(memberships(8, 2).max())
+    return Finding("holds-with-correction" if found > 3 else "holds", 3.0, float(found))
+
+
+def counts_that_fall() -> Finding:
+    """By how much a count falls in a step at most if the bids of three runs are counted as printed.
+
+    The counts that the auction publishes never fall.
+    """
+    auction = PMatch(people=60, goods=3, supply=15, epsilon=30.0, increment=0.1, bid_cap=4, rounds=6, batch=4, arity=2,
+                     reclear=0.0, reserve=3, certify_with=0.0, gamma=0.5)
+    printed = replace(auction.counter, running_maximum=False)
+    deepest, falls = 0.0, False
+    for seed in range(3):
+        values = instance_a(60, 3, seed=seed).astype(np.float64)
+        board: Any = auction.run(values, Noise.simulated(seed)).billboard
+        falls = falls or bool((np.diff(board.counts(np.arange(board.steps + 1)), axis=0) < 0).any())
+        bids = np.zeros((3, board.steps), dtype=np.int64)
+        for i, row in enumerate(values):
+            found = walk(row, i, board)
+            np.add.at(bids, (list(found.goods), [step - 1 for step in found.steps]), 1)
+        counts = printed.count(bids, printed.draw(Noise.simulated(seed)))
+        deepest = min(deepest, float(np.diff(counts, axis=1).min()))
+    return Finding("false" if deepest < 0 and not falls else "holds", 0.0, deepest)
+
+
+def error_of_all_counters() -> Finding:
+    """E of Algorithm 4 beside Theorem 4.2.4 at beta = gamma/(2k), and beside a bound of noise that is enough.
+
+    E as printed covers noise with all levels and the joint distance too: the largest ratio of the Chernoff bound to E.
+    """
+    worst = 0.0
+    for n, k, alpha, gamma in itertools.product((10, 1000, 10**6), (1, 100), (1.0, 0.1), (0.5, 0.05, 1e-6)):
+        setting = MatchingSetting(people=n, goods=k, epsilon=1.0, gamma=gamma, increment=alpha, tolerance=alpha)
+        one = source_bound(setting.counter_epsilon, setting.horizon, gamma / (2 * k))
+        if abs(one / printed_error(setting.counter_epsilon, setting.horizon, k, gamma) - 1.0) > 1e-12:
+            return Finding("false", one, setting.error)
+        enough = chernoff_bound(setting.strict_scale, setting.levels, setting.horizon, k + 1, gamma)
+        worst = max(worst, enough / setting.error)
+    return Finding("holds" if worst <= 1.0 else "holds-with-correction", 1.0, worst)
+
+
+# ---- privacy
+
+
+def coalitions() -> Finding:
+    """Two bidders, two goods of two copies: what the other one sees, and what the provider of good 0 sees, if the
+    first likes good 1 instead: her list is shorter by one.
+    """
+    auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
+    worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()
+              for rows in ([[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])]
+    others = worlds[0][1:] == worlds[1][1:] and not auction.events()
+    winners = abs(worlds[0].count(0) - worlds[1].count(0))
+    return Finding("holds-with-correction" if others and winners else "false", 0.0, float(winners))
+
+
+def billboard_lemma() -> Finding:
+    """The largest loss of what others get, over all events, of 50 random rules of two bidders' bits and a private
+    signal: each bit by randomised response at epsilon = .7, which is attained.
+    """
+    epsilon, worst = 0.7, 0.0
+    right = math.exp(epsilon) / (1.0 + math.exp(epsilon))
+    signals = list(itertools.product((0, 1), repeat=2))
+
+    def chances(bits: tuple[int, int]) -> list[float]:
+        return [math.prod(right if s == b else 1.0 - right for s, b in zip(signal, bits, strict=True))
+                for signal in signals]
+
+    draw = study_generator(1, "rules")
+    for _ in range(50):
+        rule = draw.integers(0, 3, (2, 4))  # own bit, signal -> share of the second bidder
+        for own in (0, 1):
+            laws = [np.bincount(rule[own], weights=chances((changed, own)), minlength=3) for changed in (0, 1)]
+            for event in range(1, 8):
+                first, second = (sum(law[s] for s in range(3) if event >> s & 1) for law in laws)
+                if first > 0:
+                    worst = max(worst, math.log(first / second))
+    return Finding("holds" if 0.5 < worst <= epsilon + 1e-12 else "false", epsilon, worst)
+
+
+def split_of_the_sensitivity() -> Finding:
+    """How far the k streams of bids alone may be apart, beside the T of the proof: T = 8, attained by a history."""
+    found, attained = auction_reach(_ROUNDS), staggered_auction(_ROUNDS)
+    bids, _ = bids_and_reports(attained.first, attained.second, attained.billboard)
+    return Finding("false" if bids == found > _ROUNDS else "holds", float(_ROUNDS), float(found))
+
+
+def printed_noise() -> Finding:
+    """The loss of a history under the printed noise, where 1 is claimed: n = 1024, T = 8, bids on different goods in
+    all rounds and one report at the end, each block that they lie in counted.
+
+    With noise of (2T + 1) h/epsilon it is below 1. Counted to the last block, no market with T in 12, 16, 32 and n up
+    to 4096 exceeds the printed noise, though the proof's product (2T + 1) h always does.
+    """
+    setting, attained = _setting(), staggered_auction(_ROUNDS)
+    moved = bids_and_reports(attained.first, attained.second, attained.billboard)
+    each = blocks_of_slots(_PLACES, _ROUNDS)[:, 0]
+    blocks = int(2 * each.sum() + each[-1])
+    found = blocks / setting.printed_scale
+    proof = setting.proved_epsilon > matching_exposure(_PLACES, _ROUNDS) / setting.printed_scale >= found
+    sound = blocks / setting.strict_scale <= 1.0
+    later = all(matching_exposure(n, rounds) <= _setting(rounds, n).printed_scale
+                for rounds in (12, 16, 32) for n in (1, 2, 100, 1024, 4096))
+    fails = moved == (2 * _ROUNDS, 1) and found > 1.0 and proof and sound and later
+    return Finding("holds-with-correction" if fails else "holds", 1.0, found)
+
+
+def reports_of_bids() -> Finding:
+    """CountBids: how far bids and reports are apart together, beside the 2T that the noise is for; T = 8."""
+    found = auction_reach(_ROUNDS, "bidding")
+    short = _setting().levels > math.log2(_setting().horizon)
+    return Finding("holds-with-correction" if found == 2 * _ROUNDS and short else "false", 2.0 * _ROUNDS, float(found))
+
+
+def most_bids_of_one() -> Finding:
+    """How many rounds, and so bids of one bidder, there are, in units of 1/(alpha rho)."""
+    found = MatchingSetting(people=100, goods=8, epsilon=1.0, gamma=0.05, increment=0.1, tolerance=0.1).rounds * 0.01
+    return Finding("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
+
+
+def final_items() -> Finding:
+    """Decodes that differ from what was handed out, and the share of bidders who do not end with what they bid on last.
+
+    Somebody who was outbid in the last round, or whom no price suits any more, holds nothing.
+    """
+    auction = PMatch(people=200, goods=4, supply=30, epsilon=200.0, increment=0.1, bid_cap=4, rounds=6, batch=10,
+                     arity=3, reclear=0.0, reserve=2, certify_with=0.0, gamma=0.5)
+    values = instance_a(200, 4, seed=3).astype(np.float64)
+    outcome = auction.run(values, Noise.simulated(3))
+    held = outcome.shares["good"].to_pylist()
+    decoded = [auction.decode(values[i], i, outcome.billboard)["good"] for i in range(200)]
+    last = [(walk(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]  # type: ignore[arg-type]
+    found = sum(a != b for a, b in zip(last, held, strict=True)) / 200
+    return Finding("holds-with-correction" if decoded == held and found > 0 else "false", 0.0, found)
+
+
+def adaptive_composition() -> Finding:
+    """The largest loss of three adaptive queries at Laplace noise of scale 3: distances that an adversary picks from
+    what it saw, with a sum of at most 3; attained.
+    """
+    unit, most = 1.0 / 3.0, 3
+    answers = range(-4, 8)
+
+    def worst(left: int, turns: int) -> float:
+        if not turns:
+            return 0.0
+        # Along one history: |y - d| - |y| of this answer, then the worst of what is left.
+        return max(abs(abs(y - d) - abs(y)) * unit + worst(left - d, turns - 1)
+                   for d in range(left + 1) for y in answers)
+
+    found = worst(most, 3)
+    return Finding("holds" if abs(found - most * unit) < 1e-12 else "false", 1.0, found)

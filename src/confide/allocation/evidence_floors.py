@@ -1,0 +1,163 @@
+"""Evidence for the rows of `claims.toml` about what is impossible: each function recomputes one of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.baselines import exact_auction
+from confide.allocation.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.lower_bounds import (
+    SpyProgram,
+    allocation_floor,
+    printed_supply_floor,
+    reconstruction_floor,
+    supply_floor,
+)
+from confide.allocation.optimum.solver import exact_optimum
+from confide.allocation.pmatch import PMatch
+from confide.contract.claims import Finding
+from confide.privacy.noise import Noise
+
+__all__: list[str] = []
+
+
+def reconstruction() -> Finding:
+    """Q(1, 0, 0), and the share of bits that randomised response misses at epsilon = 1: it is attained."""
+    found = 1.0 / (1.0 + math.e)
+    floor = reconstruction_floor(1.0).least
+    return Finding("holds" if abs(found - floor) < 1e-12 else "false", floor, found)
+
+
+def a_fixed_database() -> Finding:
+    """P[M(D')_i = D_i] over a uniform place i, beside 1 - (1 - a)(1 - beta) = 1/2, for one database D of two bits.
+
+    The map (0, 0), (1, 0), (0, 1) -> (0, 0) and (1, 1) -> (0, 1) is off by one bit of two at most; D = (0, 0). Over a
+    uniform D it is 1/2 at most, for this map and every other one.
+    """
+    bits: list[tuple[int, ...]] = list(itertools.product((0, 1), repeat=2))
+    guess: dict[tuple[int, ...], tuple[int, ...]] = {(0, 0): (0, 0), (1, 0): (0, 0), (0, 1): (0, 0), (1, 1): (0, 1)}
+    near = max(sum(a != b for a, b in zip(d, guess[d], strict=True)) for d in bits) == 1
+
+    def agrees(d: tuple[int, ...]) -> float:
+        flipped = [tuple(bit ^ (j == i) for j, bit in enumerate(d)) for i in range(2)]
+        return sum(guess[other][i] == d[i] for i, other in enumerate(flipped)) / 2.0
+
+    mean = sum(map(agrees, bits)) / 4.0
+    found = agrees((0, 0))
+    return Finding("holds-with-correction" if near and found > 0.5 >= mean else "holds", 0.5, found)
+
+
+def small_parameters() -> Finding:
+    """Q at epsilon = delta = beta = .001."""
+    found = reconstruction_floor(0.001, 0.001, 0.001).least
+    return Finding("holds" if abs(found - 0.5) < 0.002 else "false", 0.5, found)
+
+
+def prices_of_single_copies() -> Finding:
+    """Bits that prices of an equilibrium tell: all 40 from exact prices; a coin's share from all prices 1, at which
+    everybody is content with nothing, and which tell nothing of anybody: an equilibrium with beta = 1.
+    """
+    market = PriceGadgets.drawn(40, seed=3)
+    run = exact_auction(market.values, 1, 0.125)
+    exact = market.recovered(run.prices)
+    constant = market.recovered(np.ones(market.goods))
+    content = float(market.values.toarray().max()) - 1.0 <= 0.0
+    wrong = exact == 1.0 and constant == 0.5 and content
+    return Finding("holds-with-correction" if wrong else "holds", exact, constant)
+
+
+def prices_of_few_copies() -> Finding:
+    """The share of bidders whom private prices leave unsatisfied at s = 3, epsilon = .05: s + 1 bidders in a gadget.
+
+    A bit is s + 1 bidders' row, and rho n unsatisfied ones spoil rho n of n/(s + 1) bits: Q((s + 1) epsilon)/(s + 1).
+    Without noise the prices of such gadgets tell all.
+    """
+    supply, bits = 3, PriceGadgets.drawn(30, seed=4).bits
+    values = np.zeros((30 * (supply + 1), 60))
+    values[np.arange(len(values)), np.repeat(2 * np.arange(30) + bits, supply + 1)] = 1.0
+    prices = exact_auction(values, supply, 0.125).prices.reshape(-1, 2) > 0.5
+    found = reconstruction_floor((supply + 1) * 0.05).least / (supply + 1)
+    told = bool((prices[:, 1] == bits).all() and (prices[:, 0] != bits).all())
+    return Finding("holds" if told and found > 0.0 else "false", 0.0, found)
+
+
+def allocations_in_public() -> Finding:
+    """Q(1, 0, 0), and the welfare per bidder that the best private public allocation of two goods loses.
+
+    Everybody is given the good that randomised response says.
+    """
+    floor = allocation_floor(1.0).least
+    found = 1.0 - math.e / (1.0 + math.e)
+    return Finding("holds" if abs(found - floor) < 1e-12 and floor > 0 else "false", floor, found)
+
+
+def joint_beside_public() -> Finding:
+    """Welfare per bidder lost at epsilon = 0 towards the others, s = n; publicly at least .269 at epsilon 1."""
+    bits = PriceGadgets.drawn(64, seed=5).bits
+    values = np.stack([1.0 - bits, bits.astype(np.float64)], axis=1)
+    auction = PMatch(people=64, goods=2, supply=64, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
+    outcome: Any = auction.run(values, Noise.simulated(1))
+    found = 1.0 - outcome.diagnostics["welfare"] / 64
+    return Finding("holds" if found == 0.0 < allocation_floor(1.0).least and not auction.events() else "false", 0.0,
+                   found)
+
+
+def gadget_welfare() -> Finding:
+    """The optimum of 60 gadgets over w(1 + (s - 1) eta) + (k - w)(1 + s eta): s in 1, 2, 4, 7."""
+    worst = 0.0
+    for supply in (1, 2, 4, 7):
+        market = SpyGadgets.drawn(60, supply, seed=supply)
+        agree, eta = int((market.bits == market.tastes).sum()), 1.0 / (4 * supply)
+        said = agree * (1.0 + (supply - 1) * eta) + (60 - agree) * (1.0 + supply * eta)
+        worst = max(worst, abs(exact_optimum(market.values, supply).welfare / said - 1.0))
+    return Finding("holds" if worst < 1e-9 else "false", 0.0, worst)
+
+
+def spy_program() -> Finding:
+    """The linear program's optimum, solved in fractions and certified by the printed pair: s in 1, 2, 5, 50."""
+    found = set()
+    for supply in (1, 2, 5, 50):
+        program = SpyProgram(supply=supply)
+        found |= {program.certified(*program.printed), program.solved()}
+    return Finding("holds" if found == {Fraction(159, 256)} else "false", 159 / 256, float(max(found)))
+
+
+def right_bits() -> Finding:
+    """Q(.1, .1, .01), and the error that private mechanisms would have: 1 - 79/128, as RB counts right bits.
+
+    Taken for errors, 79/128 is no contradiction.
+    """
+    floor, right = reconstruction_floor(0.1, 0.1, 0.01).least, 79 / 128
+    wrong = 1.0 - right < floor < right
+    return Finding("holds-with-correction" if wrong else "false", floor, 1.0 - right)
+
+
+def spies_guess() -> Finding:
+    """The share of bits that spies guess from the exact optimum, beside 79/128: 200 gadgets, s = 4."""
+    market = SpyGadgets.drawn(200, 4, seed=1)
+    found = market.recovered(exact_optimum(market.values, 4).allocation)
+    return Finding("holds" if found >= 79 / 128 else "false", 79 / 128, found)
+
+
+def supply_that_privacy_needs() -> Finding:
+    """Copies that a loss of .001 a bidder takes, epsilon = delta = .1, gamma = .01: as printed, 1/(16 s(s + 1)) <= a,
+    and by the sharper floor, in proportion to 1/(s + 1).
+    """
+    printed = next(s for s in range(1, 1000) if printed_supply_floor(s).least <= 0.001)
+    ours = next(s for s in range(1, 10_000) if supply_floor(s, 0.1, 0.1, 0.01).least <= 0.001)
+    sharper = all(supply_floor(s, 0.1, 0.1, 0.01).least >= printed_supply_floor(s).least for s in range(1, 200))
+    return Finding("holds" if sharper and ours >= printed else "false", float(printed), float(ours))
+
+
+def final_constant() -> Finding:
+    """k/(16 n s) at s = 4, n = 500, beside 1/(16 s (s + 1)): a gadget has s + 1 bidders."""
+    s, n = 4, 500
+    k = n // (s + 1)
+    found = k / (16 * n * s)
+    return Finding("holds" if abs(found - printed_supply_floor(s).least) < 1e-15 else "false",
+                   printed_supply_floor(s).least, found)

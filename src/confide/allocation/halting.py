@@ -1,0 +1,146 @@
+"""When an auction ends before its last round: a public test after each round, and what it costs.
+
+A fixed number of rounds costs nothing and is the usual choice. So does a look at the published counts: few new bids
+were counted. To count those who are outbid, or who bid, takes a counter of its own that ticks once a round; to ask
+only whether they are few, sparse vector, whose cost does not grow with the rounds.
+
+Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; spec allocation 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.measuring import Law
+from confide.contract.checks import one_of, positive, whole
+from confide.contract.guarantees import Unit
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise
+from confide.privacy.sparse_vector import SparseVector
+from confide.privacy.tree_blocks import levels
+from confide.privacy.tree_bounds import best_arity
+from confide.privacy.tree_counter import TreeCounter
+
+__all__ = ["HALTING", "Halting", "HaltingTest", "Reports"]
+
+Reports = Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"]
+
+HALTING: tuple[Reports, ...] = ("fixed", "published", "unsatisfied", "bids", "sparse_vector")
+"""The rules: never early; few bids by the published counts; few outbid holders, or few bids, by a counter of its own;
+few outbid holders, by sparse vector.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halting:
+    """The public half of the test.
+
+    Args:
+        rule: one of `HALTING`.
+        below: it ends after a round with fewer of them than this, noise included.
+        rounds: R, at most.
+        distance: how far one neighbour step moves the reports of all rounds together, in l1, along any history.
+        law: of a counter's noise.
+        cost: epsilon, or rho, of the test; of sparse vector epsilon under both laws.
+    """
+
+    rule: Reports
+    below: int = 1
+    rounds: int
+    distance: int
+    law: Law = "laplace"
+    cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        one_of("halting", self.rule, HALTING)
+        whole("halt_below", self.below, at_least=-(2**62))
+        whole("rounds", self.rounds, at_least=1)
+        if self.costs:
+            positive("cost", self.cost)
+
+    @property
+    def costs(self) -> bool:
+        """Whether it looks at anything that is not public."""
+        return self.rule in ("unsatisfied", "bids", "sparse_vector") and self.rounds > 1
+
+    @cached_property
+    def counter(self) -> TreeCounter | None:
+        """Of the reports, one tick a round; nobody asks after the last one."""
+        if not self.costs or self.rule == "sparse_vector":
+            return None
+        # Each round moves the report of a neighbour by one at most.
+        asked = self.rounds - 1
+        if self.law == "laplace":
+            return TreeCounter.for_epsilon(self.cost, distance=min(self.distance, asked), horizon=asked)
+        arity = best_arity(asked, 1, noise="gaussian")
+        # A round's report moves by one at most, so a block of L of them moves by L, and all of a level by the distance.
+        reach = min(self.distance, asked)
+        squared = sum(min(reach, arity**level) * reach for level in range(levels(asked, arity)))
+        return TreeCounter.for_rho(self.cost, distance=reach, horizon=asked, arity=arity, exposure=squared)
+
+    @cached_property
+    def vector(self) -> SparseVector | None:
+        """Asked for below - (those who are outbid) > 0, of which one bidder moves each by one."""
+        if not self.costs or self.rule != "sparse_vector":
+            return None
+        return SparseVector(threshold=0, epsilon=self.cost)
+
+    def events(self, unit: Unit) -> tuple[Event, ...]:
+        """What the test spends."""
+        if self.counter is not None:
+            return self.counter.events(unit)
+        return self.vector.events(unit) if self.vector is not None else ()
+
+    def start(self, noise: Noise) -> HaltingTest:
+        """A test for one run."""
+        return HaltingTest(self, noise)
+
+    def halts(self, counts: Sequence[int]) -> bool:
+        """Whether it ends after as many rounds as there are reports, by the last one.
+
+        Args:
+            counts: of rounds 1, 2, ...: what was published of the reports so far, running counts.
+        """
+        return len(counts) > 0 and counts[-1] - (counts[-2] if len(counts) > 1 else 0) < self.below
+
+
+class HaltingTest:
+    """A test at work. It draws in every round, whatever comes out."""
+
+    def __init__(self, plan: Halting, noise: Noise) -> None:
+        self._plan, self._round = plan, 0
+        self._running = plan.counter.start(noise, "halting") if plan.counter is not None else None
+        self._armed = plan.vector.arm(noise, "halting") if plan.vector is not None else None
+        self._counts: list[int] = []
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Running counts of the reports, as published; of the rules without a counter, none."""
+        return np.array(self._counts if self._running is not None else [], dtype=np.int64)
+
+    def ends(self, *, bids: int, unsatisfied: int, published: int) -> bool:
+        """Whether the auction ends after this round.
+
+        Args:
+            bids: of this round. Private.
+            unsatisfied: holders that this round left without their good. Private.
+            published: the sum of all published counts, so far.
+        """
+        plan = self._plan
+        self._round += 1
+        if self._round >= plan.rounds or plan.rule == "fixed":
+            return self._round >= plan.rounds
+        if self._armed is not None:
+            return self._armed.ask(plan.below - unsatisfied)
+        if self._running is not None:
+            self._counts.append(int(self._running.feed([bids if plan.rule == "bids" else unsatisfied])[0]))
+        else:
+            self._counts.append(published)
+        return plan.halts(self._counts)
+

@@ -1,0 +1,225 @@
+"""What all matchings share: who bids for what, how private it is, and what may be claimed of the welfare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.billboards import WelfareCertificate
+from confide.allocation.duality import CERTIFIED, CertificatePlan
+from confide.allocation.measuring import Law, Measure
+from confide.allocation.valuations import Valuations
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.mechanism import Mechanism, Phase
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.privacy.accounting import written
+from confide.privacy.clamping import added_delta
+from confide.privacy.events import ApproxEvent, Event
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+
+__all__ = ["Market", "Neighbours", "Overflow", "down"]
+
+Neighbours = Literal["substitution", "add_remove"]
+Overflow = Literal["flag", "truncate"]
+
+_UNITS: Mapping[Neighbours, Unit] = {
+    "substitution": Unit.RECORD_REPLACED, "add_remove": Unit.RECORD_ADDED_OR_REMOVED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Market(Mechanism):
+    """Base of mechanisms that hand out k goods in several copies to n bidders.
+
+    Args:
+        people: n, public slots; one that stays empty counts as a row of zeros.
+        goods: k.
+        supply: s_j >= 1, copies of each good: one number for all, or k.
+        epsilon: of the whole outcome, towards everybody else together, > 0.
+        delta: in [0, 1); 0 is pure. What is cut off for feasibility, and Gaussian noise, need one.
+        certify_with: the share of epsilon for the public certificate of welfare; 0 for none.
+        gamma: in (0, 1), the probability that some good is given to more than s_j.
+        on_overflow: what becomes of that: "flag": it is given, and the operator, who sees all shares, must have it in
+            stock or break his promise, which would tell others; "truncate": the last holders in the public order go
+            without, which costs (1 + e^epsilon) gamma of delta.
+        neighbours: "substitution": a bidder's row is replaced by any other; "add_remove": by a row of zeros.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: truncation that costs more than delta.
+    """
+
+    people: int
+    goods: int
+    supply: int | tuple[int, ...]
+    epsilon: float
+    delta: float = 0.0
+    certify_with: float = 0.02
+    gamma: float = 0.01
+    on_overflow: Overflow = "flag"
+    neighbours: Neighbours = "substitution"
+
+    phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        whole("goods", self.goods, at_least=1)
+        one: Any = self.supply
+        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(one)
+        if len(copies) != self.goods:
+            raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
+        object.__setattr__(self, "supply", tuple(int(whole("supply", copy, at_least=1)) for copy in copies))
+        positive("epsilon", self.epsilon)
+        fraction("delta", self.delta, zero=True)
+        fraction("gamma", self.gamma)
+        fraction("certify_with", self.certify_with, zero=True)
+        one_of("neighbours", self.neighbours, tuple(_UNITS))
+        one_of("on_overflow", self.on_overflow, ("flag", "truncate"))
+        if self.overflow_delta > self.delta:
+            raise Refused(f"truncation with gamma = {self.gamma:g} costs a delta of {self.overflow_delta:.3g}, and "
+                          f"delta is {self.delta:g}", "a gamma below delta/(1 + e^epsilon), or on_overflow = 'flag'")
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        """(k,) s_j."""
+        return tuple(self.supply)  # type: ignore[arg-type]
+
+    @property
+    def unit(self) -> Unit:
+        """What one neighbour step changes."""
+        return _UNITS[self.neighbours]
+
+    @property
+    def distance(self) -> int:
+        """In how many of two neighbouring worlds a bidder is there: 2, or 1 where she is replaced by zeros."""
+        return 2 if self.neighbours == "substitution" else 1
+
+    @property
+    def overflow_delta(self) -> float:
+        """What truncation costs: both mechanisms agree but with probability gamma in each world."""
+        return added_delta(self.epsilon, self.gamma) if self.on_overflow == "truncate" else 0.0
+
+    @property
+    def noise_law(self) -> Law:
+        """Of all noise."""
+        return "laplace"
+
+    @cached_property
+    def budget(self) -> Fraction:
+        """What all releases may spend together: epsilon as it is written, or rho."""
+        if self.noise_law == "laplace":
+            return written(self.epsilon)
+        return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
+
+    @property
+    def failure(self) -> float:
+        """Probability that some good is given to more than s_j, at most."""
+        return 0.0 if self.on_overflow == "truncate" else self.gamma
+
+    def part(self, share: float) -> Fraction:
+        """A share of the budget, as it is written."""
+        return written(share) * self.budget
+
+    def part_down(self, share: float) -> float:
+        """The same as a double that is not above."""
+        return down(self.part(share))
+
+    def measure(self, label: str, share: float, distance: int, squared: int) -> Measure:
+        """A release with a share of the budget.
+
+        Args:
+            label: what is measured.
+            share: in (0, 1).
+            distance: how far a neighbour step moves it, in l1.
+            squared: in squared l2.
+        """
+        return Measure(label=label, law=self.noise_law, cost=self.part_down(share), distance=distance, squared=squared)
+
+    @cached_property
+    def certificate_plan(self) -> CertificatePlan | None:
+        """How the certificate is measured; None without one."""
+        if not self.certify_with or min(self.copies) >= self.people:
+            return None
+        return CertificatePlan(supply=self.copies, gamma=self.gamma,
+                               measure=self.measure("certificate", self.certify_with, *CERTIFIED))
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """Of the whole outcome."""
+        return ApproxDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+
+    def events(self) -> tuple[Event, ...]:
+        """What a run spends. With truncation it is one release: how often its delta counts depends on the whole."""
+        if self.on_overflow == "truncate":
+            return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.unit, label="allocation"),)
+        return self._spent()
+
+    def _spent(self) -> tuple[Event, ...]:
+        """What the releases of a run spend, each alone."""
+        raise NotImplementedError
+
+    def guarantees(self) -> Guarantees:
+        source = Source(document="confide", statement="billboard lemma", spec="allocation 1, 3.2")
+        return Guarantees((
+            Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
+                    note="whoever sees her own good, such as its provider, learns it"),
+            Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
+                     failure_probability=self.failure, trivial=float(self.people)),
+        ))
+
+    def certify(self, billboard: AnyBillboard) -> WelfareCertificate | None:
+        board: Any = self._own(billboard)
+        plan = self.certificate_plan
+        if plan is None or board.surplus is None or board.welfare is None:
+            return None
+        return plan.certificate(board.prices, board.surplus, board.welfare)
+
+    def check(self, billboard: AnyBillboard) -> None:
+        """Whether it is of this plan, and what follows from the rest of it does.
+
+        Raises:
+            InvalidInput: another plan's, or numbers that no run makes.
+        """
+        self._own(billboard)
+
+    def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
+        """(k,) the place from which on holders of a good go without, so that it fits; None with "flag".
+
+        Args:
+            held: (n,) goods, -1 for none. Private.
+        """
+        if self.on_overflow == "flag":
+            return None
+        found = np.full(self.goods, self.people, dtype=np.int64)
+        given = np.bincount(held[held >= 0], minlength=self.goods)
+        for good in np.flatnonzero(given > np.array(self.copies)).tolist():
+            found[good] = np.flatnonzero(held == good)[self.copies[good]]
+        return found
+
+    def diagnose(self, values: Valuations, held: NDArray[Any]) -> dict[str, float]:
+        """What an operator may see of a study: welfare, and copies beyond the supply."""
+        given = np.bincount(held[held >= 0], minlength=self.goods)
+        return {"welfare": values.welfare(held),
+                "over_allocated": float(np.maximum(0, given - np.array(self.copies)).sum())}
+
+    def _own(self, billboard: AnyBillboard) -> Any:
+        """The billboard, if it is of this mechanism.
+
+        Raises:
+            InvalidInput: it is another one's.
+        """
+        raise NotImplementedError
+
+
+def down(exact: Fraction) -> float:
+    """A double that is not above a number, nor is it as it is written."""
+    found = float(exact)
+    return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found

@@ -1,0 +1,105 @@
+"""One release of whole numbers: its part of the budget, the noise that this asks for, and how far it may be off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.guarantees import Unit
+from confide.privacy.accounting import float_up, written
+from confide.privacy.events import Event, PureEvent, ZCDPEvent
+from confide.privacy.noise import Noise, Stream
+
+__all__ = ["Law", "Measure"]
+
+Law = Literal["laplace", "gaussian"]
+
+_ROUNDED_UP = 1.0 + 2.0**-40  # more than the rounding of a root
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """Discrete noise on whole numbers.
+
+    Args:
+        label: what is measured.
+        law: "laplace": pure; "gaussian": zCDP.
+        cost: epsilon, or rho, > 0.
+        distance: how far one neighbour step moves all numbers together, in l1.
+        squared: the same in squared l2.
+
+    Example:
+        >>> Measure(label="cells", law="laplace", cost=0.5, distance=2, squared=2).scale
+        4.0
+    """
+
+    label: str
+    law: Law
+    cost: float
+    distance: int
+    squared: int
+
+    def __post_init__(self) -> None:
+        one_of("law", self.law, ("laplace", "gaussian"))
+        positive("cost", self.cost)
+        whole("distance", self.distance, at_least=1)
+        whole("squared", self.squared, at_least=1)
+
+    @cached_property
+    def scale(self) -> float:
+        """b of Laplace noise, sigma of Gaussian noise, rounded up."""
+        if self.law == "laplace":
+            return float_up(self.distance / written(self.cost))
+        return math.sqrt(Fraction(self.squared) / (2 * Fraction(self.cost))) * _ROUNDED_UP
+
+    def event(self, unit: Unit) -> Event:
+        """What it spends.
+
+        Args:
+            unit: the relation for which the distances were shown.
+        """
+        if self.law == "laplace":
+            return PureEvent(epsilon=self.cost, neighbours=unit, label=self.label)
+        return ZCDPEvent(rho=self.cost, neighbours=unit, label=self.label)
+
+    def draw(self, true: NDArray[np.int64], noise: Noise, stream: Stream) -> NDArray[np.int64]:
+        """The numbers with noise.
+
+        Args:
+            true: any shape. Private.
+            noise: where it comes from.
+            stream: name of the draw.
+        """
+        if self.law == "laplace":
+            return noise.discrete_laplace(self.scale, true.shape, stream=stream, center=true)
+        return noise.discrete_gaussian(self.scale, true.shape, stream=stream, center=true)
+
+    def reach(self, failure: float, terms: int = 1) -> int:
+        """What a sum of so many noises is above with this probability at most; so it is for below its negative.
+
+        Args:
+            failure: in (0, 1).
+            terms: >= 1.
+
+        Source: Chernoff; spec allocation 4.1.
+        """
+        goal = -math.log(fraction("failure", failure))
+        if self.law == "gaussian":
+            return math.ceil(self.scale * math.sqrt(2.0 * terms * goal) * _ROUNDED_UP) - 1  # above is 1 more
+        # min over 0 < theta < 1/b of (goal - terms ln(1 - b^2 theta^2))/theta, which holds for the discrete law too.
+        low, high = 0.0, 1.0 - 2.0**-53
+        for _ in range(60):  # where 2 terms u/(1 - u) + terms ln(1 - u) = goal, u = (b theta)^2
+            u = (low + high) / 2
+            low, high = (u, high) if terms * (2.0 * u / (1.0 - u) + math.log1p(-u)) < goal else (low, u)
+        u = low or high
+        chernoff = self.scale * (goal - terms * math.log1p(-u)) / math.sqrt(u)
+        if terms == 1:  # P[noise >= q] <= e^(-q/b)
+            chernoff = min(chernoff, self.scale * goal)
+        return math.ceil(chernoff * _ROUNDED_UP) - 1

@@ -1,0 +1,229 @@
+"""Everybody's best bundle at given prices, and the goods that small changes of the prices could bring into it.
+
+A bidder takes up to b different goods, so the b-th largest surplus, or 0, is the mark that a good must reach. Where
+several goods lie at the mark, she keeps what she held, and takes what there is room for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.valuations import Valuations
+from confide.numerics.compiled import kernel
+
+__all__ = ["Choices", "Window", "starts_of"]
+
+_Integers = NDArray[np.int64]
+_Goods = NDArray[np.int32]
+_Reals = NDArray[np.float64]
+
+_TIED = 2.0**-44
+"""Surpluses that differ by less are equal: prices are sums of many differences of values."""
+
+
+@kernel
+def _mark(
+    first: int, last: int, dense: bool, values: NDArray[Any], named: _Goods, prices: _Reals, top: _Reals
+) -> float:
+    """The b-th largest surplus of a row, or 0; `top` (b,) receives the largest ones."""
+    top[:] = 0.0
+    each = len(top)
+    for x in range(first, last):
+        surplus = np.float64(values[x]) - prices[x - first if dense else named[x]]
+        if surplus > top[each - 1]:
+            at = each - 1
+            while at > 0 and top[at - 1] < surplus:
+                top[at] = top[at - 1]
+                at -= 1
+            top[at] = surplus
+    return float(top[each - 1])
+
+
+@kernel
+def _holds(good: int, bundle: _Goods, size: int) -> bool:
+    found = False
+    for place in range(size):
+        found = found or bundle[place] == good
+    return bool(found)
+
+
+@kernel
+def _choose(
+    values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, prices: _Reals, supply: _Integers,
+    held: _Goods, used: _Integers,
+) -> None:
+    """Best bundles into `held` (n, b), goods first and -1 behind them, and how many hold each good into `used` (k,)."""
+    people, each = held.shape
+    goods = len(prices)
+    top = np.empty(each)
+    chosen = np.empty(each, dtype=np.int32)
+    unsure = np.zeros(people, dtype=np.bool_)
+    used[:] = 0
+    for i in range(people):
+        first, last = (i * goods, (i + 1) * goods) if dense else (starts[i], starts[i + 1])
+        mark = _mark(first, last, dense, values, named, prices, top)
+        size, tied = 0, 0
+        for x in range(first, last):
+            if np.float64(values[x]) - prices[x - first if dense else named[x]] > mark + _TIED:
+                chosen[size] = x - first if dense else named[x]
+                size += 1
+        for x in range(first, last):
+            j = x - first if dense else named[x]
+            if values[x] > 0 and abs(np.float64(values[x]) - prices[j] - mark) <= _TIED:
+                if size < each and _holds(j, held[i], each):
+                    chosen[size] = j
+                    size += 1
+                else:
+                    tied += 1
+        unsure[i] = size < each and tied > 0
+        for place in range(each):
+            held[i, place] = chosen[place] if place < size else -1
+            if place < size:
+                used[chosen[place]] += 1
+    for i in range(people):
+        if not unsure[i]:
+            continue
+        first, last = (i * goods, (i + 1) * goods) if dense else (starts[i], starts[i + 1])
+        mark = _mark(first, last, dense, values, named, prices, top)
+        size = 0
+        while held[i, size] >= 0:
+            size += 1
+        for insist in range(2):  # first what there is room for, then what would be given up else
+            if insist == 1 and mark <= _TIED:
+                break
+            for x in range(first, last):
+                j = x - first if dense else named[x]
+                if (size < each and values[x] > 0 and abs(np.float64(values[x]) - prices[j] - mark) <= _TIED
+                        and (insist == 1 or used[j] < supply[j]) and not _holds(j, held[i], size)):
+                    held[i, size] = j
+                    size += 1
+                    used[j] += 1
+
+
+@kernel
+def _window(
+    values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, prices: _Reals, width: float,
+    held: _Goods, fill: bool, bounds: _Integers, found: _Integers, worth: _Reals, holds: _Integers,
+) -> None:
+    """How many goods of each row are in doubt, into `bounds` (n,); with `fill`, which, from `bounds` (n + 1,) on."""
+    people, each = held.shape
+    goods = len(prices)
+    top = np.empty(each)
+    for i in range(people):
+        if fill and bounds[i + 1] == bounds[i]:
+            continue
+        first, last = (i * goods, (i + 1) * goods) if dense else (starts[i], starts[i + 1])
+        mark = _mark(first, last, dense, values, named, prices, top)
+        size = 0
+        while size < each and held[i, size] >= 0:
+            size += 1
+        count = 0
+        for x in range(first, last):
+            j = x - first if dense else named[x]
+            surplus = np.float64(values[x]) - prices[j]
+            if values[x] > 0 and mark - width <= surplus:
+                has = _holds(j, held[i], size)
+                if not (has and surplus > mark + width):
+                    if fill:
+                        at = bounds[i] + count
+                        found[at], worth[at], holds[at] = j, values[x], 1 if has else 0
+                    count += 1
+        if mark <= width:
+            if fill:
+                at = bounds[i] + count
+                found[at], worth[at], holds[at] = goods, 0.0, each - size
+            count += 1
+        if not fill:
+            bounds[i] = count if count > 1 else 0
+
+
+@kernel
+def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integers, goods: int, held: _Goods) -> None:
+    """What became of the goods in doubt, back into everybody's bundles."""
+    each = held.shape[1]
+    for number in range(len(rows)):
+        i, size = rows[number], 0
+        for place in range(each):
+            j, sure = held[i, place], True
+            for at in range(bounds[number], bounds[number + 1]):
+                sure = sure and found[at] != j
+            if j >= 0 and sure:
+                held[i, size] = j
+                size += 1
+        for at in range(bounds[number], bounds[number + 1]):
+            if found[at] < goods and holds[at] > 0:
+                held[i, size] = found[at]
+                size += 1
+        for place in range(size, each):
+            held[i, place] = -1
+
+
+def starts_of(values: Valuations) -> _Integers:
+    """Where rows begin; of a dense table, something of the same type."""
+    return np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Window:
+    """Bidders whose bundle may change while no two prices move apart by more than a width, and their goods in doubt.
+
+    Args:
+        rows: (m,) who.
+        bounds: (m + 1,) where the goods of each begin.
+        found: the goods; k stands for nothing.
+        worth: to her; 0 for nothing.
+        holds: how many of each she has: 0 or 1, of nothing as many as she has places left.
+    """
+
+    rows: _Integers
+    bounds: _Integers
+    found: _Integers
+    worth: _Reals
+    holds: _Integers
+
+
+@dataclass(kw_only=True, eq=False)
+class Choices:
+    """What everybody holds, and how many hold each good.
+
+    Args:
+        values: everybody's.
+        supply: (k,) int64.
+        each: b, goods of one bidder at most.
+    """
+
+    values: Valuations
+    supply: _Integers
+    each: int
+
+    def __post_init__(self) -> None:
+        self.held = np.full((self.values.people, self.each), -1, dtype=np.int32)
+        self.used = np.zeros(self.values.goods, dtype=np.int64)
+
+    def choose(self, prices: _Reals) -> None:
+        """Everybody takes a best bundle."""
+        of = self.values
+        _choose(of.values, starts_of(of), of.named, of.dense, prices, self.supply, self.held, self.used)
+
+    def window(self, prices: _Reals, width: float) -> Window:
+        """Who may change, and between what."""
+        of, none = self.values, np.empty(0, dtype=np.int64)
+        counts = np.zeros(of.people + 1, dtype=np.int64)
+        _window(of.values, starts_of(of), of.named, of.dense, prices, width, self.held, False, counts[1:], none,
+                np.empty(0), none)
+        rows = np.flatnonzero(counts[1:])
+        bounds = np.cumsum(counts)
+        size = int(bounds[-1])
+        found, holds = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        worth = np.empty(size)
+        _window(of.values, starts_of(of), of.named, of.dense, prices, width, self.held, True, bounds, found, worth,
+                holds)
+        return Window(rows=rows, bounds=np.append(bounds[rows], size), found=found, worth=worth, holds=holds)
+
+    def store(self, window: Window) -> None:
+        """Take over what became of the goods in doubt."""
+        _store(window.bounds, window.rows, window.found, window.holds, self.values.goods, self.held)

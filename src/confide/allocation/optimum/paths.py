@@ -1,0 +1,281 @@
+"""Shortest augmenting paths over goods: one copy after another moves from where there are too many holders to where
+there is room, along the cheapest chain of bidders who change over.
+
+Nodes are goods, and nothing (number k), which anybody may have instead and any copy may be left to. A bidder who holds
+j and could hold l is an arc whose cost is what she loses by it at the prices. All costs are kept at 0 or above, so that
+each path is found as in Dijkstra's algorithm, and prices move by its distances: Busacker and Gowen's algorithm, on
+nodes that are types and not bidders. When all is balanced, everybody holds a best bundle at the prices and every good
+with a price is full, so that weak duality proves both the allocation and the prices optimal.
+
+Source: ours; spec allocation 12.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.optimum.arcs import Arcs, Doubts, cheapest, offer, offer_all, room_for
+from confide.allocation.optimum.choices import Window
+from confide.allocation.optimum.priorities import enqueue, take
+from confide.numerics.compiled import kernel
+
+__all__ = ["balance"]
+
+_Integers = NDArray[np.int64]
+_Reals = NDArray[np.float64]
+
+_FEW = 2000
+_SIZE = 2**24
+"""Goods, and entries of a window, up to which arcs are kept; with more, each search looks at all holders of a good."""
+
+
+class _Tree(NamedTuple):
+    """What a search knows of each node: its distance, the arc it is reached by, and the queue of those in sight."""
+
+    distance: _Reals
+    leaves: _Integers
+    enters: _Integers
+    heap: _Integers
+    place: _Integers
+    touched: _Integers
+
+
+@kernel
+def _link(entry: int, node: int, doubts: Doubts) -> None:
+    following = doubts.first[node]
+    doubts.following[entry], doubts.before[entry] = following, -1
+    if following >= 0:
+        doubts.before[following] = entry
+    doubts.first[node] = entry
+
+
+@kernel
+def _unlink(entry: int, node: int, doubts: Doubts) -> None:
+    before, following = doubts.before[entry], doubts.following[entry]
+    if before >= 0:
+        doubts.following[before] = following
+    else:
+        doubts.first[node] = following
+    if following >= 0:
+        doubts.before[following] = before
+
+
+@kernel
+def _reach(l: int, far: float, leaves: int, enters: int, count: int, tree: _Tree) -> int:  # noqa: E741
+    """A shorter way to a node; returns how many nodes have one."""
+    if tree.distance[l] == np.inf:
+        tree.touched[count] = l
+        count += 1
+    tree.distance[l], tree.leaves[l], tree.enters[l] = far, leaves, enters
+    return count
+
+
+@kernel
+def _search(
+    source: int, doubts: Doubts, arcs: Arcs, prices: _Reals, room: NDArray[np.bool_], tree: _Tree
+) -> tuple[int, float, int]:
+    """The nearest node with room, its distance, and how many nodes have one; (-1, inf, .) if none can be reached.
+
+    Any copy may be left over, at the cost of its price.
+    """
+    nothing, kept = len(prices) - 1, len(arcs.root) > 0
+    best, at = np.inf, -1
+    count = _reach(source, 0.0, -1, -1, 0, tree)
+    size = enqueue(source, 0, tree.heap, tree.place, tree.distance)
+    while size > 0:
+        j = take(size, tree.heap, tree.place, tree.distance)
+        size -= 1
+        so_far = tree.distance[j]
+        if so_far >= best:
+            break
+        if j == nothing:
+            for l in range(nothing):  # noqa: E741
+                if prices[l] < min(best, tree.distance[l]):
+                    count = _reach(l, prices[l], -1, -1, count, tree)
+                    if room[l]:
+                        best, at = prices[l], l
+                    else:
+                        size = enqueue(l, size, tree.heap, tree.place, tree.distance)
+        if kept:
+            for l in range(nothing + 1):  # noqa: E741
+                a = arcs.root[j, l]
+                if a < 0 or so_far + arcs.loss[a] - (prices[j] - prices[l]) >= min(best, tree.distance[l]):
+                    continue  # nor is there a shorter way below the top
+                a = cheapest(j, l, doubts, arcs)
+                if a < 0:
+                    continue
+                far = so_far + max(0.0, arcs.loss[a] - (prices[j] - prices[l]))
+                if far < tree.distance[l] and far < best:
+                    count = _reach(l, far, arcs.leaves[a], arcs.enters[a], count, tree)
+                    if room[l]:
+                        best, at = far, l
+                    else:
+                        size = enqueue(l, size, tree.heap, tree.place, tree.distance)
+            continue
+        entry = doubts.first[j]
+        while entry >= 0 and best > so_far:
+            row = doubts.owner[entry]
+            for x in range(doubts.bounds[row], doubts.bounds[row + 1]):
+                l = doubts.found[x]  # noqa: E741
+                if l == j or (l < nothing and doubts.holds[x] > 0):
+                    continue
+                far = so_far + max(0.0, doubts.worth[entry] - doubts.worth[x] - (prices[j] - prices[l]))
+                if far < tree.distance[l] and far < best:
+                    count = _reach(l, far, entry, x, count, tree)
+                    if room[l]:
+                        best, at = far, l
+                    else:
+                        size = enqueue(l, size, tree.heap, tree.place, tree.distance)
+            entry = doubts.following[entry]
+    for number in range(size):
+        tree.place[tree.heap[number]] = -1
+    return at, best, count
+
+
+@kernel
+def _change(out: int, into: int, doubts: Doubts, arcs: Arcs) -> None:
+    """A bidder lets one good go and takes another; her arcs change with it."""
+    node, nothing, row = doubts.found[out], len(doubts.first) - 1, doubts.owner[out]
+    doubts.holds[out] -= 1
+    doubts.holds[into] += 1
+    if doubts.holds[out] == 0:
+        _unlink(out, node, doubts)
+    fresh = doubts.holds[into] == 1
+    if fresh:
+        _link(into, doubts.found[into], doubts)
+    if len(arcs.root) == 0:
+        return
+    if fresh:
+        offer_all(into, doubts, arcs)
+    if node < nothing:
+        for x in range(doubts.bounds[row], doubts.bounds[row + 1]):
+            if doubts.holds[x] > 0 and not (fresh and x == into):
+                offer(x, out, doubts, arcs)
+
+
+@kernel
+def _move(
+    sink: int, source: int, doubts: Doubts, arcs: Arcs, used: _Integers, tree: _Tree
+) -> None:
+    """One copy's worth of change along a path."""
+    nothing = len(used)
+    if sink < nothing:
+        used[sink] += 1
+    if source < nothing:
+        used[source] -= 1
+    l = sink  # noqa: E741
+    while l != source:
+        out = tree.leaves[l]
+        if out < 0:  # a copy of l is left over from now on
+            used[l] -= 1
+            break
+        _change(out, tree.enters[l], doubts, arcs)
+        l = doubts.found[out]  # noqa: E741
+
+
+@kernel
+def _fill(doubts: Doubts, arcs: Arcs) -> None:
+    """All arcs anew."""
+    arcs.root[:] = -1
+    arcs.pool[0], arcs.pool[1] = 0, -1
+    for entry in range(len(doubts.found)):
+        if doubts.holds[entry] > 0:
+            offer_all(entry, doubts, arcs)
+
+
+@kernel
+def _room(prices: _Reals, used: _Integers, supply: _Integers, spending: bool, room: NDArray[np.bool_]) -> bool:
+    """Where a path may end, into `room` (k + 1,); whether any good is among them.
+
+    A copy too many may go to a good that has one left, or to nobody. Then copies that are left over although they have
+    a price are what is looked for.
+    """
+    found = False
+    for j in range(len(used)):
+        room[j] = used[j] < supply[j] and (not spending or prices[j] > 0.0)
+        found = found or room[j]
+    room[len(used)] = not spending
+    return found
+
+
+@kernel
+def _balance(
+    doubts: Doubts, arcs: Arcs, most: int, tree: _Tree, start: _Reals, prices: _Reals, room: NDArray[np.bool_],
+    used: _Integers, supply: _Integers, width: float,
+) -> tuple[bool, int, float]:
+    """See `balance`; `most` is the number of offers that one path can make."""
+    nothing, kept = len(supply), len(arcs.root) > 0
+    for x in range(len(doubts.found)):
+        if doubts.holds[x] > 0:
+            _link(x, doubts.found[x], doubts)
+    if kept:
+        _fill(doubts, arcs)
+    _room(prices, used, supply, False, room)
+    paths, high, low = 0, 0.0, 0.0
+    source = 0
+    while high - low <= width:
+        while source < nothing and used[source] <= supply[source]:
+            source += 1
+        if source == nothing and not _room(prices, used, supply, True, room):
+            return True, paths, high - low
+        if kept and len(arcs.loss) - arcs.pool[0] < most:
+            _fill(doubts, arcs)
+        sink, far, count = _search(source, doubts, arcs, prices, room, tree)
+        if sink < 0:
+            far = width  # what is missing from the window costs at least that: prices may rise so far
+        if far > 0.0 and source < nothing:
+            for number in range(count):
+                j = tree.touched[number]
+                if tree.distance[j] < far:
+                    prices[j] += far - tree.distance[j]
+                    high = max(high, prices[j] - start[j])
+        elif far > 0.0:
+            high = low = 0.0
+            for j in range(nothing):
+                prices[j] = max(0.0, prices[j] - min(far, tree.distance[j]))
+                high, low = max(high, prices[j] - start[j]), min(low, prices[j] - start[j])
+        if sink < 0:
+            return False, paths, high - low
+        _move(sink, source, doubts, arcs, used, tree)
+        if sink < nothing:
+            room[sink] = used[sink] < supply[sink]
+        paths += 1
+        for number in range(count):
+            tree.distance[tree.touched[number]] = np.inf
+    return False, paths, high - low
+
+
+def balance(
+    window: Window, prices: _Reals, used: _Integers, supply: _Integers, width: float
+) -> tuple[bool, int, float]:
+    """Move copies and prices until no good has more holders than copies, nor a price and a copy left over.
+
+    Args:
+        window: bidders in doubt; what they hold is changed.
+        prices: (k + 1,) that of nothing, the last, is 0; changed.
+        used: (k,) holders of each good, all bidders'; changed.
+        supply: (k,) copies.
+        width: prices may move apart by so much; beyond, goods that are missing in the window could matter.
+
+    Returns:
+        Whether all is balanced (else a new window is needed, around the prices that were reached), how many paths
+        there were, and by how much prices moved apart.
+    """
+    nodes, size = len(prices), len(window.found)
+    sizes = np.diff(window.bounds)
+    owner = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    doubts = Doubts(window.bounds, window.found, window.worth, window.holds, owner,
+                    np.full(nodes, -1, dtype=np.int64), *np.full((2, size), -1, dtype=np.int64))
+    widest = int(sizes.max(initial=0))
+    most = 2 * nodes * widest
+    held = np.bincount(owner[window.holds > 0], minlength=len(sizes))
+    few = nodes <= _FEW and size <= _SIZE
+    arcs = room_for(nodes, 3 * int(held @ sizes) // 2 + most) if few else room_for(0, 0)
+    number = [np.empty(nodes, dtype=np.int64) for _ in range(4)]
+    tree = _Tree(np.full(nodes, np.inf), number[0], number[1], number[2], np.full(nodes, -1, dtype=np.int64), number[3])
+    ended = _balance(doubts, arcs, most, tree, prices.copy(), prices, np.empty(nodes, dtype=np.bool_), used, supply,
+                     width)
+    return bool(ended[0]), int(ended[1]), float(ended[2])

@@ -1,0 +1,190 @@
+"""The best allocation of several goods in several copies, exactly, at any size that fits in memory.
+
+A sample of the bidders tells nearly what prices are; at these, most bidders' best goods are beyond doubt, and few
+copies have one holder too many. The rest moves along shortest paths between goods until all is balanced: prices and
+allocation then prove each other (`certificate`). Where there are so many goods that paths would be long, prices are
+first steered by a smoothed demand (`smoothing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.allocation.optimum.certificate import exact_sums
+from confide.allocation.optimum.choices import Choices
+from confide.allocation.optimum.handout import Handout
+from confide.allocation.optimum.paths import balance
+from confide.allocation.optimum.replicated import cells, replicated
+from confide.allocation.optimum.smoothing import smoothed_prices
+from confide.allocation.valuations import Valuations
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput, SolverFailed
+
+__all__ = ["Optimum", "as_supply", "exact_optimum"]
+
+_Integers = NDArray[np.int64]
+_Reals = NDArray[np.float64]
+
+_STEP = 8
+"""One in so many bidders is in the next smaller sample."""
+_SMALL, _LEAST = 1000, 8
+"""Bidders, and copies of a usual good, that a sample has at least."""
+_WIDEST = 2.0
+"""No two prices in [0, 1] move apart by more."""
+_LEAST_WIDTH = 1e-3
+_TEMPERATURES = (0.1, 0.03, 0.01, 0.003, 0.001)
+_SMOOTHED_WIDTH = 0.01
+_SLOWER = 100
+"""How much slower one look at one number of a row is in smoothing, all in all, than one at an arc in a search."""
+_MANY = 2**22
+"""Goods in doubt from which on a window is not widened, but moves on with the prices."""
+_ATTEMPTS = 10_000
+_MOST_CELLS = 2**24
+_MOST_COPIES = 2**53
+_OFF = 1e-9
+"""The gap of a bidder's place that is called a failure."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Optimum(Handout):
+    """A best allocation, with prices that prove it. Not private.
+
+    Args:
+        prices: (k,) an optimum of the dual: everybody holds a best bundle at them, goods with a price are full.
+        bound: what the prices prove of every allocation, OPT <= bound.
+        gap: bound - welfare, >= 0; computed exactly and rounded once, like both of them.
+        each: b, goods of one bidder at most.
+    """
+
+    prices: _Reals
+    bound: float
+    gap: float
+    each: int
+
+
+def exact_optimum(
+    values: Any, supply: ArrayLike, *, each: int = 1, method: Literal["paths", "assignment"] | None = None,
+) -> Optimum:
+    """An allocation of most welfare: each bidder gets b different goods at most, whose values add up. Not private.
+
+    Args:
+        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
+        supply: s_j in 1..2^53, copies of each good: one whole number, or k.
+        each: b in 1..k; 1 is unit demand, more is capped additive demand.
+        method: "paths", the usual one; or "assignment", scipy's, for b = 1 and n times all copies at most 2^24.
+
+    Returns:
+        Goods, prices and the proof. Nobody is given a good that is worth nothing to her.
+
+    Raises:
+        InvalidInput: no such table, supply or method; or too large for "assignment".
+        SolverFailed: the gap is more than 10^-9 for each place of a bundle.
+
+    Source: spec allocation 12; weak duality: 4.2.
+
+    Example:
+        >>> found = exact_optimum([[1.0, 0.75], [0.75, 0.25], [0.5, 0.25]], 1)
+        >>> found.allocation.tolist(), found.welfare, found.gap
+        ([1, 0, -1], 1.5, 0.0)
+        >>> exact_optimum([[1.0, 0.75], [0.75, 0.5], [0.5, 0.25]], 2, each=2).allocation.tolist()
+        [[0, 1], [0, 1], [-1, -1]]
+    """
+    of = Valuations.whole(values)
+    copies = as_supply(supply, of.goods)
+    if whole("each", each, at_least=1) > of.goods:
+        raise InvalidInput("each", f"{each} of {of.goods} goods", f"must be in 1..{of.goods}")
+    chosen = "paths" if method is None else one_of("method", method, ("paths", "assignment"))
+    if chosen == "assignment":
+        if each > 1 or cells(of.people, copies) > _MOST_CELLS:
+            raise InvalidInput("method", "'assignment' is for one good each and small tables", "take 'paths'")
+        prices, held = replicated(of, copies)
+    else:
+        prices, held = _paths(of, copies, each)
+    given = np.bincount(held[held >= 0], minlength=of.goods)
+    if bool((given > copies).any()):
+        raise SolverFailed("exact_optimum", "more of a good is handed out than there is")
+    bound, welfare, gap = exact_sums(of, copies, prices, held)
+    if not 0.0 <= gap <= _OFF * of.people * each:
+        raise SolverFailed("exact_optimum", "prices and allocation do not prove each other")
+    return Optimum(method=chosen, allocation=held[:, 0].copy() if each == 1 else _ascending(held), welfare=welfare,
+                   prices=prices, bound=bound, gap=gap, each=each)
+
+
+def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Goods in order within each bundle, -1 behind them."""
+    as_large = np.sort(held.view(np.uint32), axis=1)  # -1 is the largest
+    return np.asarray(as_large.view(np.int32))
+
+
+def as_supply(supply: ArrayLike, goods: int) -> _Integers:
+    """(k,) copies of each good."""
+    found = np.asarray(supply)
+    if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool(
+            ((found >= 1) & (found <= _MOST_COPIES)).all()):
+        raise InvalidInput("supply", "is not whole copies of each good",
+                           f"must be one number, or {goods}, in 1..2^53")
+    return np.broadcast_to(found, (goods,)).astype(np.int64)
+
+
+def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, NDArray[np.int32]]:
+    """Samples first, the smallest at a price of 0, each from the prices of the one before."""
+    steps = [1]
+    while values.people // steps[-1] > _SMALL and np.median(supply) // steps[-1] >= _LEAST:
+        steps.append(steps[-1] * _STEP)
+    prices, width = np.zeros(values.goods + 1), _WIDEST
+    for number, step in enumerate(reversed(steps)):
+        part = values if step == 1 else _sample(values, step)
+        copies = np.maximum(1, np.rint(supply * (part.people / values.people)).astype(np.int64))
+        choices = Choices(values=part, supply=copies, each=each)
+        start = prices.copy()
+        _settle(choices, prices, width)
+        moved = _spread(prices - start)
+        width = moved if number else 1.0 / float(np.sqrt(np.median(copies)))
+    return prices[:-1], choices.held
+
+
+def _settle(choices: Choices, prices: _Reals, width: float) -> None:
+    """Prices and choices that are optimal; `prices` (k + 1,) is changed."""
+    values, supply = choices.values, choices.supply
+    choices.choose(prices[:-1])
+    over = int(np.maximum(0, choices.used - supply).sum())
+    if choices.each == 1 and over * len(prices) ** 2 > _SLOWER * len(values.values):
+        prices[:-1] = smoothed_prices(values, supply, prices[:-1], _TEMPERATURES)
+        choices.choose(prices[:-1])
+        width = _SMOOTHED_WIDTH
+    for _ in range(_ATTEMPTS):
+        left = prices[:-1][choices.used < supply]
+        if bool((choices.used <= supply).all()) and not left.any():
+            return
+        width = min(_WIDEST, max(width, _LEAST_WIDTH))
+        window = choices.window(prices[:-1], width)
+        done, _, _ = balance(window, prices, choices.used, supply, width)
+        choices.store(window)
+        if done:
+            return
+        if len(window.found) < _MANY:
+            width *= 2.0
+        choices.choose(prices[:-1])
+    raise SolverFailed("exact_optimum", "prices and choices did not settle")
+
+
+def _spread(moved: _Reals) -> float:
+    """By how much prices moved apart, that of nothing included."""
+    return float(moved.max() - moved.min())
+
+
+def _sample(values: Valuations, step: int) -> Valuations:
+    """Every so-manieth bidder."""
+    if values.starts is None:
+        part = values.values.reshape(values.people, values.goods)[::step]
+        return Valuations(people=len(part), goods=values.goods, values=np.ascontiguousarray(part).reshape(-1),
+                          starts=None, named=values.named)
+    sizes = np.diff(values.starts)[::step]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.arange(starts[-1]) + np.repeat(values.starts[:-1:step] - starts[:-1], sizes)
+    return Valuations(people=len(sizes), goods=values.goods, values=values.values[places], starts=starts,
+                      named=values.named[places])

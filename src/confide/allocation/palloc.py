@@ -1,0 +1,259 @@
+"""`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which everybody finds her own goods.
+
+For gross-substitutes valuations: a rise of other prices never makes anybody let go of a good that she holds.
+
+Source: Wu 2017, Algorithm 6, with its errata corrected, and calibrated as `PMatch` is; spec allocation 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.allocation.ascending import Ascending
+from confide.allocation.billboards import Billboard
+from confide.allocation.bundle_auction import favourite_bundles, start_bundles, still_wanting
+from confide.allocation.bundle_certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
+from confide.allocation.bundle_decoding import decode_bundle
+from confide.allocation.bundle_exposure import OutbidTests, free_reports, report_distance
+from confide.allocation.bundle_slots import BundleRules
+from confide.allocation.bundles.bidders import BundleClass, Population
+from confide.allocation.checking import check_billboard
+from confide.allocation.halting import Halting
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import NoiseSource, Phase
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+
+__all__ = ["PAlloc"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PAlloc(Ascending):
+    """Bundles of at most b goods, out of k goods with several copies each.
+
+    In her slot a bidder drops the goods after which too many others bid, and bids on one more. Goods that she holds
+    have the price at which she won them. Who has made C bids bids no more, and keeps what nobody outbids. In the end
+    what was outbid is dropped, or the final clearing says what is.
+
+    Privacy: her bids are counted as in `PMatch`, one in a round at most. The cells of the final clearing are (good,
+    age) for each good that she holds, b at most, so a replaced bidder moves them by 2b; b of them may lie in one cell
+    where copies of a good count. Reports of who would bid once more: `bundle_exposure`.
+
+    Her slots never depend on what a program computes elsewhere: who declines is idle until she loses a good.
+
+    Nothing is said of incentives.
+
+    Args:
+        valuation: the class of everybody's valuation: one of `bundles`.
+        bundle: b >= 1, goods that one bidder may hold; by default, and at most, the largest that the class ever wants.
+            Where it is smaller, v(S) counts the best b goods of S.
+        outbid_tests: when goods are dropped: in her "slot", or at "round_end". With `halting` = "unsatisfied" this
+            makes a difference to what reports cost, and to what they say: with slot tests nobody is asked yet what she
+            wants in place of a good that she lost after her slot.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta.
+
+    Example:
+        >>> from confide.allocation import instance_a
+        >>> from confide.allocation.bundles import CappedAdditive
+        >>> auction = PAlloc(people=2000, goods=4, supply=800, increment=0.1, epsilon=4.0, bid_cap=6, rounds=12,
+        ...                  batch=200, arity=10, valuation=CappedAdditive(cap=2))
+        >>> outcome = auction.run(instance_a(2000, 4, seed=1) / 2, Noise.simulated(1))
+        >>> outcome.shares["bundle"].to_pylist()[:3]
+        [[3], [2, 3], [3]]
+    """
+
+    valuation: BundleClass
+    bundle: int | None = None
+    outbid_tests: OutbidTests = "slot"
+
+    phases = (Phase(name="bids", asks="one valuation of bundles, sealed"),)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.valuation, BundleClass):
+            raise InvalidInput("valuation", f"{self.valuation!r} is no class of valuations")
+        one_of("outbid_tests", self.outbid_tests, ("slot", "round_end"))
+        if self.bundle is not None:
+            whole("bundle", self.bundle, at_least=1)
+        super().__post_init__()
+
+    # ---- public arithmetic
+
+    @property
+    def largest_bundle(self) -> int:
+        """b."""
+        most = self.valuation.largest(self.goods)
+        return most if self.bundle is None else min(self.bundle, most)
+
+    @property
+    def plentiful(self) -> bool:
+        """Whether everybody can have the bundle that she likes best."""
+        return min(self.copies) >= self.people * (self.largest_bundle if self.valuation.repeats else 1)
+
+    @property
+    def _asks(self) -> bool:
+        return self.halting in ("unsatisfied", "sparse_vector") and self.rounds > 1
+
+    @property
+    def report_distance(self) -> int:
+        """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
+        if self.halting == "unsatisfied":
+            return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,
+                                   worlds=self.distance)
+        return super().report_distance
+
+    @property
+    def cell_distance(self) -> tuple[int, int]:
+        """How far it moves the cells of the final clearing: 2b in l1, and 2b^2 in squared l2 where copies count."""
+        b = self.largest_bundle
+        return self.distance * b, self.distance * b * (b if self.valuation.repeats else 1)
+
+    @property
+    def reports_are_free(self) -> bool:
+        """Whether the reports' counter costs nothing beside the counters of bids: `bundle_exposure`."""
+        return self._asks and self.halting == "unsatisfied" and self.law == "laplace" and free_reports(
+            rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests, worlds=self.distance)
+
+    @property
+    def _halting_share(self) -> float:
+        return 0.0 if self.reports_are_free else super()._halting_share
+
+    @cached_property
+    def halting_plan(self) -> Halting:
+        """When it ends."""
+        if not self.reports_are_free:
+            return super().halting_plan
+        # Noise of q levels times the scale of a block of bids: the scale of a counter is distance q/cost.
+        asked = min(self.report_distance, self.rounds - 1)
+        return self._halting(float(Fraction(asked) / Fraction(self.counter.scale)) * (1.0 - 2.0**-40))
+
+    @cached_property
+    def rules(self) -> BundleRules:
+        """What everybody bids by."""
+        return BundleRules(people=self.people, goods=self.goods, supply=self.effective_supply, increment=self.increment,
+                           rounds=self.rounds, batch=self.batch, bid_cap=self.bid_cap, valuation=self.valuation,
+                           bundle=self.largest_bundle, outbid_tests=self.outbid_tests, reports=self._asks)
+
+    @cached_property
+    def certificate_plan(self) -> BundleCertificatePlan | None:
+        """How the certificate is measured; None without one."""
+        if not self.certify_with or self.plentiful:
+            return None
+        return BundleCertificatePlan(supply=self.copies, gamma=self.gamma,
+                                     measure=self.measure("certificate", self.certify_with, *BUNDLES_CERTIFIED))
+
+    def _halting_events(self) -> tuple[Event, ...]:
+        return () if self.reports_are_free else super()._halting_events()
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
+    ) -> Outcome | SimulatedOutcome:
+        """The auction, its clearing, and everybody's bundle.
+
+        Args:
+            data: n records of the class, as it has them, or its `Population`.
+            noise: `Noise.secure()` for a settlement.
+            progress: told the rounds played and all of them.
+
+        Returns:
+            An outcome whose shares have the column "bundle": goods in ascending order, one for each copy.
+        """
+        source = as_noise(noise)
+        population = self.valuation.population(data, people=self.people, goods=self.goods)
+        board, held = (self._everybody(population) if self.plentiful else
+                       self._auction(population, source, progress))
+        diagnostics = {} if noise.release_safe else self._diagnose(population, board, held)
+        return self._outcome(noise, billboard=board, shares=pa.table({"bundle": _lists(held)}),
+                             certificate=self.certify(board), diagnostics=diagnostics)
+
+    def _everybody(self, population: Population) -> tuple[Billboard, NDArray[np.int32]]:
+        nothing = np.empty(0, dtype=np.int64)
+        board = Billboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
+                          reports=nothing)
+        return board, favourite_bundles(population, self.largest_bundle)
+
+    def _auction(
+        self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
+    ) -> tuple[Billboard, NDArray[np.int32]]:
+        auction = start_bundles(self.rules, population, self.counter, source)
+        test, ended = self.halting_plan.start(source), False
+        while not ended:
+            bids, unsatisfied = auction.play_round()
+            ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
+            if progress is not None:
+                progress(auction.round, self.rounds)
+        held, seen = auction.units()
+        goods = np.maximum(held, 0)
+        ages, clearing = np.where(held >= 0, auction.published[goods] - seen, 0), None
+        most = np.array(self.rules.supply, dtype=np.int64)
+        if self.clearing is not None:
+            clearing = self.clearing.clear(held.reshape(-1), ages.reshape(-1), source)
+            most = clearing.cuts
+        # The last goods are dropped, or what is held may be more than there is.
+        held = np.where((held >= 0) & (ages <= most[goods]), held, -1)
+        cutoffs = self._cut_off(held)
+        if cutoffs is not None:
+            held = np.where(np.arange(self.people)[:, None] < cutoffs[np.maximum(held, 0)], held, -1)
+        told = (None, None) if self.certificate_plan is None else \
+            self.certificate_plan.told_of(population, self.rules.prices(auction.published), held, source)
+        changes = auction.changes
+        return Billboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
+                         count=changes.count, reports=test.counts, clearing=clearing, cutoffs=cutoffs,
+                         surplus=told[0], welfare=told[1]), held.astype(np.int32)
+
+    def _cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
+        """(k,) the place from which on holders of a good go without all its copies, so that it fits."""
+        if self.on_overflow == "flag":
+            return None
+        found = np.full(self.goods, self.people, dtype=np.int64)
+        given = np.bincount(held[held >= 0], minlength=self.goods)
+        for good in np.flatnonzero(given > np.array(self.copies)).tolist():
+            so_far = np.cumsum((held == good).sum(axis=1))
+            found[good] = int(np.argmax(so_far > self.copies[good]))
+        return found
+
+    def _diagnose(self, population: Population, board: Billboard, held: NDArray[np.int32]) -> dict[str, float]:
+        given = np.bincount(held[held >= 0], minlength=self.goods)
+        return {"welfare": float(population.worth(held).sum()), "held": float(given.sum()),
+                "over_allocated": float(np.maximum(0, given - np.array(self.copies)).sum()),
+                "unsatisfied": float(still_wanting(population, held, board.prices))}
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        return {"bundle": decode_bundle(record, index, self._own(billboard))}
+
+    def check(self, billboard: AnyBillboard) -> None:
+        """Whether it is of this plan: its rounds, its clearing and its cuts follow from what was released.
+
+        Raises:
+            InvalidInput: another plan's, or numbers that no run makes.
+        """
+        check_billboard(cast("Any", self), self._own(billboard))
+
+    def _own(self, billboard: AnyBillboard) -> Billboard:
+        if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
+            raise InvalidInput("billboard", "is of another auction")
+        return billboard
+
+
+def _lists(held: NDArray[np.int32]) -> pa.ListArray:
+    """(n, b) goods as n ascending lists."""
+    ordered = np.sort(held, axis=1)
+    there = ordered >= 0
+    offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(ordered[there].astype(np.int32)))

@@ -1,0 +1,193 @@
+"""What a matching is likely to achieve: it is run on made-up bidders, never on anybody's bids.
+
+Where the market is large, a smaller one takes its place. First goods are left out, with the same number of copies for
+each bidder, and gamma in proportion, so that each good's chance to be given too often is the same; not below 50 of
+them, since an auction's noise depends on how many there are. Then people and copies are scaled down, and epsilon up:
+supply times epsilon, the noise beside a supply, is the same. What is not scaled is chance among few people, which makes
+the small market a little worse than the large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.allocation.duality import dual_bound
+from confide.allocation.instances import instance_a, instance_b
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.allocation.valuations import Valuations
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.losses import ZCDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["Prediction", "made_up", "predicted", "reduced", "upper_bound"]
+
+_VALUES = 4_000_000  # of the table that is made up
+_LEAST_GOODS = 50
+_BOUND_VALUES = 1_000_000
+_BOUND_ROUNDS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What came out on made-up bidders: means over runs.
+
+    Args:
+        welfare: over an upper bound of the optimum.
+        blind: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
+        certificate: what the public certificate claims of the welfare over the optimum; None without one.
+        people: how many bidders were made up.
+        goods: for how many goods.
+    """
+
+    welfare: float
+    blind: float
+    certificate: float | None
+    people: int
+    goods: int
+
+
+def reduced(mechanism: Market, *, goods: bool = True) -> Market:
+    """The same market with fewer bidders, if there are too many to make up.
+
+    Args:
+        mechanism: `PMatch` or `SinkhornMatch`.
+        goods: whether goods may be left out.
+
+    Example:
+        >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
+        >>> small = reduced(market)
+        >>> small.people, small.goods, small.copies[0], small.epsilon
+        (80000, 50, 1280, 6.25)
+    """
+    people, kept, copies = mechanism.people, mechanism.goods, np.array(mechanism.copies, dtype=np.int64)
+    epsilon, gamma, batch = mechanism.epsilon, mechanism.gamma, getattr(mechanism, "batch", 1)
+    if goods and people * kept > _VALUES and kept > _LEAST_GOODS:
+        fewer = max(_LEAST_GOODS, int(_VALUES / people))
+        copies = np.sort(copies)[np.linspace(0, kept - 1, fewer).astype(int)]
+        people, gamma, kept = max(1, round(people * fewer / kept)), gamma * fewer / kept, fewer
+    if people * kept > _VALUES:
+        share = max(_VALUES / (people * kept), 1.0 / people)
+        people, epsilon = max(1, round(people * share)), epsilon / share
+        copies, batch = np.maximum(1, np.rint(copies * share).astype(np.int64)), max(1, round(batch * share))
+    changes: dict[str, Any] = {"people": people, "goods": kept, "supply": tuple(copies.tolist()), "gamma": gamma,
+                               "on_overflow": "flag"}
+    if isinstance(mechanism, PMatch):
+        changes["batch"] = min(people, batch)
+        if mechanism.law == "gaussian" and epsilon > mechanism.epsilon:
+            epsilon = _stronger(mechanism, epsilon / mechanism.epsilon)
+    return replace(mechanism, epsilon=epsilon, **changes)
+
+
+def _stronger(mechanism: PMatch, factor: float) -> float:
+    """The epsilon at which Gaussian noise is smaller by a factor."""
+    goal = float(mechanism.budget) * factor**2
+    low, high = mechanism.epsilon, mechanism.epsilon * max(4.0, factor) ** 3
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if ZCDP.within(middle, mechanism.delta).rho < goal else (low, middle)
+    return high
+
+
+def made_up(
+    people: int, goods: int, prior: ArrayLike | None = None, *, seed: int = 1,
+) -> dict[str, Valuations]:
+    """Made-up bidders.
+
+    Args:
+        people: n.
+        goods: k.
+        prior: (m, k) rows to draw from, public: made up by whoever asks, or published before. Without them, instances
+            A and B.
+        seed: of the draw.
+
+    Raises:
+        InvalidInput: rows of another shape, or worth nothing.
+    """
+    if prior is None:
+        return {name: Valuations.of(make(people, goods, seed=seed), people=people, goods=goods)
+                for name, make in (("A", instance_a), ("B", instance_b))}
+    table = np.asarray(prior)
+    if table.ndim != 2 or table.shape[1] != goods or not len(table):
+        raise InvalidInput("prior", f"its shape is {table.shape}", f"must be rows of {goods} numbers")
+    rows = Valuations.of(table, people=len(table), goods=goods)
+    drawn = study_generator(seed, "prior").integers(len(table), size=people)
+    if not rows.values.any():
+        raise InvalidInput("prior", "is worth nothing to anybody")
+    return {"prior": Valuations.of(rows.values.reshape(-1, goods)[drawn], people=people, goods=goods)}
+
+
+def predicted(
+    mechanism: Market, prior: ArrayLike | None = None, *, runs: int = 1, seed: int = 1,
+) -> Mapping[str, Prediction]:
+    """Runs on made-up bidders.
+
+    Args:
+        mechanism: `PMatch` or `SinkhornMatch`.
+        prior: as `made_up` takes it.
+        runs: on each kind of bidders.
+        seed: of bidders and noise.
+
+    Returns:
+        By the name of the bidders: "A" and "B", or "prior".
+
+    Example:
+        >>> market = SinkhornMatch.recommended(people=5_000, goods=5, supply=800, epsilon=1.0)
+        >>> found = predicted(market)
+        >>> 0.9 < found["A"].welfare < 1.0
+        True
+    """
+    small = reduced(mechanism, goods=prior is None)
+    return {name: _of(small, values, runs, seed)
+            for name, values in made_up(small.people, small.goods, prior, seed=seed).items()}
+
+
+def _of(market: Market, values: Valuations, runs: int, seed: int) -> Prediction:
+    most = upper_bound(values, market.copies)
+    shares, certified = [], []
+    for run in range(whole("runs", runs, at_least=1)):
+        outcome: Any = market.run(values, Noise.simulated(seed + run))
+        shares.append(outcome.diagnostics["welfare"] / most)
+        if outcome.certificate is not None:
+            certified.append(outcome.certificate.ratio)
+    return Prediction(welfare=float(np.mean(shares)), blind=_blind(values, market.copies) / most,
+                      certificate=float(np.mean(certified)) if certified else None, people=market.people,
+                      goods=market.goods)
+
+
+def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
+    """An upper bound of the best welfare, usually within a thousandth of it: duality, at prices found without noise.
+
+    Args:
+        values: made-up bidders; or private ones, then it is private.
+        supply: s_j.
+    """
+    share = min(1.0, _BOUND_VALUES / max(1, values.people * values.goods))
+    people = max(1, int(values.people * share))
+    part = values if people == values.people else Valuations.of(
+        _rows(values)[:people], people=people, goods=values.goods)
+    copies = tuple(max(1, round(copy * people / values.people)) for copy in supply)
+    free: Any = SinkhornMatch(people=people, goods=values.goods, supply=copies, epsilon=1e9, rounds=_BOUND_ROUNDS,
+                              hottest=0.2, coolest=0.003, step=1.2, growth=1.0, certify_with=0.0)
+    board: ScalingBillboard = free.run(part, Noise.simulated(0)).billboard
+    at = [board.prices, np.zeros(values.goods)] if isinstance(board, ScalingBillboard) else [np.zeros(values.goods)]
+    return min(dual_bound(values, supply, prices) for prices in at)
+
+
+def _rows(values: Valuations) -> NDArray[Any]:
+    return values.values.reshape(values.people, values.goods)
+
+
+def _blind(values: Valuations, supply: tuple[int, ...]) -> float:
+    mean = _rows(values).mean(axis=0, dtype=np.float64)
+    order = np.argsort(-mean)
+    left = np.maximum(0, values.people - np.cumsum(np.array(supply)[order]) + np.array(supply)[order])
+    return float((np.minimum(left, np.array(supply)[order]) * mean[order]).sum())

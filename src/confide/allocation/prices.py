@@ -1,0 +1,78 @@
+"""Prices that clear a market, released under ordinary differential privacy: the billboard alone, nobody's good.
+
+Joint privacy speaks of everybody else; a record that nobody's good is part of is private towards all, for the same
+epsilon. With one copy of each good nobody can do this (`lower_bounds`), so it needs the same supply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from confide.allocation.market import Market
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Spend
+from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
+
+__all__ = ["PriceRelease", "release_prices"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceRelease(Mechanism):
+    """The prices, and how they came about, of an auction whose goods are not handed out.
+
+    Args:
+        auction: whose billboard is released.
+
+    Source: Wu 2017, section 4.5; spec allocation 6.
+    """
+
+    auction: Market
+
+    phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
+    share_depends_on = "nobody has a share"
+
+    def guarantees(self) -> Guarantees:
+        return Guarantees((
+            Privacy(loss=self.auction.loss, unit=self.auction.unit, audience=Audience.PUBLIC,
+                    source=Source(document="Wu 2017", statement="section 4.5, price release", spec="allocation 6")),))
+
+    def events(self) -> Sequence[Spend]:
+        return self.auction.events()
+
+    def run(self, data: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+        found = self.auction.run(data, noise)
+        diagnostics = found.diagnostics if isinstance(found, SimulatedOutcome) else None
+        return self._outcome(noise, billboard=found.billboard, shares=pa.table({}), certificate=found.certificate,
+                             diagnostics=diagnostics)
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        return {}
+
+    def certify(self, billboard: Billboard) -> Certificate | None:
+        return self.auction.certify(billboard)
+
+    def check(self, billboard: Billboard) -> None:
+        self.auction.check(billboard)
+
+
+def release_prices(auction: Market, values: Any, noise: NoiseSource) -> Outcome | SimulatedOutcome:
+    """Prices of all goods for everybody to see: `outcome.billboard.prices`.
+
+    Args:
+        auction: a matching with its public parameters.
+        values: (n, k) valuations.
+        noise: `Noise.secure()` for a release.
+
+    Example:
+        >>> from confide.allocation import PMatch, instance_a
+        >>> from confide.privacy.noise import Noise
+        >>> auction = PMatch.recommended(people=20_000, goods=4, supply=4_000, epsilon=4.0)
+        >>> outcome = release_prices(auction, instance_a(20_000, 4, seed=1), Noise.simulated(1))
+        >>> len(outcome.billboard.prices), outcome.shares.num_columns
+        (4, 0)
+    """
+    return PriceRelease(auction=auction).run(values, noise)

@@ -1,0 +1,268 @@
+"""The source's settings of its three auctions: rounds, counters, error, reserve, and what the printed noise costs.
+
+Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as
+the proofs mean; the source writes "log" for both.
+
+Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written
+from confide.privacy.tree_blocks import levels
+
+__all__ = ["DOCUMENT", "BidsSetting", "BundleSetting", "MatchingSetting", "PrintedSetting", "as_meant", "printed_error"]
+
+DOCUMENT = "Wu 2017"
+
+_SIMPLE = 10**6
+
+
+def as_meant(value: float | Fraction) -> Fraction:
+    """The fraction with a small denominator that rounds to this double, where there is one: 1/30, not a neighbour.
+
+    Rounds are whole numbers: 8/(alpha rho) is 7200 at 1/30 and 1/30, and would be 7201 of doubles that lie below.
+
+    Example:
+        >>> as_meant(1 / 30), as_meant(0.05)
+        (Fraction(1, 30), Fraction(1, 20))
+    """
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    simple = Fraction(value).limit_denominator(_SIMPLE)
+    return simple if float(simple) == value else written(value)
+
+
+def printed_error(counter_epsilon: float, horizon: float, goods: int, gamma: float) -> float:
+    """E = (2 sqrt2/eps') (log2(nT))^(5/2) ln(4k/gamma).
+
+    Args:
+        counter_epsilon: eps' of one counter.
+        horizon: nT, at least 2.
+        goods: k.
+        gamma: failure probability, in (0, 1).
+
+    Source: Wu 2017, Theorem 4.2.4 and Algorithm 4.
+    """
+    least = 2.0 * math.sqrt(2.0) / counter_epsilon * math.log(4.0 * goods / gamma)
+    return least * math.pow(math.log2(horizon), 2.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedSetting:
+    """What the three auctions share.
+
+    Args:
+        people: n.
+        goods: k.
+        epsilon: of the whole auction, > 0.
+        gamma: failure probability, in (0, 1); missing from the source's lists of arguments.
+        increment: alpha, in (0, 1]; a `Fraction` where a double will not do.
+    """
+
+    people: int
+    goods: int
+    epsilon: float
+    gamma: float
+    increment: float | Fraction
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        whole("goods", self.goods, at_least=1)
+        positive("epsilon", self.epsilon)
+        fraction("gamma", self.gamma)
+        positive("increment", self.increment, at_most=1.0)
+
+    @property
+    def rounds(self) -> int:
+        """T, rounded up."""
+        raise NotImplementedError
+
+    @property
+    def distance(self) -> int:
+        """How far a replaced bidder moves all streams together, in l1, along any history (the source says 2T)."""
+        raise NotImplementedError
+
+    @property
+    def counter_epsilon(self) -> float:
+        """eps' = epsilon/(2T)."""
+        return self.epsilon / (2 * self.rounds)
+
+    @property
+    def horizon(self) -> int:
+        """N = nT, releases of each counter."""
+        return self.people * self.rounds
+
+    @property
+    def levels(self) -> int:
+        """h, blocks that one bid lies in at most: floor(log2 N) + 1."""
+        return levels(self.horizon, 2)
+
+    @cached_property
+    def error(self) -> float:
+        """E, of every counter at every time but with probability gamma."""
+        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.gamma)
+
+    @property
+    def reserve(self) -> float:
+        """m = 2E + 1."""
+        return 2.0 * self.error + 1.0
+
+    def effective_supply(self, supply: int) -> int:
+        """s' = floor(s - m): below 1 at every realistic size.
+
+        Args:
+            supply: s.
+        """
+        return math.floor(whole("supply", supply, at_least=1) - self.reserve)
+
+    @property
+    def printed_scale(self) -> float:
+        """log2(N)/eps', of the Laplace noise of every block."""
+        return math.log2(self.horizon) / self.counter_epsilon
+
+    @property
+    def proved_epsilon(self) -> float:
+        """What the printed noise is proved to cost: epsilon distance h/(2T log2 N). Always more than epsilon."""
+        return self.distance * self.levels / self.printed_scale
+
+    @property
+    def strict_scale(self) -> float:
+        """distance h/epsilon: the noise with which the auction costs epsilon."""
+        return self.distance * self.levels / self.epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchingSetting(PrintedSetting):
+    """PMatch.
+
+    Args:
+        tolerance: rho in (0, 1], the share of bidders who may stay unsatisfied.
+
+    Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 1, 2.
+
+    Example:
+        >>> setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, gamma=0.05, increment=Fraction(1, 30),
+        ...                           tolerance=Fraction(1, 30))
+        >>> setting.rounds, round(setting.error / 1e9, 5), round(setting.proved_epsilon, 6)
+        (7200, 2.24598, 1.007847)
+    """
+
+    tolerance: float | Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("tolerance", self.tolerance, at_most=1.0)
+
+    @cached_property
+    def rounds(self) -> int:
+        """T = 8/(alpha rho), rounded up."""
+        return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
+
+    @property
+    def distance(self) -> int:
+        """2T + 1: bids alone can be 2T apart, and a report of being outbid takes the place of a bid."""
+        return 2 * self.rounds + 1
+
+    @property
+    def halt_below(self) -> float:
+        """rho n - 2E, the number of reports below which a round is the last; not above 0 it never is."""
+        return float(as_meant(self.tolerance)) * self.people - 2.0 * self.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleSetting(PrintedSetting):
+    """PAlloc, where bidders hold bundles.
+
+    Args:
+        tolerance: rho in (0, 1], of the d = ks goods.
+        tests: when holders look whether they are outbid: "slot" (as printed) or "round_end".
+
+    Source: Wu 2017, Algorithm 6; spec allocation 5; erratum 3.
+    """
+
+    tolerance: float | Fraction
+    tests: Literal["slot", "round_end"] = "slot"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("tolerance", self.tolerance, at_most=1.0)
+        one_of("tests", self.tests, ("slot", "round_end"))
+
+    @cached_property
+    def rounds(self) -> int:
+        """T = 10/(alpha rho), rounded up."""
+        return math.ceil(10 / (as_meant(self.increment) * as_meant(self.tolerance)))
+
+    @property
+    def distance(self) -> int:
+        """3T with tests at the slot: two bids and a report in every round; 2T + 1 with tests at the end of a round."""
+        return 3 * self.rounds if self.tests == "slot" else 2 * self.rounds + 1
+
+    @cached_property
+    def error(self) -> float:
+        """E, which is one more here."""
+        return printed_error(self.counter_epsilon, self.horizon, self.goods, self.gamma) + 1.0
+
+    def halt_below(self, supply: int) -> float:
+        """rho d - 2E with d = ks.
+
+        Args:
+            supply: s.
+        """
+        return float(as_meant(self.tolerance)) * self.goods * supply - 2.0 * self.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class BidsSetting(PrintedSetting):
+    """PMatch that halts when few bid (CountBids).
+
+    Args:
+        least: lambda in (0, 1]: a public promise that no value but 0 is below it.
+        optimum: the best welfare, or a lower bound on it, > 0: public.
+        optimum_at_most: an upper bound on it; left out where `optimum` is exact, as the source assumes.
+
+    Source: Wu 2017, Algorithm 5; spec allocation 3.4.
+
+    Example:
+        >>> setting = BidsSetting(people=300, goods=6, epsilon=1e9, gamma=0.05, increment=0.125, least=1.0,
+        ...                       optimum=240.0)
+        >>> setting.rounds, round(setting.halt_below, 3)
+        (1536, 14.835)
+    """
+
+    least: float
+    optimum: float
+    optimum_at_most: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("least", self.least, at_most=1.0)
+        positive("optimum", self.optimum)
+        if self.optimum_at_most is not None and not self.optimum_at_most >= self.optimum:
+            raise InvalidInput("optimum_at_most", f"{self.optimum_at_most!r} is below {self.optimum!r}",
+                               "must be at least the lower bound")
+
+    @cached_property
+    def rounds(self) -> int:
+        """T = 24 OPT_up/(alpha^2 OPT_low), rounded up; the source's 24/alpha^2 takes OPT for known exactly."""
+        most = self.optimum if self.optimum_at_most is None else self.optimum_at_most
+        return math.ceil(24 * Fraction(most) / (as_meant(self.increment) ** 2 * Fraction(self.optimum)))
+
+    @property
+    def distance(self) -> int:
+        """2T: whoever bids reports it in the same round."""
+        return 2 * self.rounds
+
+    @property
+    def halt_below(self) -> float:
+        """alpha OPT_low/(2 lambda) - 2E bids in a round."""
+        return float(as_meant(self.increment)) * self.optimum / (2.0 * self.least) - 2.0 * self.error

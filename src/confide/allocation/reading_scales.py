@@ -1,0 +1,154 @@
+"""From what people write to values in [0, 1]: by a public rule that is the same for everybody, on each row alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import finite, non_negative, one_of, whole
+from confide.contract.errors import InvalidInput
+from confide.tables.roles import FINE, INFINITE, OUTSIDE
+
+__all__ = ["Points", "Ranks", "Scale"]
+
+_Reals = NDArray[np.float64]
+_Problems = NDArray[np.int8]
+
+
+class Scale(Protocol):
+    """A public rule. Values have 24 bits, on everybody's device and in everybody's run."""
+
+    def problems(self, numbers: _Reals) -> _Problems:
+        """(z,) what is wrong with each number: FINE, INFINITE or OUTSIDE (`confide.tables.roles`)."""
+        ...
+
+    def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
+        """(z,) values in [0, 1].
+
+        Args:
+            row: (z,) whose each number is, ascending.
+            numbers: (z,) without a problem.
+        """
+        ...
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points:
+    """Numbers from a public lowest one, worth nothing, to a public highest one, worth 1.
+
+    Args:
+        lowest: counts as 0, as what is left out does.
+        highest: counts as 1.
+        out_of_bounds: "reject" makes a row with a number beyond them unusable; "clip" moves it to the bound.
+
+    Raises:
+        InvalidInput: bounds that are none.
+
+    Example:
+        >>> Points(lowest=0, highest=5).values(np.array([0, 0]), np.array([2.5, 5.0])).tolist()
+        [0.5, 1.0]
+    """
+
+    lowest: float = 0.0
+    highest: float = 1.0
+    out_of_bounds: Literal["reject", "clip"] = "reject"
+
+    def __post_init__(self) -> None:
+        if not finite("lowest", self.lowest) < finite("highest", self.highest):
+            raise InvalidInput("highest", f"{self.highest:g} is not above lowest = {self.lowest:g}")
+        if not np.isfinite(self.highest - self.lowest):
+            raise InvalidInput("highest", "the bounds are too far apart for floating point")
+        one_of("out_of_bounds", self.out_of_bounds, ("reject", "clip"))
+
+    def problems(self, numbers: _Reals) -> _Problems:
+        found = np.full(len(numbers), FINE, dtype=np.int8)
+        if self.out_of_bounds == "reject":
+            found[(numbers < self.lowest) | (numbers > self.highest)] = OUTSIDE
+        found[~np.isfinite(numbers)] = INFINITE
+        return found
+
+    def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
+        inside = np.clip(numbers, self.lowest, self.highest)
+        return ((inside - self.lowest) / (self.highest - self.lowest)).astype(np.float32)
+
+    def limit(self) -> str:
+        return f"must be in [{self.lowest:.12g}, {self.highest:.12g}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranks:
+    """Places in an order, 1 for the best; equal numbers tie, and what is left out is worth nothing.
+
+    Whoever is behind two others has place 3, whatever she wrote: the order counts, not the numbers.
+
+    Args:
+        points: of the first place, the second, and so on; none rises, and the first is above 0. Places beyond get 0.
+            They are divided by the first.
+        as_written: whether a place is the number that was written, as with the categories of PrefLib.
+
+    Raises:
+        InvalidInput: points that are none.
+
+    Example:
+        >>> Ranks.borda(4).values(np.zeros(3, np.int64), np.array([1.0, 2.0, 2.0])).tolist()
+        [1.0, 0.75, 0.75]
+    """
+
+    points: tuple[float, ...]
+    as_written: bool = False
+
+    def __post_init__(self) -> None:
+        given = tuple(self.points)
+        if not given or not all(non_negative(f"points[{place}]", each) >= 0 for place, each in enumerate(given, 1)):
+            raise InvalidInput("points", "are none", "must be one number for the first place, and so on")
+        if not given[0] > 0:
+            raise InvalidInput("points[1]", f"{given[0]!r} is not above 0", "the best place must be worth something")
+        for place, (better, worse) in enumerate(pairwise(given), 2):
+            if worse > better:
+                raise InvalidInput(f"points[{place}]", f"{worse!r} is above {better!r}",
+                                   "no place may be worth more than a better one")
+
+    @classmethod
+    def borda(cls, goods: int) -> Ranks:
+        """Place p is worth (k - p + 1)/k.
+
+        Args:
+            goods: k.
+        """
+        return cls(points=tuple(float(k) for k in range(whole("goods", goods, at_least=1), 0, -1)))
+
+    def problems(self, numbers: _Reals) -> _Problems:
+        found = np.where((numbers >= 1) & (np.floor(numbers) == numbers), FINE, OUTSIDE).astype(np.int8)
+        found[~np.isfinite(numbers)] = INFINITE
+        return found
+
+    def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
+        table = np.append(np.array(self.points) / self.points[0], 0.0)
+        place = np.minimum(numbers, len(table)).astype(np.int64) if self.as_written else _ranks(row, numbers)
+        found: NDArray[np.float32] = table[np.minimum(place, len(table)) - 1].astype(np.float32)
+        return found
+
+    def limit(self) -> str:
+        return "must be a place, a whole number from 1"
+
+
+def _ranks(row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.int64]:
+    """(z,) one more than how many numbers of the same row are smaller."""
+    order = np.lexsort((numbers, row))
+    rows, sorted_numbers, at = row[order], numbers[order], np.arange(len(row))
+    begins = np.append(True, rows[1:] != rows[:-1])[: len(row)]
+    fresh = begins | np.append(True, sorted_numbers[1:] != sorted_numbers[:-1])[: len(row)]
+    start, first = (np.maximum.accumulate(np.where(where, at, 0)) for where in (begins, fresh))
+    found = np.empty(len(row), dtype=np.int64)
+    found[order] = first - start + 1
+    return found

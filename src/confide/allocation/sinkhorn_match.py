@@ -1,0 +1,401 @@
+"""`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery where too many ask.
+
+Not in the source. An ascending auction counts every bid, and its noise is that of a sum of many counts. Here each of R
+rounds releases one noisy sum of soft demands at public prices; each price moves by the temperature times the logarithm
+of its demand over its supply, as Sinkhorn's scaling does; the temperature falls from round to round. In the end
+everybody asks for her best good at the last prices; one more noisy count says which share of those who ask for a good
+can have it, and public coins say who.
+
+Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
+Roughgarden and Wu 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.allocation.coins import COINS, coin_of, coins, draw_seed, is_seed
+from confide.allocation.favourites import best_goods
+from confide.allocation.incentives import mean_shift
+from confide.allocation.leanings import Leanings
+from confide.allocation.market import Market
+from confide.allocation.rationing import rates
+from confide.allocation.scaling import falling, moved_prices, prices_of, weights
+from confide.allocation.soft_demand import WHOLE, soft_demand
+from confide.allocation.valuations import Valuations, as_row
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.accounting import float_up, written
+from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.noise.discrete import LARGEST_SCALE
+
+__all__ = ["ScalingBillboard", "SinkhornMatch"]
+
+_MOST_ROUNDS = 1000
+_COLDEST = 2.0**-20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScalingBillboard(AnyBillboard):
+    """What anyone may see.
+
+    Args:
+        people: n.
+        goods: k.
+        demands: (R, k) noisy sums of soft demand, in units of 2^-16 bidders; no rounds where there is enough for all.
+        paths: (R + 1, k) prices before each round, and at the end, in units of 2^-20.
+        asked: (k,) noisy numbers of those who ask for each good at the last prices.
+        rates: (k,) a bidder gets what she asks for if her coin is below this, out of 2^32.
+        seed: of the coins; empty where there are none.
+        cutoffs: as `Billboard` has it.
+        surplus: as `Billboard` has it.
+        welfare: so too.
+    """
+
+    people: int
+    goods: int
+    demands: NDArray[np.int64]
+    paths: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    rates: NDArray[np.int64]
+    seed: str
+    cutoffs: NDArray[np.int64] | None = None
+    surplus: float | None = None
+    welfare: float | None = None
+
+    @cached_property
+    def prices(self) -> NDArray[np.float64]:
+        """(k,) at the end."""
+        return prices_of(self.paths[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkhornMatch(Market):
+    """One good for each bidder at most, out of k goods with several copies each.
+
+    Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
+    public prices is a vector of whole units >= 0 with a sum of at most one bidder (`soft_demand`), so replacing her row
+    moves a release by two bidders in l1, replacing it by zeros by one; so it is with the count of those who ask for
+    each good at the last prices. Each release with discrete Laplace noise of scale distance/epsilon_r costs epsilon_r,
+    and adaptive composition adds them up. Everything else on the billboard follows from these and from coins that have
+    nothing to do with anybody's row, and everybody's good follows from it and her own row (billboard lemma).
+
+    Decodes equal the run bit for bit on every machine: published are prices on a grid of 2^-20, and a bidder subtracts
+    them from her row and adds her leanings, multiples of the spread, one operation each. Exponentials, which differ
+    between machines in the last bit, are only taken for soft demand, by whoever runs it, before noise. A verifier finds
+    the same prices and rates (`check`).
+
+    Coins and leanings are drawn after all bids are in. A bidder who knew hers before could bid for another good, or
+    give her place to somebody else. An operator who draws seeds until he likes one favours some bidders over others who
+    ask for the same good; it does not change what anybody learns of a row, but nobody can tell from the billboard that
+    the first seed was kept. Where that matters, let him commit himself before bids close to words that are mixed with
+    a public beacon's, or let somebody else draw.
+
+    Args:
+        rounds: R in 1..1000, releases of soft demand.
+        hottest: temperature of the first round, in [2^-20, 1000].
+        coolest: of the last one, not above the first.
+        step: how far a price moves, in temperatures for each factor e of demand over supply, in (0, 100].
+        growth: how many times as much of the budget a round gets as the one before it, in [1/100, 100].
+        clear: share of epsilon for the final count, in (0, 1).
+        spread: how much public leanings add to what a good is worth to a bidder, in [0, 1] (`leanings`): where values
+            are ranks, stars or the like, their step is a good one. On fine values the usual .05 costs .004 of the
+            optimum; without any, coarse ones cost .1 to .6 of it.
+        charge: whether the final price of her good is charged. Then she asks for none that is worth less to her.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: truncation that costs more than delta.
+
+    Example:
+        >>> from confide.allocation import instance_a
+        >>> market = SinkhornMatch.recommended(people=2000, goods=4, supply=400, epsilon=4.0)
+        >>> outcome = market.run(instance_a(2000, 4, seed=1), Noise.simulated(1))
+        >>> outcome.shares["good"].to_pylist()[:5]
+        [1, 2, 3, 1, -1]
+    """
+
+    rounds: int = 10
+    hottest: float = 0.2
+    coolest: float = 0.02
+    step: float = 1.2
+    growth: float = 1.2
+    clear: float = 0.4
+    spread: float = 0.05
+    charge: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if whole("rounds", self.rounds, at_least=1) > _MOST_ROUNDS:
+            raise InvalidInput("rounds", f"{self.rounds} is too many", f"must be at most {_MOST_ROUNDS}")
+        if positive("hottest", self.hottest, at_most=1000.0) < positive("coolest", self.coolest) \
+                or self.coolest < _COLDEST:
+            raise InvalidInput("coolest", f"{self.coolest!r} is out of range", "must be in [2^-20, hottest]")
+        positive("step", self.step, at_most=100.0)
+        if positive("growth", self.growth, at_most=100.0) < 0.01:
+            raise InvalidInput("growth", f"{self.growth!r} is out of range", "must be in [1/100, 100]")
+        non_negative("spread", self.spread, at_most=1.0)
+        if fraction("clear", self.clear) + self.certify_with >= 1:
+            raise InvalidInput("clear", f"{self.clear!r} leaves nothing for the prices",
+                               "clear + certify_with must be below 1")
+        least = min(*self.budgets, self.part(self.clear) * WHOLE)
+        if self.distance * WHOLE / least > LARGEST_SCALE:
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for noise of 64 bits")
+
+    @classmethod
+    def recommended(
+        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+    ) -> SinkhornMatch:
+        """The mechanism with settings that measured well at these sizes: `settings.scaling_settings`.
+
+        Args:
+            people: n.
+            goods: k.
+            supply: s_j.
+            epsilon: > 0.
+            options: further fields, such as gamma, neighbours or certify_with.
+
+        Example:
+            >>> SinkhornMatch.recommended(100_000, 20, 4_000, 1.0).rounds
+            16
+        """
+        from confide.allocation.settings import scaling_settings
+
+        found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
+                                                **options)
+        return found
+
+    # ---- public arithmetic
+
+    @property
+    def plentiful(self) -> bool:
+        """Whether everybody can have her favourite: there is a copy of every good for everybody."""
+        return min(self.copies) >= self.people
+
+    @cached_property
+    def temperatures(self) -> tuple[float, ...]:
+        """Of each round, falling by the same factor."""
+        return falling(self.hottest, self.coolest, self.rounds)
+
+    @cached_property
+    def budgets(self) -> tuple[Fraction, ...]:
+        """Epsilon of each round, together what clearing and certificate leave."""
+        cost = written(self._demands_cost)
+        return tuple(cost * share for share in weights(self.growth, self.rounds))
+
+    @cached_property
+    def _demands_cost(self) -> float:
+        left = self.part(1.0) - self.part(self.clear) - self.part(self.certify_with)
+        found = float(left)
+        return found if written(found) <= left else math.nextafter(found, 0.0)
+
+    def scale(self, budget: Fraction) -> float:
+        """Of discrete Laplace noise on numbers that one neighbour step moves by `distance` in l1, rounded up.
+
+        Args:
+            budget: epsilon of the release.
+        """
+        return float_up(self.distance / budget)
+
+    def _spent(self) -> tuple[Event, ...]:
+        if self.plentiful:
+            return ()
+        spent = [(self._demands_cost, "soft demands"), (self.part_down(self.clear), "clearing")]
+        if self.certificate_plan is not None:
+            spent.append((self.certificate_plan.measure.cost, "certificate"))
+        return tuple(PureEvent(epsilon=epsilon, neighbours=self.unit, label=label) for epsilon, label in spent)
+
+    def guarantees(self) -> Guarantees:
+        common = super().guarantees()
+        if self.plentiful:  # nobody's good depends on anybody else
+            return Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one
+                                    for one in common))
+        if not self.charge:
+            return common
+        # The final prices, on which alone depends what a lie can get at most, follow from the soft demands.
+        steps = 1 if self.neighbours == "substitution" else 2
+        moved = mean_shift(PureDP(float_up(steps * sum(self.budgets, Fraction(0)))))
+        source = Source(document="confide", statement="private prices and their charge", spec="allocation 7")
+        return Guarantees((
+            *common,
+            Truthfulness(gain=moved + self.spread, trivial=1.0, unit_of_gain="of value", source=source,
+                         who="every bidder whose coin lets her have what she asks for",
+                         note="in the mean, whatever the others report; the probability that her coin does not, which "
+                         "the rates tell afterwards, comes on top"),
+            Participation(utility=0.0, who="everybody, after every run", source=source,
+                          note="nobody asks for a good that is not worth its price; her loss of privacy is left out"),
+        ))
+
+    # ---- public arithmetic after each release
+
+    def moved(self, path: NDArray[np.int64], demand: NDArray[np.int64], r: int) -> NDArray[np.int64]:
+        """The prices after a round, on the grid.
+
+        Args:
+            path: (k,) before it, in units of 2^-20.
+            demand: (k,) as released.
+            r: the round, from 0.
+        """
+        return moved_prices(path, demand, self.copies, self.people, self.step * self.temperatures[r],
+                            1.0 + self.spread)
+
+    def rates(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(k,) the rates at which no good is given beyond its supply, but with probability gamma: `rationing`.
+
+        Args:
+            asked: (k,) as released.
+        """
+        return rates(asked, self.copies, self.scale(self.part(self.clear)), self.gamma / self.goods)
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Callable[[int, int], object] | None = None,
+    ) -> Outcome | SimulatedOutcome:
+        """Rounds, clearing, and everybody's good.
+
+        Args:
+            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`.
+            noise: `Noise.secure()` for a settlement.
+            progress: told the rounds played and all of them.
+
+        Returns:
+            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
+            charged, else 0.
+        """
+        source = as_noise(noise)
+        values = Valuations.of(data, people=self.people, goods=self.goods)
+        board, held = self._everybody(values) if self.plentiful else self._scaled(values, source, progress)
+        prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
+        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
+        return self._outcome(noise, billboard=board, shares=shares,
+                             certificate=self.certify(board), diagnostics=self.diagnose(values, held))
+
+    def _everybody(self, values: Valuations) -> tuple[ScalingBillboard, NDArray[np.int32]]:
+        nothing = np.zeros((0, self.goods), dtype=np.int64)
+        board = ScalingBillboard(people=self.people, goods=self.goods, demands=nothing, seed="",
+                                 paths=np.zeros((1, self.goods), dtype=np.int64),
+                                 asked=np.zeros(self.goods, dtype=np.int64),
+                                 rates=np.full(self.goods, COINS, dtype=np.int64))
+        return board, best_goods(values, board.prices)
+
+    def _scaled(
+        self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
+    ) -> tuple[ScalingBillboard, NDArray[Any]]:
+        seed, paths, demands = draw_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
+        lean = Leanings.of(seed, self.spread)
+        for r, budget in enumerate(self.budgets):
+            true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
+            demands.append(source.discrete_laplace(self.scale(budget / WHOLE), self.goods, stream=("demand", r),
+                                                   center=true))
+            paths.append(self.moved(paths[-1], demands[-1], r))
+            if progress is not None:
+                progress(r + 1, self.rounds)
+        prices = prices_of(paths[-1])
+        wanted = best_goods(values, prices, lean)
+        if self.charge:
+            wanted = np.where(values.of_goods(wanted) >= prices[np.maximum(wanted, 0)], wanted, -1)
+        asked = source.discrete_laplace(self.scale(self.part(self.clear)), self.goods, stream="asked",
+                                        center=np.bincount(wanted[wanted >= 0], minlength=self.goods))
+        share = self.rates(asked)
+        held = np.where((wanted >= 0) & (coins(seed, self.people) < share[np.maximum(wanted, 0)]), wanted, -1)
+        cutoffs = self.cut_off(held)
+        if cutoffs is not None:
+            held = np.where(np.arange(self.people) < cutoffs[np.maximum(held, 0)], held, -1)
+        told: tuple[float | None, float | None] = (None, None)
+        if self.certificate_plan is not None:
+            told = self.certificate_plan.told(values, prices, held, source)
+        return ScalingBillboard(people=self.people, goods=self.goods, demands=np.stack(demands), paths=np.stack(paths),
+                                asked=asked, rates=share, seed=seed, cutoffs=cutoffs, surplus=told[0],
+                                welfare=told[1]), held
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        board = self._own(billboard)
+        if not 0 <= index < self.people:
+            raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.people - 1}")
+        best = self.wanted(as_row(record, self.goods), index, board)
+        rate = int(board.rates[best])
+        if best < 0 or (rate < COINS and not coin_of(board.seed, index) < rate) or (
+                board.cutoffs is not None and index >= int(board.cutoffs[best])):
+            return {"good": -1, "price": 0.0}
+        return {"good": best, "price": float(board.prices[best]) if self.charge else 0.0}
+
+    def wanted(self, row: NDArray[np.float64], index: int, billboard: ScalingBillboard) -> int:
+        """The good that a bidder asks for at the last prices, -1 for none.
+
+        Args:
+            row: (k,) her valuations, checked.
+            index: her place.
+            billboard: of the run.
+        """
+        gains = row - billboard.prices
+        if self.spread and not self.plentiful:
+            gains = gains + Leanings.of(billboard.seed, self.spread).row(index, self.goods)
+        gains = np.where(row > 0.0, gains, -np.inf)
+        best = int(np.argmax(gains))
+        if not gains[best] > 0.0 or (self.charge and not row[best] >= billboard.prices[best]):
+            return -1
+        return best
+
+    # ---- what a verifier asks
+
+    def check(self, billboard: AnyBillboard) -> None:
+        """Whether it is of this plan: its prices and its rates follow from what was released, on every machine.
+
+        Raises:
+            InvalidInput: another plan's, or numbers that no run makes.
+        """
+        board = self._own(billboard)
+        rounds, shape = (0 if self.plentiful else self.rounds), (self.goods,)
+        for name, wanted in (("demands", (rounds, *shape)), ("paths", (rounds + 1, *shape)), ("asked", shape),
+                             ("rates", shape)):
+            _of_shape(name, getattr(board, name), wanted)
+        path = np.zeros(self.goods, dtype=np.int64)
+        for r in range(rounds + 1):
+            if not np.array_equal(board.paths[r], path):
+                raise InvalidInput("paths", "do not follow from the demands")
+            path = self.moved(path, board.demands[r], r) if r < rounds else path
+        if self.plentiful and (board.asked.any() or not bool((board.rates == COINS).all()) or board.seed):
+            raise InvalidInput("rates", "let somebody go without", "there is enough of everything")
+        if not self.plentiful and not is_seed(board.seed):
+            raise InvalidInput("seed", "is not 64 hexadecimal digits")
+        if not self.plentiful and not np.array_equal(board.rates, self.rates(board.asked)):
+            raise InvalidInput("rates", "do not follow from the numbers of those who ask")
+        if (board.cutoffs is not None) is not (self.on_overflow == "truncate" and not self.plentiful):
+            raise InvalidInput("cutoffs", "are there without truncation, or missing with it")
+        if board.cutoffs is not None:
+            _of_shape("cutoffs", board.cutoffs, shape)
+            if not bool(((board.cutoffs >= 0) & (board.cutoffs <= self.people)).all()):
+                raise InvalidInput("cutoffs", "are no places", f"{self.goods} numbers in 0..{self.people}")
+        measured = [number is not None for number in (board.surplus, board.welfare)]
+        if measured != [self.certificate_plan is not None] * 2:
+            raise InvalidInput("surplus", "is there without a certificate, or missing with one")
+        if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
+            raise InvalidInput("surplus", "is no number")
+
+    def _own(self, billboard: AnyBillboard) -> ScalingBillboard:
+        if not isinstance(billboard, ScalingBillboard) or (billboard.people, billboard.goods) != (
+                self.people, self.goods):
+            raise InvalidInput("billboard", "is of another mechanism")
+        return billboard
+
+
+def _of_shape(name: str, numbers: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(numbers, np.ndarray) or numbers.shape != shape or numbers.dtype != np.int64:
+        raise InvalidInput(name, "is of another shape or type", f"must be {shape} int64")

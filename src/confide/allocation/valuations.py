@@ -1,0 +1,243 @@
+"""What each bidder would give for each good: a dense table, or the few goods that each one names.
+
+A row is one bidder's. It is checked alone, and what becomes of a bad one never depends on another: it is refused, to
+her and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import one_of, whole
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Valuations", "as_row"]
+
+Unusable = Literal["refuse", "null"]
+_CHUNK = 2**22  # numbers that are looked at in one go: their temporary arrays stay small
+_MOST_GOODS = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Valuations:
+    """n rows of k valuations in [0, 1], zeros included or left out. Private.
+
+    Args:
+        people: n.
+        goods: k.
+        values: float32 or float64; (n k,) row after row where `starts` is None, else those that are not left out.
+        starts: int64 (n + 1,) where each row begins in `values`; None for a dense table.
+        named: int32, the goods of `values`, ascending within a row; empty for a dense table.
+
+    Example:
+        >>> of = Valuations.of([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], people=2, goods=3)
+        >>> of.dense, of.row(1).tolist()
+        (True, [0.0, 0.25, 0.0])
+    """
+
+    people: int
+    goods: int
+    values: NDArray[Any]
+    starts: NDArray[np.int64] | None
+    named: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"<Valuations of {self.people:,} bidders for {self.goods:,} goods>"  # never a number of them
+
+    @property
+    def dense(self) -> bool:
+        """Whether every row holds all goods."""
+        return self.starts is None
+
+    @classmethod
+    def of(
+        cls, data: Any, *, people: int, goods: int, clip: bool = False, unusable: Unusable = "refuse",
+    ) -> Valuations:
+        """Checked valuations of n public slots.
+
+        Args:
+            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or `Valuations`; or what a
+                campaign collects, batches of `reading.Rows`.
+            people: n.
+            goods: k.
+            clip: move values beyond [0, 1] to its ends, row by row; a row with a value that is not finite stays bad.
+            unusable: "refuse" the table for one bad row, which tells whoever sees the message; or take the row as
+                zeros ("null").
+
+        Raises:
+            InvalidInput: another shape or type; or a bad row, named, where `unusable` is "refuse".
+        """
+        whole("people", people, at_least=1)
+        if whole("goods", goods, at_least=1) > _MOST_GOODS:
+            raise InvalidInput("goods", f"{goods} is too large", f"must be at most {_MOST_GOODS}")
+        one_of("unusable", unusable, ("refuse", "null"))
+        if isinstance(data, Valuations):
+            found = data
+        elif hasattr(data, "tocsr"):
+            found = cls._sparse(data)
+        elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
+            from confide.allocation.reading import gathered
+
+            found = gathered(data, people, goods)
+        else:
+            found = cls._dense(data)
+        if (found.people, found.goods) != (people, goods):
+            raise InvalidInput("values", f"its shape is {(found.people, found.goods)}", f"must be {(people, goods)}")
+        return found if isinstance(data, Valuations) else found._checked(clip=clip, unusable=unusable)
+
+    @classmethod
+    def whole(cls, data: Any) -> Valuations:
+        """Checked valuations of as many bidders and goods as there are, for what is no run.
+
+        Args:
+            data: as `of`.
+        """
+        if isinstance(data, Valuations):
+            return data
+        shape = data.shape if hasattr(data, "shape") else np.shape(data)
+        if len(shape) != 2:
+            raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")
+        return cls.of(data, people=shape[0], goods=shape[1])
+
+    @classmethod
+    def _dense(cls, data: Any) -> Valuations:
+        try:
+            table = np.asarray(data)
+        except ValueError:
+            raise InvalidInput("values", "is not a table of numbers") from None
+        if table.ndim != 2 or table.dtype.kind not in "fiub":
+            raise InvalidInput("values", f"an array of {table.dtype} with {table.ndim} dimensions",
+                               "must be numbers, one row for each bidder and one column for each good")
+        kind = np.float32 if table.dtype == np.float32 else np.float64
+        flat = np.ascontiguousarray(table, dtype=kind).reshape(-1)
+        return cls(people=table.shape[0], goods=table.shape[1], values=flat, starts=None,
+                   named=np.empty(0, dtype=np.int32))
+
+    @classmethod
+    def _sparse(cls, data: Any) -> Valuations:
+        table = data.tocsr()
+        if table.ndim != 2 or table.dtype.kind not in "fiub":
+            raise InvalidInput("values", f"a sparse array of {table.dtype}", "must be numbers, bidders by goods")
+        if not table.has_canonical_format:
+            table = table.copy()
+            table.sort_indices()
+            if not _ascending(table.indptr, table.indices):
+                raise InvalidInput("values", "names a good twice in one row", "must name each good once")
+        kind = np.float32 if table.dtype == np.float32 else np.float64
+        return cls(people=table.shape[0], goods=table.shape[1], values=np.ascontiguousarray(table.data, dtype=kind),
+                   starts=np.ascontiguousarray(table.indptr, dtype=np.int64),
+                   named=np.ascontiguousarray(table.indices, dtype=np.int32))
+
+    def _checked(self, *, clip: bool, unusable: Unusable) -> Valuations:
+        bad = self._bad(clip=clip)
+        if len(bad) and unusable == "refuse":
+            raise InvalidInput("values", f"row {int(bad[0])} holds a value that is not a number in [0, 1]",
+                               "each must be in [0, 1]; clip=True moves those beyond its ends")
+        if not len(bad) and not clip:
+            return self
+        values = np.nan_to_num(self.values, nan=0.0)
+        for row in bad.tolist():
+            values[self._place(row)] = 0.0
+        np.clip(values, 0.0, 1.0, out=values)
+        return Valuations(people=self.people, goods=self.goods, values=values, starts=self.starts, named=self.named)
+
+    def _bad(self, *, clip: bool) -> NDArray[np.int64]:
+        """Rows with a value that cannot be used."""
+        bad = []
+        for at in range(0, len(self.values), _CHUNK):
+            part = self.values[at : at + _CHUNK]
+            wrong = ~np.isfinite(part) if clip else ~((part >= 0.0) & (part <= 1.0))
+            if wrong.any():
+                places = at + np.flatnonzero(wrong)
+                bad.append(places // self.goods if self.starts is None else
+                           np.searchsorted(self.starts, places, side="right") - 1)
+        return np.unique(np.concatenate(bad)) if bad else np.empty(0, dtype=np.int64)
+
+    def _place(self, row: int) -> slice:
+        if self.starts is None:
+            return slice(row * self.goods, (row + 1) * self.goods)
+        return slice(int(self.starts[row]), int(self.starts[row + 1]))
+
+    def row(self, index: int) -> NDArray[np.float64]:
+        """(k,) one bidder's valuations, in full."""
+        values = self.values[self._place(index)].astype(np.float64)
+        if self.starts is None:
+            return values
+        full = np.zeros(self.goods)
+        full[self.named[self._place(index)]] = values
+        return full
+
+    def welfare(self, allocation: NDArray[Any]) -> float:
+        """The sum of what everybody gets out of her good. Private.
+
+        Args:
+            allocation: (n,) the good of each bidder, -1 for none.
+        """
+        return float(np.sum(self.of_goods(allocation)))
+
+    def of_goods(self, allocation: NDArray[Any]) -> NDArray[np.float64]:
+        """(n,) what each bidder's own good is worth to her; 0 without one."""
+        chosen = np.asarray(allocation, dtype=np.int64)
+        held = np.flatnonzero(chosen >= 0)
+        out = np.zeros(self.people)
+        if self.starts is None:
+            out[held] = self.values[held * self.goods + chosen[held]]
+            return out
+        keys = np.repeat(np.arange(self.people), np.diff(self.starts)) * self.goods + self.named
+        wanted = held * self.goods + chosen[held]
+        at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        if len(keys):
+            out[held] = np.where(keys[at] == wanted, self.values[at], 0.0)
+        return out
+
+
+def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:
+    """Whether goods ascend strictly within each row."""
+    if len(named) < 2:
+        return True
+    rises = np.diff(named.astype(np.int64)) > 0
+    ends = np.asarray(starts[1:-1], dtype=np.int64) - 1  # from a row's last entry to the next row's first
+    rises[ends[(ends >= 0) & (ends < len(rises))]] = True
+    return bool(rises.all())
+
+
+def as_row(record: Any, goods: int) -> NDArray[np.float64]:
+    """One bidder's valuations, checked alone; of a slot without a record, zeros.
+
+    Args:
+        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them; None where there is none.
+        goods: k.
+
+    Raises:
+        InvalidInput: names what is wrong with it, to her alone.
+    """
+    if record is None:
+        return np.zeros(goods)
+    if isinstance(record, dict):
+        row = np.zeros(goods)
+        for good, value in record.items():
+            if not isinstance(good, int | np.integer) or not 0 <= good < goods:
+                raise InvalidInput("record", f"{good!r} is no good", f"goods are 0 to {goods - 1}")
+            row[good] = _number(value)
+    else:
+        try:
+            row = np.asarray(record, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput("record", "is not a row of numbers") from None
+    if row.shape != (goods,):
+        raise InvalidInput("record", f"its shape is {row.shape}", f"must be ({goods},)")
+    if not bool(((row >= 0.0) & (row <= 1.0)).all()):
+        raise InvalidInput("record", "holds a value that is not a number in [0, 1]", "each must be in [0, 1]")
+    return row
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput("record", f"{value!r} is not a number", "each value must be in [0, 1]") from None

@@ -1,0 +1,124 @@
+"""What the studies of matchings share: runs on made-up bidders, and the optimum beside them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.baselines import greedy, lottery, serial_dictatorship
+from confide.allocation.duality import dual_bound
+from confide.allocation.instances import instance_a, instance_b
+from confide.allocation.market import Market
+from confide.allocation.optimum.solver import exact_optimum
+from confide.allocation.pmatch import PMatch
+from confide.allocation.settings import arities
+from confide.allocation.valuations import Valuations
+from confide.privacy.noise import Noise
+
+__all__ = ["INSTANCES", "NOTE", "Bidders", "Ran", "Rung", "baselines", "bidders", "ran", "rung_auction"]
+
+Rung = tuple[float, int, int]
+"""(alpha, C, R) of PMatch: increment, bids of each bidder, rounds."""
+
+
+INSTANCES = {"A": instance_a, "B": instance_b}
+NOTE = ("Instance A: v = 0.4 j/(k - 1) + 0.6 U, tastes differ. Instance B: A times 0.1 + 0.9 theta for each bidder, "
+        "needs differ too. Shares are of the optimum.")
+_EXACT = 200_000  # bidders
+_WIDEST = 64  # arity
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bidders:
+    """Made-up bidders, and their best welfare.
+
+    Args:
+        values: everybody's.
+        supply: s.
+        optimum: exact; with more than 200,000 bidders a bound from above at the prices of every tenth of them, so that
+            shares of it are a little less than of the optimum.
+    """
+
+    values: Valuations
+    supply: int
+    optimum: float
+
+
+def bidders(kind: str, people: int, goods: int, supply: int, *, seed: int = 0) -> Bidders:
+    """Of an instance.
+
+    Args:
+        kind: "A" or "B".
+        people: n.
+        goods: k.
+        supply: s of each good.
+        seed: of the draws.
+    """
+    table = INSTANCES[kind](people, goods, seed=seed)
+    values = Valuations.of(table, people=people, goods=goods)
+    if people <= _EXACT:
+        return Bidders(values=values, supply=supply, optimum=exact_optimum(values, supply).welfare)
+    prices = exact_optimum(table[::10], supply // 10).prices
+    return Bidders(values=values, supply=supply, optimum=dual_bound(values, supply, prices))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """Means over runs.
+
+    Args:
+        share: welfare over the optimum.
+        claimed: what the public certificate claims of it; nan without one.
+        over: copies given beyond the supply, of all runs together.
+    """
+
+    share: float
+    claimed: float
+    over: float
+
+
+def ran(market: Market, of: Bidders, runs: int) -> Ran:
+    """A mechanism under simulated noise, seeds 1, 2 and so on.
+
+    Args:
+        market: the mechanism.
+        of: everybody's values.
+        runs: how many.
+    """
+    found: list[Any] = [market.run(of.values, Noise.simulated(seed)) for seed in range(1, runs + 1)]
+    claimed = [one.certificate.ratio if one.certificate is not None else np.nan for one in found]
+    return Ran(share=float(np.mean([one.diagnostics["welfare"] for one in found])) / of.optimum,
+               claimed=float(np.mean(claimed)), over=sum(one.diagnostics["over_allocated"] for one in found))
+
+
+def rung_auction(rung: Rung, **public: Any) -> PMatch:
+    """The auction with these settings, batches of half a supply, and the arity of the least error.
+
+    Args:
+        rung: alpha, C and R.
+        public: people, goods, supply and epsilon; others as they are wanted.
+    """
+    increment, cap, rounds = rung
+    batch = max(1, public["supply"] // 2)
+    settings: dict[str, Any] = {"increment": increment, "bid_cap": cap, "rounds": rounds, "batch": batch, **public}
+    # Which arity is best has nothing to do with the reserve, which takes long to find.
+    bare = {**settings, "reserve": 0}
+    horizon = rounds * -(-public["people"] // batch)
+    tried = [PMatch(**bare, arity=arity) for arity in arities(horizon) if arity <= _WIDEST]
+    return PMatch(**settings, arity=min(tried, key=lambda auction: float(auction.error)).arity)
+
+
+def baselines(of: Bidders) -> dict[str, float]:
+    """Shares of the optimum of rules without privacy; nan for greedy with more than 200,000 bidders.
+
+    Args:
+        of: everybody's values.
+    """
+    rules: dict[str, Any] = {"lottery of favourites": lottery, "serial dictatorship": serial_dictatorship}
+    if of.values.people <= _EXACT:
+        rules["greedy"] = greedy
+    found = {name: rule(of.values, of.supply).welfare / of.optimum for name, rule in rules.items()}
+    return {**found, "greedy": found.get("greedy", math.nan)}
