@@ -22,6 +22,7 @@ __all__ = ["BUNDLES_LADDER", "bundle_settings"]
 
 BUNDLES_LADDER = (
     (0.1, 6.0, 7.5, 0.3, (2.0, 1), 0.2),
+    (0.1, 3.0, 3.75, 0.5, (2.0, 1), 0.4),
     (0.1, 3.0, 3.75, 0.5, (1.0, 1), 0.85),
     (0.3, 2.0, 4.0, 0.5, (1.0, 0), 1.0),
     (0.3, 1.0, 1.0, 0.65, (1.0, 0), math.inf),
@@ -30,7 +31,7 @@ BUNDLES_LADDER = (
 person, rounded up, and y more, largest error over supply), the finest first: the first one that fits is taken.
 """
 
-_RESERVED = (0.02, 0.04, 0.08, 0.15)
+_RESERVED = (0.02, 0.04, 0.05, 0.08, 0.15)
 """What a rung loses without noise, roughly. Where a reserve stands in the place of the clearing, the error is lost too.
 """
 

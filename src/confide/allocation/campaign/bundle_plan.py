@@ -62,7 +62,8 @@ class BundlesPlan(GoodsPlan):
                  f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
         if self.config.counted:
             return ("what one good is worth to you, whichever it is, what a second one adds, and so on up to "
-                    f"{wanted}: numbers from {scale.lowest:g} to {scale.highest:g}, in the columns {', '.join(columns[:6])}"
+                    f"{wanted}: numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
+                    f"{', '.join(columns[:6])}"
                     f"{', ...' * (len(columns) > 6)}, none above the one before, {total}")
         if wanted == 1:
             return f"{asked_for_goods(scale)}; one good counts, the best"

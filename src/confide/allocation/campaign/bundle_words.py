@@ -83,11 +83,14 @@ def bundle_story(
     slots = billboard.rules.slots
     found = [f"Your place in the public order is {index + 1:,}: you bid in batch "
              f"{index // billboard.rules.batch + 1:,} of each round."]
+    tried = set[int]()
     for step, good in zip(hers.steps, hers.bid_on, strict=True):
         before = billboard.counts(np.array([step - 1]))[0]
         price = float(billboard.rules.prices(before)[good])
-        found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}, at a price of {worth(price)}: it "
-                     "added most above its price to what you held.")
+        again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
+        tried.add(good)
+        found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
+                     f"{worth(price)}: it added most above its price to what you held.")
     if not hers.steps:
         return [*found, "You bid on nothing: no good was worth its price to you."]
     lost = sorted(set(hers.bid_on) - set(hers.goods))
