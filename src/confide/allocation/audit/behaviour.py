@@ -1,0 +1,276 @@
+"""What a mechanism does at a campaign's own size, on made-up bidders: decodes, supply, certificate, and spies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.allocation.audit.tiny_markets import of_rows
+from confide.allocation.duality import dual_bound
+from confide.allocation.gadgets import SpyGadgets
+from confide.allocation.instances import instance_a
+from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
+from confide.allocation.pmatch import PMatch
+from confide.allocation.valuations import Valuations
+from confide.audit import AuditRow, Control
+from confide.contract.errors import Refused
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+
+__all__ = ["FALSE_ALARM", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "run_of", "spy_row",
+           "supply_row"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_DECODED = 200  # bidders who decode for themselves
+_CELLS = 2 * 10**7  # valuations of made-up bidders at most
+_GADGETS, _SPIES = 600, 4
+
+
+_RECKLESS = PMatch(people=2000, goods=20, supply=100, epsilon=4.0, increment=0.05, bid_cap=8, rounds=30, batch=100,
+                   arity=6, reclear=0.0, reserve=0)
+_CERTIFIED = PMatch(people=20_000, goods=4, supply=4000, epsilon=4.0, increment=0.05, bid_cap=14, rounds=50, batch=500,
+                    arity=10, certify_with=0.2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Run:
+    mechanism: Market
+    values: Any
+    outcome: Any
+
+    @property
+    def over(self) -> float:
+        """Copies that were given beyond the supply."""
+        return float(self.outcome.diagnostics["over_allocated"])
+
+
+def scaled(mechanism: Market) -> Market:
+    """The same market for bidders with a row of values, or a smaller one, where it is very large, whose noise is the
+    same part of its supply.
+
+    Args:
+        mechanism: of a campaign.
+    """
+    mechanism = of_rows(mechanism, mechanism.goods)
+    part = _CELLS / (mechanism.people * mechanism.goods)
+    if part >= 1.0:
+        return mechanism
+    few = {"people": max(1, int(mechanism.people * part)), "epsilon": mechanism.epsilon / part,
+           "supply": tuple(max(1, int(copies * part)) for copies in mechanism.copies)}
+    if isinstance(mechanism, PMatch | PAlloc):
+        few["batch"] = max(1, int(mechanism.batch * part))
+        few["reserve"] = None if mechanism.reserve is None else int(mechanism.reserve * part)
+    if mechanism.on_overflow == "truncate":  # gamma costs more than delta at another epsilon
+        few["on_overflow"] = "flag"
+    return replace(mechanism, **few)  # type: ignore[arg-type]
+
+
+def made_up(mechanism: Market, seed: int) -> NDArray[Any]:
+    """(n, k) instance A; for bundles, with rows that are worth 1 at most."""
+    values = instance_a(mechanism.people, mechanism.goods, seed=seed)
+    return values / np.float32(2 * mechanism.goods) if isinstance(mechanism, PAlloc) else values
+
+
+def run_of(mechanism: Market, seed: int, values: Any = None) -> _Run:
+    """One simulated run on made-up bidders."""
+    data = made_up(mechanism, seed) if values is None else values
+    return _Run(mechanism=mechanism, values=data, outcome=mechanism.run(data, Noise.simulated(seed)))
+
+
+def behaviour_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+    """Decodes against the run, the supply, the certificate, and what spies guess.
+
+    Args:
+        mechanism: as it will run.
+        seed: of bidders and noise.
+    """
+    own = scaled(mechanism)
+    run = run_of(own, seed)
+    return [decode_row(run, seed), supply_row(own, seed), *certificate_rows(run), *spy_row(mechanism, seed)]
+
+
+# ---- decodes
+
+
+def decode_row(run: _Run, seed: int = 0) -> AuditRow:
+    """Whether shares are those that bidders find for themselves, from their own rows and the billboard.
+
+    Args:
+        run: a simulated run.
+        seed: of who is asked.
+    """
+    n = run.mechanism.people
+    asked = np.unique(np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n
+    shares, wrong = run.outcome.shares, 0
+    for index in asked.tolist():
+        found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
+        wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
+    return AuditRow.at_most("billboard: shares that are not what their bidders decode", 0.0, float(wrong),
+                            f"{len(asked)} of {n:,} made-up bidders decode their own")
+
+
+# ---- supply
+
+
+def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
+    """Whether more is given than there is, more often than gamma allows.
+
+    Where gamma is in the arithmetic of the last release alone, it is made so small that one run must not show any.
+    Else there are as many runs as it takes.
+
+    Args:
+        mechanism: as it will run.
+        seed: of bidders and noise.
+    """
+    promise = "supply: runs that give more than there is"
+    if mechanism.on_overflow == "truncate":
+        over = float(run_of(mechanism, seed).over > 0)
+        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off")
+    strict = _strict(mechanism)
+    if strict is not None:
+        over = float(run_of(strict, seed).over > 0)
+        return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
+                                false_alarm=FALSE_ALARM)
+    runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.gamma)))
+    most = int(binom.isf(FALSE_ALARM, runs, mechanism.gamma))
+    over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
+    return AuditRow.at_most(promise, float(most), over,
+                            f"{runs} runs on made-up bidders; with gamma = {mechanism.gamma:g} more than {most} have a "
+                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)
+
+
+def _strict(mechanism: Market) -> Market | None:
+    """The same with a tiny gamma; None where a reserve would have to be found by simulation."""
+    if isinstance(mechanism, PMatch | PAlloc) and not mechanism.reclear:
+        return None
+    try:
+        return replace(mechanism, gamma=FALSE_ALARM)
+    except Refused:
+        return None
+
+
+# ---- the certificate
+
+
+def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
+    """What the billboard claims of the welfare, against exact welfare and an exact upper bound of the optimum.
+
+    Args:
+        run: a simulated run.
+        forgetful: a certificate that leaves out what bidders gain at the prices: to show that this is seen.
+    """
+    plan, board = run.mechanism.certificate_plan, run.outcome.billboard
+    if plan is None or board.surplus is None:
+        return []
+    claimed = replace(plan, gamma=FALSE_ALARM).certificate(board.prices, 0.0 if forgetful else board.surplus,
+                                                           board.welfare)
+    if isinstance(run.mechanism, PAlloc):
+        from confide.allocation.bundle_certificate import bundle_dual_bound
+
+        own = run.mechanism.valuation.population(run.values, people=run.mechanism.people, goods=run.mechanism.goods)
+        most = bundle_dual_bound(own, run.mechanism.copies, board.prices)
+    else:
+        rows = Valuations.of(run.values, people=run.mechanism.people, goods=run.mechanism.goods)
+        most = dual_bound(rows, run.mechanism.copies, board.prices)
+    welfare = float(run.outcome.diagnostics["welfare"])
+    evidence = f"one run, with bounds that fail with probability {FALSE_ALARM:g}"
+    return [
+        AuditRow.at_most("certificate: the claimed share of the best welfare", welfare / most,
+                         claimed.ratio, f"{evidence}; promised: exact welfare over an exact bound of the best",
+                         false_alarm=FALSE_ALARM),
+        AuditRow.at_least("certificate: the claimed bound of the best welfare", most, claimed.optimum,
+                          f"{evidence}; promised: the exact dual bound"),
+    ]
+
+
+# ---- what spies learn
+
+
+def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = None) -> list[AuditRow]:
+    """How many of its neighbours' bits spies guess from their own goods, in one run of the mechanism.
+
+    Under joint privacy with a pure epsilon each fair bit is guessed right with probability e^epsilon/(1 + e^epsilon) at
+    most, whatever was guessed of the others, so the number of right guesses is dominated by a binomial one. It is no
+    promise of anything where that is near 1.
+
+    Args:
+        mechanism: whose rules run; its sizes are those of the gadgets.
+        seed: of bits, tastes and noise.
+        allocation: another one than the mechanism's.
+
+    Source: spec allocation 8; domination by a binomial: Steinke, Nasr and Jagielski 2023.
+    """
+    if mechanism.noise_law != "laplace" or isinstance(mechanism, PAlloc):
+        return []
+    market = SpyGadgets.drawn(_GADGETS, _SPIES, worth=0.5, seed=seed)
+    if allocation is None:
+        allocation = _on_gadgets(mechanism, market, seed)
+    if allocation is None:
+        return []
+    right = market.right(allocation)
+    tossed = Noise.simulated(seed).channel([[1, 1]], np.zeros(_GADGETS, dtype=np.int64), stream="spies' coins")
+    guessed = int(np.where(right == 0.5, tossed, right).sum())
+    # A bit replaces a row: two steps where neighbours differ by presence.
+    steps = 1 if mechanism.neighbours == "substitution" else 2
+    chance = 1.0 / (1.0 + math.exp(-steps * mechanism.epsilon))
+    most = int(binom.isf(FALSE_ALARM, _GADGETS, chance))
+    promise, claim = "joint privacy: bits that spies guess from their own goods", PureDP(mechanism.epsilon)
+    evidence = (f"{_GADGETS} bidders among {_SPIES} spies each, one run; more than {most} right guesses have a "
+                f"probability below {FALSE_ALARM:g}")
+    row = AuditRow.of_loss(promise, claim, float(most), float(guessed), evidence, flagged=guessed > most,
+                           false_alarm=FALSE_ALARM)
+    if most >= _GADGETS:
+        return [replace(row, verdict="vacuous", note=f"at epsilon = {mechanism.epsilon:g} all bits may be guessed")]
+    return [row]
+
+
+def _on_gadgets(mechanism: Market, market: SpyGadgets, seed: int) -> NDArray[Any] | None:
+    sizes: dict[str, Any] = {"people": market.people, "goods": market.goods, "supply": market.supply,
+                             "on_overflow": "flag"}
+    if isinstance(mechanism, PMatch):
+        # A reserve would leave nothing; what is held back does not matter to privacy.
+        sizes |= {"batch": 10 * (_SPIES + 1), "rounds": min(mechanism.rounds, 4),
+                  "reserve": None if mechanism.reclear else 0, "arity": min(mechanism.arity, 8)}
+    try:
+        own = replace(mechanism, **sizes)
+    except Refused:
+        return None
+    return np.asarray(own.run(market.values, Noise.simulated(seed)).shares["good"].to_numpy())
+
+
+# ---- broken on purpose
+
+
+def behaviour_controls(mechanism: Market, seed: int = 0) -> list[Control]:
+    """The same rows of mechanisms, and outcomes, that were broken on purpose.
+
+    Args:
+        mechanism: as it will run.
+        seed: of bidders and noise.
+    """
+    own = scaled(mechanism)
+    run = run_of(own, seed)
+    out = [Control("billboard", "everybody gets her neighbour's share", decode_row(_shifted(run)).flagged),
+           Control("supply", "an auction without a reserve or a final clearing", supply_row(_RECKLESS, seed).flagged)]
+    forgetful = certificate_rows(run_of(_CERTIFIED, seed), forgetful=True)
+    out.append(Control("certificate", "what bidders gain left out of the bound", all(row.flagged for row in forgetful)))
+    told = SpyGadgets.drawn(_GADGETS, _SPIES, worth=0.5, seed=seed).optimum
+    quiet = replace(_RECKLESS, epsilon=0.05)
+    return [*out, Control("joint privacy", "the exact optimum, sold as epsilon = 0.05",
+                          any(row.flagged for row in spy_row(quiet, seed, told)))]
+
+
+def _shifted(run: _Run) -> _Run:
+    """The outcome with everybody's share moved by one place."""
+    order = np.roll(np.arange(run.mechanism.people), 1)
+    outcome = run.outcome
+    return replace(run, outcome=SimpleNamespace(billboard=outcome.billboard, shares=outcome.shares.take(order)))

@@ -1,0 +1,135 @@
+"""A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
+
+Three ways, of which none samples: the run on a neighbour with the same noisy answers must publish the same to all
+others; the loss along that record, from the true sums of both runs, must be within what each part is charged; and the
+same loss from her own walk along the billboard, which needs no second run.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.audit.loss import hidden_parts, promise, recorded
+from confide.allocation.audit.planted import Fault, NaturalLevels, QuarterOfTheScale, broken, faults
+from confide.allocation.audit.tiny_markets import HISTORIES, charges, histories, neighbours, steps
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
+from confide.audit.history_loss import promised_parameter
+from confide.privacy.noise import Noise
+
+__all__ = ["CRAFTED", "crafted_controls", "crafted_row", "door_controls", "door_rows", "walked", "walked_row"]
+
+CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
+                 reclear=0.0, reserve=0, certify_with=0.0)
+"""An auction whose loss is attained exactly: eight slots, one round, a binary tree of four levels."""
+
+
+def walked(
+    mechanism: Market, seed: int, *, sound: Market | None = None, fault: Fault | None = None, pairs: int | None = None
+) -> dict[str, DoorAudit]:
+    """Each part of a mechanism's noise, and everything, against what is charged for it.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        seed: of valuations and histories.
+        sound: whose charges hold, where the mechanism is broken.
+        fault: whose noise is used.
+        pairs: how many neighbour steps are walked; None for all.
+    """
+
+    def run(data: Any, noise: Noise) -> Any:
+        return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
+
+    own = sound or mechanism
+    return door_audit(run, islice(neighbours(mechanism, seed), pairs), charges(own),
+                      histories(seed), hidden_parts(own), HISTORIES)
+
+
+def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+    """What is promised of its privacy, by its own run on neighbours.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and histories.
+
+    Example:
+        >>> for row in door_rows(CRAFTED):
+        ...     print(row.promise, row.verdict.value)
+        privacy: everything that others see, jointly kept
+        privacy: counts kept
+    """
+    names = {"": "everything that others see, jointly"}
+    return [audit.row(f"privacy: {names.get(part, part)}") for part, audit in walked(mechanism, seed).items()]
+
+
+def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
+    """The same walk over the mechanism with each planted fault that it can have: each must be flagged.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and histories.
+    """
+
+    def attack(fault: Fault) -> DoorAudit:
+        bent = mechanism if fault.code is None else broken(mechanism, fault.code)
+        found = walked(bent, seed, sound=mechanism, fault=fault)
+        return next((audit for audit in found.values() if audit.flagged), found[""])
+
+    return list(controls([PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)],
+                         attack))
+
+
+def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES) -> AuditRow:
+    """The loss of its runs from each bidder's own walk along the billboard, against the promise.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and histories.
+        runs: of each market.
+    """
+    worst, realised, replays = 0.0, 0.0, 0
+    for number, step in enumerate(steps(mechanism, seed)):
+        for history in range(runs):
+            run = recorded(mechanism, step.values, histories(seed)(number * runs + history))
+            found = run.loss(step.index, step.other)
+            worst, replays = max(worst, found.most if not run.unexplained else np.inf), replays + 1
+            realised = max(realised, abs(found.log_ratio))
+    claim = promise(mechanism)
+    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums are those of own walks; the "
+                f"largest log ratio was {realised:.3g}")
+    return AuditRow.at_most("privacy: her own walk along the billboard", promised_parameter(claim), float(worst),
+                            evidence)
+
+
+# ---- the pair that attains it
+
+
+def crafted_row(mechanism: Market) -> AuditRow:
+    """The log ratio of a record that attains the promise: one bidder wants good 0 or good 1, nobody else wants any, and
+    noise is at least 0 on good 0 and at most 0 on good 1.
+
+    Args:
+        mechanism: `CRAFTED`, or one that was broken.
+
+    Example:
+        >>> crafted_row(CRAFTED).measured
+        20.0
+    """
+    values = np.zeros((8, 2))
+    values[0, 0] = 1.0
+    noise = Noise.replayed({("counts", step): [1, -1] for step in range(1, 9)})
+    found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
+    promised = "privacy: an auction of eight, along a record that attains its epsilon"
+    return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
+                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1")
+
+
+def crafted_controls() -> list[Control]:
+    """The same record with less noise: 80, and 38.5 in place of 20."""
+    bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
+    return [Control("privacy, an auction of eight", bug, crafted_row(broken(CRAFTED, code)).flagged)
+            for bug, code in bugs]

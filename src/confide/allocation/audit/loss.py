@@ -1,0 +1,208 @@
+"""The exact privacy loss of a run: what was released, had one bidder's row been another, along the same record.
+
+Given the record, every true sum is a function of the data, and only one bidder's part of it changes. So the log ratio
+of the densities of everything that was released is a finite sum, without sampling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.audit.own_parts import Parts, own_parts, record_of
+from confide.allocation.market import Market
+from confide.audit import SPARSE_VECTOR, HiddenPart
+from confide.audit.history_loss import Pair, history_loss, promised_parameter
+from confide.contract.errors import InvalidInput
+from confide.privacy.halting_law import LaplaceLaw, log_pattern
+from confide.privacy.losses import ZCDP, PureDP
+from confide.privacy.noise import Draw, Noise, RecordingNoise
+
+__all__ = ["History", "HistoryLoss", "exact_loss", "hidden_parts", "promise", "recorded"]
+
+_PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
+
+
+def promise(mechanism: Market) -> PureDP | ZCDP:
+    """What all releases of a run together may cost, before anything is cut off: pure, or zCDP for Gaussian noise."""
+    if mechanism.noise_law == "laplace":
+        return PureDP(mechanism.epsilon)
+    return ZCDP(float(mechanism.budget))
+
+
+def hidden_parts(mechanism: Market) -> dict[str, HiddenPart]:
+    """Draws of which only a comparison is published."""
+    return {"halting": SPARSE_VECTOR} if getattr(mechanism, "halting", "") == "sparse_vector" else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryLoss:
+    """What one history tells between two rows of one bidder.
+
+    Args:
+        log_ratio: ln(density under her row / density under the other), in nats; infinite where something that she
+            changes was released without noise.
+        most: the largest loss that any answers with these true sums could have, in the parameter of `promise`.
+        promised: that parameter.
+        moved: first word of the draws' names -> l1 distance of their true sums.
+    """
+
+    log_ratio: float
+    most: float
+    promised: float
+    moved: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class History:
+    """A run, with everything that was asked of its noise.
+
+    Args:
+        mechanism: that ran.
+        values: everybody's.
+        billboard: that it published.
+        draws: in the order in which they were asked for.
+    """
+
+    mechanism: Market
+    values: Any
+    billboard: Any
+    draws: tuple[Draw, ...]
+
+    def parts(self, index: int) -> Parts:
+        """What a bidder adds to each draw.
+
+        Args:
+            index: her place.
+        """
+        return self._parts(index, record_of(self.mechanism, self.values, index))
+
+    def _parts(self, index: int, record: Any) -> Parts:
+        return own_parts(self.mechanism, record, index, self.billboard, self.draws)
+
+    @cached_property
+    def unexplained(self) -> int:
+        """By how much true sums differ from the sum of everybody's own parts, in l1; 0 where the record and own rows
+        say all. Only draws around their true sums are looked at.
+        """
+        total: dict[Any, Any] = {}
+        for index in range(self.mechanism.people):
+            for stream, part in self.parts(index).items():
+                total[stream] = total.get(stream, 0) + part
+        around = {draw.stream: np.array([int(c) for c in draw.center]) for draw in self.draws
+                  if draw.law not in _PUBLIC and draw.stream[-1] != "threshold" and not _bare(draw)}
+        below = {draw.stream: getattr(self.mechanism, "halt_below", 0) for draw in self.draws
+                 if "answer" in draw.stream}
+        return sum(int(np.abs(center - below.get(stream, 0) - total.get(stream, 0)).sum())
+                   for stream, center in around.items())
+
+    def loss(self, index: int, other: Any) -> HistoryLoss:
+        """Between a bidder's record and another one of hers.
+
+        Args:
+            index: her place.
+            other: her record in the neighbouring world; None for none.
+        """
+        before, after = self.parts(index), self._parts(index, other)
+        drawn = {draw.stream for draw in self.draws}
+        bare, moved, pairs = False, dict[str, int](), list[Pair]()
+        for stream in {**before, **after}:
+            change = after[stream] - before[stream]
+            moved[str(stream[0])] = moved.get(str(stream[0]), 0) + int(np.abs(change).sum())
+            bare = bare or (stream not in drawn and bool(change.any()))
+        for draw in self.draws:
+            if draw.law in _PUBLIC:
+                continue
+            change = after.get(draw.stream, np.zeros(1, dtype=np.int64)) - before.get(draw.stream, 0)
+            # Noise that was drawn around zeros is moved by as much, the other way.
+            shifted = tuple(c + int(d) for c, d in zip(draw.center, np.broadcast_to(change, len(draw.center)),
+                                                       strict=True))
+            pairs.append((draw, replace(draw, center=shifted)))
+        claim, hidden = promise(self.mechanism), hidden_parts(self.mechanism)
+        if bare:
+            return HistoryLoss(log_ratio=math.inf, most=math.inf, promised=promised_parameter(claim), moved=moved)
+        return HistoryLoss(log_ratio=_log_ratio(pairs, hidden), most=history_loss(pairs, claim, hidden),
+                           promised=promised_parameter(claim), moved=moved)
+
+
+def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
+    """A run whose noise is written down.
+
+    Args:
+        mechanism: to run.
+        values: everybody's, as it takes them.
+        noise: `Noise.simulated`, `Noise.replayed`, or any other.
+    """
+    listening = RecordingNoise(noise)
+    outcome = mechanism.run(values, listening)
+    return History(mechanism=mechanism, values=values, billboard=outcome.billboard, draws=tuple(listening.draws))
+
+
+def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
+    """|ln ratio| of everything that one simulated run released, had a bidder's record been another.
+
+    Args:
+        mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or what else has `own_parts`.
+        values: everybody's, as it takes them.
+        index: whose record changes, from 0.
+        other: what it is in the neighbouring world; None for none. Where neighbours differ by presence, one of the two
+            must be worth nothing.
+        seed: of the noise.
+
+    Returns:
+        In nats. Of pure mechanisms it is at most epsilon, whatever the seed.
+
+    Raises:
+        InvalidInput: no such place, or two records that are no neighbours.
+
+    Example:
+        >>> from confide.allocation import PMatch
+        >>> auction = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1,
+        ...                  arity=2, reclear=0.0, reserve=0, certify_with=0.0)
+        >>> exact_loss(auction, [[1, 0], *[[0, 0]] * 7], 0, [0, 1], seed=1) <= 20.0
+        True
+    """
+    if not 0 <= index < mechanism.people:
+        raise InvalidInput("index", f"{index} is no place", f"must be in 0..{mechanism.people - 1}")
+    if mechanism.neighbours == "add_remove" and not (
+            _empty(other) or _empty(record_of(mechanism, values, index))):
+        raise InvalidInput("other", "is another record", "neighbours differ by presence: one of the two is zeros")
+    return abs(recorded(mechanism, values, Noise.simulated(seed)).loss(index, other).log_ratio)
+
+
+def _empty(record: Any) -> bool:
+    """Whether it is no record, or one of zeros."""
+    return record is None or (not isinstance(record, dict) and not np.any(np.asarray(record, dtype=object)))
+
+
+def _bare(draw: Draw) -> bool:
+    """Whether it is noise alone, that an auction of many steps adds itself."""
+    return draw.stream[0] == "counts" and len(draw.stream) == 3
+
+
+def _log_ratio(pairs: list[Pair], hidden: Mapping[str, HiddenPart]) -> float:
+    """Of the densities of what was released; of hidden draws, of the probabilities of what was said."""
+    terms: list[float] = []
+    for one, other in pairs:
+        if one.stream[0] in hidden:
+            continue
+        answers = np.asarray(one.value, dtype=np.float64).reshape(-1)
+        first, second = (answers - np.array([float(c) for c in draw.center]) for draw in (one, other))
+        if one.law.endswith("laplace"):
+            terms += ((np.abs(second) - np.abs(first)) / float(one.scale)).tolist()
+        else:
+            terms += ((second**2 - first**2) / (2.0 * float(one.scale) ** 2)).tolist()
+    inside = [pair for pair in pairs if pair[0].stream[0] in hidden]
+    if len(inside) > 1:
+        level, asked = inside[0], inside[1:]
+        tops = np.array([one.value[0] > level[0].value[0] for one, _ in asked])
+        laws = [LaplaceLaw(float(one.scale), lattice=True) for one in (level[0], asked[0][0])]
+        logs = [log_pattern(np.array([float(pair[side].center[0] - level[side].center[0]) for pair in asked]), tops,
+                            *laws) for side in (0, 1)]
+        terms.append(logs[0] - logs[1])
+    return math.fsum(terms)

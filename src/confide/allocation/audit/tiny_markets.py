@@ -1,0 +1,223 @@
+"""Mechanisms with a campaign's own rules on markets of eight bidders, pairs of neighbours that stretch them, and what
+is charged for each part of their noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.audit.loss import promise
+from confide.allocation.bundles import Additive, CappedAdditive, UnitDemand
+from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
+from confide.allocation.pmatch import PMatch
+from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise
+from confide.privacy.accounting import float_up
+from confide.privacy.losses import ZCDP, PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+
+__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "of_rows", "published", "steps", "tiny"]
+
+PEOPLE, GOODS, SUPPLY = 8, 3, 3
+
+_QUIET = (1.0, 2.0**-3, 2.0**-6)
+_LOW = -64.0
+HISTORIES = len(_QUIET) + 1
+"""Kinds of histories."""
+
+_INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
+
+
+_Auction = TypeVar("_Auction", bound=Market)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One neighbour step.
+
+    Args:
+        values: (n, k) everybody's valuations.
+        index: whose row changes.
+        other: (k,) what it is in the neighbouring world.
+    """
+
+    values: NDArray[np.float64]
+    index: int
+    other: NDArray[np.float64]
+
+
+@singledispatch
+def tiny(mechanism: Market) -> Market:
+    """The mechanism for eight bidders and three goods of three copies. Nothing is cut off: what that costs is a delta.
+
+    Args:
+        mechanism: of a campaign.
+    """
+    return replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
+
+
+def of_rows(mechanism: _Auction, goods: int) -> _Auction:
+    """The auction for bidders whose record is a row of values: bundles of another class are sums of the best goods.
+    What a bidder can move does not depend on the class of valuations.
+
+    Args:
+        mechanism: of any class.
+        goods: that bundles are made of.
+    """
+    if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, UnitDemand | Additive | CappedAdditive):
+        return mechanism
+    cap = min(goods, mechanism.largest_bundle)
+    return replace(mechanism, valuation=CappedAdditive(cap=cap), bundle=None)
+
+
+@tiny.register(PMatch)
+@tiny.register(PAlloc)
+def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
+    mechanism = of_rows(mechanism, GOODS)
+    batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
+    cap = rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3)
+    return replace(
+        mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag", batch=batch,
+        rounds=rounds, bid_cap=cap, arity=min(mechanism.arity, 4),
+        reserve=None if mechanism.reclear else 0, halt_below=min(1, mechanism.halt_below),
+        increment=min(mechanism.increment, _INCREMENT))
+
+
+def steps(mechanism: Market, seed: int) -> Iterator[Step]:
+    """Neighbour steps that stretch a mechanism: an empty market, a crowded one, opposite tastes, presence.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of the others' valuations.
+    """
+    n, k = mechanism.people, mechanism.goods
+    draw = study_generator(seed, "neighbours")
+    empty, crowded = np.zeros((n, k)), draw.integers(0, 9, (n, k)) / 8
+    rising = np.linspace(0.5, 1.0, k)
+    found = [(empty, 0, rising, rising[::-1]), (empty, n - 1, np.ones(k), np.zeros(k)),
+             (empty, 1, np.eye(k)[0], np.zeros(k)), (crowded, 0, rising[::-1], rising),
+             (crowded, n // 2, draw.integers(0, 9, k) / 8, np.zeros(k)),
+             (draw.integers(0, 9, (n, k)) / 8, n - 1, np.eye(k)[0], np.eye(k)[-1])]
+    for values, index, first, second in found:
+        for row, other in ((first, second), (second, first)):
+            table = values.copy()
+            table[index] = row
+            if mechanism.neighbours == "add_remove":
+                if row.any():
+                    yield Step(_worth(mechanism, table), index, np.zeros(k))
+            else:
+                yield Step(_worth(mechanism, table), index, _worth(mechanism, other[None, :])[0])
+
+
+def _worth(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows that the mechanism takes: a bundle of all goods is worth 1 at most."""
+    if not isinstance(mechanism, PAlloc):
+        return table
+    return np.asarray(table / np.maximum(1.0, table.sum(axis=1, keepdims=True)))
+
+
+def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
+    """The same steps as pairs of data sets; published is all but the changed bidder's own share.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of the others' valuations.
+    """
+    for step in steps(mechanism, seed):
+        second = step.values.copy()
+        second[step.index] = step.other
+
+        def shown(outcome: Any, index: int = step.index) -> bytes:
+            return published(outcome, index)
+
+        yield Neighbours(step.values, second, shown)
+
+
+def published(outcome: Any, index: int) -> bytes:
+    """Everything that others see together: the billboard, and all shares but one.
+
+    Args:
+        outcome: of a run.
+        index: whose share they do not see.
+    """
+    shares = outcome.shares.to_pydict()
+    others = {name: [value for i, value in enumerate(column) if i != index] for name, column in shares.items()}
+    return repr((_plain(outcome.billboard), sorted(others.items()), getattr(outcome, "told", None))).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Any part of a billboard, written out."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    return value
+
+
+def histories(seed: int) -> Callable[[int], Noise]:
+    """Number of a history -> its noise. Any record that can happen counts, so they take turns: as noise is drawn; much
+    quieter, so that bids are seen; and so low that everybody waiting is admitted.
+    """
+
+    def noise(number: int) -> Noise:
+        drawn, turn = Noise.simulated(seed * 1009 + number), number % HISTORIES
+        return ShiftedNoise(drawn, _LOW) if turn == len(_QUIET) else DampedNoise(drawn, _QUIET[turn])
+
+    return noise
+
+
+def charges(mechanism: Market) -> dict[str, Loss]:
+    """First word of the draws' names -> what that part of the noise may cost; "" is everything together.
+
+    Args:
+        mechanism: a sound one.
+
+    Example:
+        >>> from confide.allocation import SinkhornMatch
+        >>> parts = charges(SinkhornMatch(people=8, goods=3, supply=2, epsilon=1.0))
+        >>> sorted(parts), parts["asked"]
+        (['', 'asked', 'certificate', 'demand'], PureDP(epsilon=0.4))
+    """
+    shares = dict(_shares(mechanism))
+    out: dict[str, Loss] = {"": promise(mechanism)}
+    for part, share in shares.items():
+        cost = float_up(share)
+        if share:
+            out[part] = PureDP(cost) if mechanism.noise_law == "laplace" else ZCDP(cost)
+    return out
+
+
+@singledispatch
+def _shares(mechanism: Market) -> Iterator[tuple[str, Fraction]]:
+    """Parts, and their shares of the budget."""
+    if mechanism.certificate_plan is not None:
+        yield "certificate", mechanism.part(mechanism.certify_with)
+
+
+@_shares.register(PMatch)
+@_shares.register(PAlloc)
+def _(mechanism: PMatch | PAlloc) -> Iterator[tuple[str, Fraction]]:
+    # Reports may be free beside the bids that they take the place of: then both are charged as one.
+    halts = mechanism.halting_plan.costs and not getattr(mechanism, "reports_are_free", False)
+    spent = [(part, mechanism.part(share)) for part, share in (
+        ("clearing", mechanism.reclear), ("certificate", mechanism.certify_with),
+        ("halting", mechanism.halt_with if halts else 0.0))]
+    yield from spent
+    if not getattr(mechanism, "reports_are_free", False):
+        yield "counts", mechanism.budget - sum((cost for _, cost in spent), Fraction(0))
+
+
+@_shares.register
+def _(mechanism: SinkhornMatch) -> Iterator[tuple[str, Fraction]]:
+    yield "demand", sum(mechanism.budgets, Fraction(0))
+    yield "asked", mechanism.part(mechanism.clear)
+    yield "certificate", mechanism.part(mechanism.certify_with)
