@@ -1,4 +1,8 @@
-"""The audit of a planned matching: its own market on made-up people, and its account. Nobody's record is touched."""
+"""The audit of a planned campaign that hands out goods. Nobody's record is touched.
+
+Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates,
+and the ledger's price. And the family's audit runs, with exact losses on tiny neighbours and faults that it must flag.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binom
 
+from confide.allocation.audit.whole import audit_matching
 from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.market import Market
@@ -24,7 +29,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 
-__all__ = ["audit_plan"]
+__all__ = ["audit_life", "audit_plan"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -32,6 +37,7 @@ FALSE_ALARM = 1e-9
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
 _DECODES = 300  # of one run
+_STEPS = 6  # of the family's audit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +60,33 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
         seed: of made-up people and noise.
         progress: called as the audit goes on.
     """
+    own = audit_life(plan, seed, progress)
+
+    def after(done: int, total: int | None) -> None:
+        if progress is not None:
+            progress(len(own.rows) + done, None if total is None else len(own.rows) + total)
+
+    family = audit_matching(plan.market, seed, after)
+    return AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
+
+
+def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """What a run of the campaign does, on made-up people who write what it asks for.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
-    played = list[_Played]()
-    for number in range(runs):
-        played.append(_play(plan, 1000 * seed + number))
-        advance(progress, number + 1, runs + 1)
+    played = [_play(plan, 1000 * seed + number) for number in range(runs)]
+    parts = _parts(market, played)
     rows, out = list[AuditRow](), list[Control]()
-    for audit, control, bug in _parts(market, played):
+    for audit, control, bug in parts:
         rows.append(audit())
         out.append(Control(rows[-1].promise, bug, control().flagged))
-    advance(progress, runs + 1, runs + 1)
+        advance(progress, len(rows), len(parts) + _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
 
