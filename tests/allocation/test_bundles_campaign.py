@@ -130,7 +130,7 @@ def written(folder: Path) -> list[str]:
 # ---- the whole life
 
 
-@pytest.mark.parametrize("which", fast(2, list(EDITS)))
+@pytest.mark.parametrize("which", fast(1, list(EDITS)))
 def test_a_whole_life(which: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[which])
     assert (it.check().usable, dict(it.check().rejected)) == (PEOPLE, {})
@@ -160,6 +160,7 @@ def test_a_whole_life(which: str, tmp_path: Path) -> None:
     assert words(it.file.kind.result(it.plan, loaded)) == words(it.file.kind.result(it.plan, settled.outcome))
 
 
+@pytest.mark.slow
 def test_forged_packs_are_found(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     with Store() as store:

@@ -19,7 +19,7 @@ from cases import fast
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
 from confide.allocation.campaign import pages
-from confide.allocation.campaign.audit import audit_plan
+from confide.allocation.campaign.audit import audit_life, audit_plan
 from confide.allocation.campaign.config import AuctionTable, ScalingTable
 from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
 from confide.allocation.reading import gathered
@@ -446,19 +446,25 @@ def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", fast(1, METHODS))
-def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
+def test_audits_of_its_life_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     (tmp_path / "wishes.csv").unlink()  # never touched
-    told = list[tuple[int, int | None]]()
-
-    def tell(done: int, total: int | None) -> None:
-        told.append((done, total))
-
-    report = audit_plan(it.plan, 3, tell) if method == "auction" else it.audit(3)  # type: ignore[arg-type]
+    report = audit_life(it.plan, 3)  # type: ignore[arg-type]
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert len(report.rows) == len(report.controls) == 5
-    assert not told or told[-1][0] == told[-1][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auction", "scaling", "charged", "gaussian", "truncated"])
+def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> None:
+    it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
+    report = audit_plan(it.plan, 3, lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
+    assert report.passed, report.problems
+    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+        row.promise for row in report.rows}
+    assert any(control.planted_bug == "noise multiplied by 0.2" for control in report.controls)
+    assert told[-1][0] == told[-1][1]
 
 
 @pytest.mark.slow
