@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.bundles.bidders import BundleClass, Population
+from confide.allocation.bundles.bidders import BundleClass, Population, Unusable
 from confide.allocation.bundles.counted import SymmetricConcave
 from confide.allocation.reading import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
@@ -50,7 +50,9 @@ def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
     return found
 
 
-def population_of(valuation: BundleClass, data: Any, *, people: int, goods: int) -> Population:
+def population_of(
+    valuation: BundleClass, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse"
+) -> Population:
     """Everybody's valuations, of whatever a run may be given.
 
     Args:
@@ -59,6 +61,7 @@ def population_of(valuation: BundleClass, data: Any, *, people: int, goods: int)
             record of the class counts as an empty one: what becomes of it never depends on another's.
         people: n.
         goods: k.
+        unusable: what becomes of a bad record that is no row of a batch: as `BundleClass.population`.
 
     Raises:
         InvalidInput: as the class has it; never for a row of a batch.
@@ -70,7 +73,7 @@ def population_of(valuation: BundleClass, data: Any, *, people: int, goods: int)
     """
     if isinstance(data, Population) or not isinstance(data, Iterable) or hasattr(data, "__len__") or hasattr(
             data, "__array__") or hasattr(data, "tocsr"):
-        return valuation.population(data, people=people, goods=goods)
+        return valuation.population(data, people=people, goods=goods, unusable=unusable)
     return _of_batches(valuation, data, people, goods)
 
 

@@ -28,6 +28,7 @@ from confide.allocation.bundle_slots import BundleRules
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.checking import check_billboard
 from confide.allocation.halting import Halting
+from confide.allocation.valuations import unusable_in
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import NoiseSource, Phase
@@ -206,7 +207,8 @@ class PAlloc(Ascending):
             An outcome whose shares have the column "bundle": goods in ascending order, one for each copy.
         """
         source = as_noise(noise)
-        population = population_of(self.valuation, data, people=self.people, goods=self.goods)
+        population = population_of(self.valuation, data, people=self.people, goods=self.goods,
+                                   unusable=unusable_in(source))
         board, held = (self._everybody(population) if self.plentiful else
                        self._auction(population, source, progress))
         diagnostics = {} if noise.release_safe else self._diagnose(population, board, held)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
 
-__all__ = ["Valuations", "as_row"]
+__all__ = ["Valuations", "as_row", "unusable_in"]
 
 Unusable = Literal["refuse", "null"]
 _CHUNK = 2**22  # numbers that are looked at in one go: their temporary arrays stay small
@@ -123,8 +124,15 @@ class Valuations:
         table = data.tocsr()
         if table.ndim != 2 or table.dtype.kind not in "fiub":
             raise InvalidInput("values", f"a sparse array of {table.dtype}", "must be numbers, bidders by goods")
-        if not table.has_canonical_format:
+        starts, named = np.asarray(table.indptr), np.asarray(table.indices)
+        if len(starts) != table.shape[0] + 1 or starts[0] != 0 or bool((np.diff(starts) < 0).any()) \
+                or starts[-1] != len(named) or len(named) != len(table.data):
+            raise InvalidInput("values", "is no sparse array: its rows do not follow each other")
+        if len(named) and not 0 <= int(named.min()) <= int(named.max()) < table.shape[1]:
+            raise InvalidInput("values", "names a good that there is not", f"goods are 0 to {table.shape[1] - 1}")
+        if not _ascending(starts, named):  # whatever its flags say
             table = table.copy()
+            table.has_sorted_indices = False
             table.sort_indices()
             if not _ascending(table.indptr, table.indices):
                 raise InvalidInput("values", "names a good twice in one row", "must name each good once")
@@ -194,6 +202,11 @@ class Valuations:
         if len(keys):
             out[held] = np.where(keys[at] == wanted, self.values[at], 0.0)
         return out
+
+
+def unusable_in(noise: Noise) -> Unusable:
+    """What a run does with a bad row: in a release nothing that anybody sees may depend on it."""
+    return "null" if noise.release_safe else "refuse"
 
 
 def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:

@@ -26,6 +26,7 @@ from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
+from confide.allocation.reading_scales import Ranks
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 
@@ -101,6 +102,9 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
     own = table.model_dump(exclude={"method"}, exclude_none=True)
     public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
                               **config.privacy.model_dump(), **more}
+    rule = config.rule()
+    if isinstance(table, ScalingTable) and isinstance(rule, Ranks):
+        own.setdefault("spread", rule.step(len(names)))
     try:
         try:
             return _MAKERS[type(table)](**public, **own)

@@ -206,7 +206,8 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
 
 def _sentence(promise: Guarantee) -> str:
     text = promise.sentence()
-    return f"{text[:1].upper()}{text[1:]}."
+    failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
+    return f"{text[:1].upper()}{text[1:]}{failure}."
 
 
 # ---- one person

@@ -54,8 +54,8 @@ class ScalingWords:
         best = market.wanted(record, index, billboard)
         if best < 0:
             return ["At the last prices no good is worth its price to you: you ask for none."]
-        found = [f"At the last prices {names[best]} is the best for you, with what you lean to: worth {worth(record[best])}, at a price of "
-                 f"{worth(float(billboard.prices[best]))}. You ask for it."]
+        found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
+                 f"{worth(record[best])}, at a price of {worth(float(billboard.prices[best]))}. You ask for it."]
         rate = int(billboard.rates[best])
         if not billboard.seed or rate >= COINS:
             return [*found, "Everybody who asks for it gets it."]
