@@ -74,7 +74,8 @@ class Market(Mechanism):
         whole("people", self.people, at_least=1)
         whole("goods", self.goods, at_least=1)
         one: Any = self.supply
-        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(one)
+        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(
+            one.tolist() if isinstance(one, np.ndarray) else one)
         if len(copies) != self.goods:
             raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
         object.__setattr__(self, "supply", tuple(int(whole("supply", copy, at_least=1)) for copy in copies))

@@ -145,7 +145,7 @@ class Valuations:
         bad = self._bad(clip=clip)
         if len(bad) and unusable == "refuse":
             raise InvalidInput("values", f"row {int(bad[0])} holds a value that is not a number in [0, 1]",
-                               "each must be in [0, 1]; clip=True moves those beyond its ends")
+                               "each must be in [0, 1]; `Valuations.of(..., clip=True)` moves those beyond its ends")
         if not len(bad) and not clip:
             return self
         values = np.nan_to_num(self.values, nan=0.0)
@@ -239,7 +239,9 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
             row[good] = _number(value)
     else:
         try:
-            row = np.asarray(record, dtype=np.float64)
+            whole_row = record.toarray() if hasattr(record, "toarray") else record  # a row of a sparse table
+            numbers: Any = np.asarray(whole_row, dtype=np.float64)
+            row = numbers[0] if hasattr(record, "toarray") and numbers.shape == (1, goods) else numbers
         except (TypeError, ValueError):
             raise InvalidInput("record", "is not a row of numbers") from None
     if row.shape != (goods,):
