@@ -32,7 +32,8 @@ from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, do
 from confide.audit.history_loss import promised_parameter
 from confide.privacy.noise import Noise
 
-__all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row", "door_controls", "door_rows", "walked", "walked_row"]
+__all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
+           "door_controls", "door_rows", "walked", "walked_row"]
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
@@ -159,7 +160,7 @@ def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """
     if not _has_blocks(mechanism, seed):
         return []
-    bugs = [("noise that is drawn in blocks and never added", DropsBlocks)]
+    bugs: list[tuple[str, type[Any]]] = [("noise that is drawn in blocks and never added", DropsBlocks)]
     # Who counts goods moves half of what there is noise for: both worlds bid on the same.
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
         bugs.append(("a quarter of the scale", QuarterOfTheScale))

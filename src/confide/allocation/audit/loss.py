@@ -239,7 +239,7 @@ def _bare(draw: Draw) -> bool:
 def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
     """(k, steps) its answer in whole units of 2^-grid."""
     value = np.asarray(draw.value)
-    rows = value.reshape(draw.shape if len(draw.shape) == 2 else (-1, 1))  # noqa: PLR2004 (blocks of steps)
+    rows = value.reshape(draw.shape if len(draw.shape) == 2 else (-1, 1))
     return np.ldexp(rows.astype(np.float64), grid).astype(np.int64) if grid else rows.astype(np.int64)
 
 

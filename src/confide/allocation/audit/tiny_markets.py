@@ -26,7 +26,8 @@ from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", "neighbours", "of_rows", "published", "steps", "tiny"]
+__all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", "neighbours", "of_rows", "published",
+           "steps", "tiny"]
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
 _COPIES = 4  # of each good, for each that one bidder may hold: so many that her copies can lie in one cell
@@ -43,7 +44,7 @@ _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once wo
 
 
 _Auction = TypeVar("_Auction", bound=Market)
-_Bids = TypeVar("_Bids", PMatch, PAlloc)
+_Bids = TypeVar("_Bids", bound=PMatch | PAlloc)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,8 @@ def published(outcome: Any, index: int) -> bytes:
         index: whose share they do not see.
     """
     shares = outcome.shares
-    others = {name: [value for i, value in enumerate(column) if i != index] for name, column in shares.to_pydict().items()}
+    others = {name: [value for i, value in enumerate(column) if i != index]
+              for name, column in shares.to_pydict().items()}
     beside = {name: _plain(part) for name, part in _attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
     manifest, columns = outcome.public()
     return b"\n".join([repr((sorted(others.items()), sorted(beside.items()))).encode(), canonical(manifest),
