@@ -224,7 +224,7 @@ class PAlloc(Ascending):
     def _auction(
         self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = start_bundles(self.rules, population, self.counter, source)
+        auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise)
         test, ended = self.halting_plan.start(source), False
         while not ended:
             bids, unsatisfied = auction.play_round()

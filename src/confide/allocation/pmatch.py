@@ -124,7 +124,8 @@ class PMatch(Ascending):
     def _auction(
         self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = Auction(rules=self.rules, values=values, counter=self.counter, noise=source)
+        auction = Auction(rules=self.rules, values=values, counter=self.counter, noise=source,
+                          stepwise=self._stepwise)
         test, ended = self.halting_plan.start(source), False
         while not ended:
             bids, unsatisfied = auction.play_round()
