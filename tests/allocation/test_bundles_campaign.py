@@ -6,7 +6,7 @@ import csv
 import itertools
 import shutil
 import stat
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -329,7 +329,7 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
 def test_every_option_of_the_auction_is_a_key_of_its_table() -> None:
     common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "gamma", "on_overflow", "neighbours",
               "valuation"}
-    own = {name for name, each in PAlloc.__dataclass_fields__.items() if each.init} - common
+    own = {each.name for each in fields(PAlloc) if each.init} - common
     assert set(BundleAuctionTable.model_fields) == own
 
 

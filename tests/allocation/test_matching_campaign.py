@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -387,7 +387,7 @@ def test_goods_by_count_and_by_table_are_the_same(tmp_path: Path) -> None:
 def test_every_option_of_a_method_is_a_key_of_its_table() -> None:
     common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "gamma", "on_overflow", "neighbours"}
     for table, market in ((AuctionTable, PMatch), (ScalingTable, SinkhornMatch)):
-        own = {name for name, each in market.__dataclass_fields__.items() if each.init} - common
+        own = {each.name for each in fields(market) if each.init} - common
         assert set(table.model_fields) == own | {"method"}
 
 

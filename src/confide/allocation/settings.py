@@ -121,7 +121,8 @@ def typical(supply: int | tuple[int, ...]) -> int:
         >>> typical((1, 50, 100, 100))
         100
     """
-    given: Any = supply.tolist() if isinstance(supply, np.ndarray) else supply
+    given: Any = supply
+    given = given.tolist() if isinstance(given, np.ndarray) else given
     copies: list[int] = sorted(given, reverse=True) if isinstance(given, tuple | list) else [given]
     if not copies:
         raise InvalidInput("supply", "names no good")
