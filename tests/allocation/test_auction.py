@@ -210,7 +210,7 @@ def test_charged_prices_are_never_above_a_value() -> None:
     ({"rounds": 0}, "rounds"), ({"batch": 0}, "batch"), ({"arity": 1}, "arity"), ({"reclear": 0.99}, "reclear"),
     ({"delta": 1.0}, "delta"), ({"halting": "soon"}, "halting"), ({"law": "cauchy"}, "law"),
     ({"neighbours": "friends"}, "neighbours"), ({"on_overflow": "hope"}, "on_overflow"), ({"reserve": -1}, "reserve"),
-    ({"rounds": 2**31, "batch": 1}, "rounds"),
+    ({"rounds": 2**31, "batch": 1}, "rounds"), ({"supply": 2**63}, "supply"), ({"supply": (12, 2**70, 12)}, "supply"),
 ])
 def test_parameters_out_of_range_are_named(changed: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidInput) as error:
@@ -271,3 +271,32 @@ def test_prices_alone_are_released_to_everybody() -> None:
     assert promise.loss == PureDP(30.0)
     assert outcome.shares.num_columns == 0
     outcome.mechanism.check(outcome.billboard)
+
+
+@pytest.mark.parametrize(("named", "starts", "says"), [
+    ([0, 100_000_000, 1], [0, 1, 2, 3], "names a good that there is not"),
+    ([0, 3, 1], [0, 1, 2, 3], "that there is not"),
+    ([0, -1, 1], [0, 1, 2, 3], "that there is not"), ([1, 1, 0], [0, 2, 3, 3], "names a good twice"),
+    ([0, 1, 1], [0, 2, 1, 3], "do not follow each other"),
+])
+def test_sparse_arrays_that_are_none_are_refused(named: list[int], starts: list[int], says: str) -> None:
+    """Whatever their flags say: a kernel would read beyond its arrays."""
+    table = csr_array(np.zeros((3, 3)))
+    table.data, table.indices, table.indptr = np.array([0.5, 0.6, 0.7]), np.array(named), np.array(starts)
+    table.has_canonical_format = True
+    with pytest.raises(InvalidInput, match=says):
+        Valuations.of(table, people=3, goods=3)
+
+
+def test_a_bad_row_does_not_stop_a_release() -> None:
+    """Design 10.2: it counts as zeros, and its bidder gets nothing; a study names it."""
+    auction, table = _auction(), instance_a(60, 3, seed=1)
+    table[7] = (0.5, 1.5, np.nan)
+    outcome = auction.run(table, Noise.secure())
+    assert outcome.shares["good"][7].as_py() == -1
+    with pytest.raises(InvalidInput, match="row 7"):
+        auction.run(table, Noise.simulated(1))
+
+
+def test_plenty_charges_nothing_with_truncation_either() -> None:
+    assert _auction(supply=60, epsilon=1.0, gamma=1e-6, delta=1e-3, on_overflow="truncate").events() == ()

@@ -24,8 +24,10 @@ from confide.allocation.bundles import (
     UserOracle,
     falsify_gross_substitutes,
 )
+from confide.allocation.palloc import PAlloc
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
 
 
 def _grid(draw: Any, most: float, *shape: int) -> np.ndarray:
@@ -226,7 +228,7 @@ def test_a_program_that_fails_in_the_auction_wants_nothing() -> None:
     assert bidder.pick((), np.zeros(3)) == 1  # of the others one fails, and one is no value
     assert bidder.value((0,)) == 0.0
     assert all(bundle == tuple(sorted(bundle)) for bundle in calls)
-    answers = iter([2, 5, -3, "x", 1])
+    answers = iter([0, 2, 5, -3, "x", 1])  # the first one at submission
     told = UserOracle(most=2).bidder(OracleRecord(demand=lambda prices, held: next(answers)), goods=3)
     assert [told.pick((1,), np.zeros(3)) for _ in range(5)] == [2, -1, -1, -1, -1]  # what she holds counts once
     assert (told.value((1,)), told.surplus(np.zeros(3))) == (0.0, 1.0)
@@ -237,3 +239,64 @@ def test_sparse_valuations_that_are_checked_already() -> None:
     checked = Valuations.of(csr_array(rows), people=20, goods=4)
     of = _population(CappedAdditive(cap=2), checked, 20, 4)
     assert np.array_equal(of.surpluses(np.zeros(4)), np.sort(rows, axis=1)[:, -2:].sum(axis=1))
+
+
+# ---- programs and bidders of other classes
+
+
+class _Faulty(Bidder):
+    """A bidder whose program does what no program should."""
+
+    def __init__(self, goods, answer):
+        self.goods, self._answer = goods, answer
+
+    def value(self, bundle):
+        return 0.2 * len(set(bundle))
+
+    def gains(self, held):
+        raise RuntimeError("secret: I wanted good 2")
+
+    def surplus(self, prices):
+        raise RuntimeError("secret: I wanted good 2")
+
+    def pick(self, held, prices):
+        return self._answer(held)
+
+
+def _leaves(held):
+    raise SystemExit("secret")
+
+
+@pytest.mark.parametrize("answer", [lambda held: 7, lambda held: -3, lambda held: held[0] if held else 1, _leaves,
+                                    lambda held: "a"])
+def test_whatever_a_foreign_bidder_answers_the_auction_goes_on(answer):
+    calls = []
+
+    def later(held):  # well at submission
+        calls.append(held)
+        return answer(held) if len(calls) > 1 else 1
+
+    auction = PAlloc(people=4, goods=3, supply=2, increment=0.1, epsilon=1e9, bid_cap=6, rounds=4, batch=1, arity=2,
+                     valuation=UserOracle(most=3, trials=0))
+    outcome = auction.run([_Faulty(3, later), None, None, None], Noise.simulated(1))
+    assert len(set(outcome.shares["bundle"][0].as_py())) == len(outcome.shares["bundle"][0].as_py())
+
+
+def test_a_bidder_whose_copies_count_holds_each_good_once_where_they_do_not():
+    """A cell of the final clearing moves by one then; with b copies it would move by b."""
+    one = Assignment(places=3).bidder([[0.3, 0.0]] * 3, goods=2)
+    assert one.demand((), [0.0, 0.0], most=3) == (0, 0, 0)
+    assert UserOracle(most=3).bidder(one, goods=2).demand((), [0.0, 0.0], most=3) == (0,)
+
+
+def test_a_population_of_another_class_is_refused():
+    others = SymmetricConcave(most=2).population([[0.0, 0.5, 0.75]] * 3, people=3, goods=2)
+    with pytest.raises(InvalidInput, match="must be of CappedAdditive"):
+        CappedAdditive(cap=2).population(others, people=3, goods=2)
+    own = CappedAdditive(cap=2).population([[0.5, 0.25]] * 3, people=3, goods=2)
+    assert CappedAdditive(cap=2).population(own, people=3, goods=2) is own
+
+
+def test_a_demand_program_that_fails_is_told_at_submission():
+    with pytest.raises(InvalidInput, match="its program fails"):
+        UserOracle(most=2).bidder(OracleRecord(demand=lambda prices, held: 1 // 0), goods=2)

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ import pytest
 from campaign.forging import forge, remake
 from cases import fast
 from confide import Outcome
-from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate
+from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
 from confide.allocation.campaign import pages
-from confide.allocation.campaign.audit import audit_plan
+from confide.allocation.campaign.audit import audit_life, audit_plan
 from confide.allocation.campaign.config import AuctionTable, ScalingTable
 from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
 from confide.allocation.reading import gathered
@@ -84,9 +84,9 @@ EDITS: dict[str, list[tuple[str, str]]] = {
                 ("bid_cap = 2", "bid_cap = 5"), ("rounds = 4", "rounds = 8")],
     "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'), ("gamma", "delta = 1e-6\ngamma"),
                  ("epsilon = 61.0", "epsilon = 90.0\ndelta = 1e-6")],
-    "truncated": [("gamma = 0.01", 'gamma = 1e-30\ndelta = 0.001\non_overflow = "truncate"'),
-                  ("epsilon = 61.0", "epsilon = 61.0\ndelta = 0.01"),
-                  ("arity = 4", "arity = 4\nreclear = 0.0\nreserve = 0")],
+    "truncated": [("gamma = 0.01", 'gamma = 1e-90\ndelta = 0.001\non_overflow = "truncate"'),
+                  ("epsilon = 60.0", "epsilon = 200.0"), ("epsilon = 61.0", "epsilon = 201.0\ndelta = 0.01"),
+                  ("arity = 4", "arity = 4\nreclear = 0.6")],
 }
 
 
@@ -387,7 +387,7 @@ def test_goods_by_count_and_by_table_are_the_same(tmp_path: Path) -> None:
 def test_every_option_of_a_method_is_a_key_of_its_table() -> None:
     common = {"people", "goods", "supply", "epsilon", "delta", "certify_with", "gamma", "on_overflow", "neighbours"}
     for table, market in ((AuctionTable, PMatch), (ScalingTable, SinkhornMatch)):
-        own = {name for name, each in market.__dataclass_fields__.items() if each.init} - common
+        own = {each.name for each in fields(market) if each.init} - common
         assert set(table.model_fields) == own | {"method"}
 
 
@@ -435,25 +435,36 @@ def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
     values = Valuations.of(np.array([[float(cell) / 100 for cell in line.split(",")[1:]] for line in lines()],
                                     dtype=np.float32), people=PEOPLE, goods=3)
     assert outcome.diagnostics["welfare"] == pytest.approx(values.welfare(outcome.shares["good"].to_numpy()))
-    rows = parts[0].blocks[0].rows  # type: ignore[union-attr]
-    assert rows[0][1] == outcome.diagnostics["welfare"]
-    assert rows[0][1] < rows[2][1]
+    (run, greedy, serial, lottery, best) = parts[0].blocks[0].rows  # type: ignore[union-attr]
+    for row, word in ((greedy, "greedy"), (serial, "serial"), (lottery, "lottery"), (best, "exact optimum")):
+        assert word in row[0]
+    assert run[1] == outcome.diagnostics["welfare"]
+    assert best[2] == 1.0
+    assert max(run[1], serial[1], lottery[1]) < best[1]
+    assert best[1] / 2 <= greedy[1] <= best[1]
+    assert best[1] == pytest.approx(exact_optimum(values, (25, 30, 30), method="assignment").welfare)
 
 
 @pytest.mark.parametrize("method", fast(1, METHODS))
-def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
+def test_audits_of_its_life_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     (tmp_path / "wishes.csv").unlink()  # never touched
-    told = list[tuple[int, int | None]]()
-
-    def tell(done: int, total: int | None) -> None:
-        told.append((done, total))
-
-    report = audit_plan(it.plan, 3, tell) if method == "auction" else it.audit(3)  # type: ignore[arg-type]
+    report = audit_life(it.plan, 3)  # type: ignore[arg-type]
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert len(report.rows) == len(report.controls) == 5
-    assert not told or told[-1][0] == told[-1][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auction", "scaling", "charged", "gaussian", "truncated"])
+def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> None:
+    it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
+    report = audit_plan(it.plan, 3, lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
+    assert report.passed, report.problems
+    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+        row.promise for row in report.rows}
+    assert any(control.planted_bug == "noise multiplied by 0.2" for control in report.controls)
+    assert told[-1][0] == told[-1][1]
 
 
 @pytest.mark.slow

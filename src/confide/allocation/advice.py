@@ -167,12 +167,14 @@ def plan(
     best, expected = found[0]
     if not _worth(expected):
         enough = _enough(type(best), epsilon, sizes, prior, seed)
+        few = (f"at epsilon = {epsilon:g} and {min(best.copies):,} copies of a good {type(best).__name__} does no "
+               f"better than goods handed out without asking anybody ({_mean(expected):.2f} of the optimum, predicted)")
+        if not math.isfinite(enough):
+            raise Refused(few, "no epsilon would do: goods need more copies")
         copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / epsilon):,}" for copy in sorted(
             set(best.copies))[:2]))
         raise Refused(
-            f"at epsilon = {epsilon:g} and {min(best.copies):,} copies of a good {type(best).__name__} does no better "
-            f"than goods handed out without asking anybody ({_mean(expected):.2f} of the optimum, predicted)",
-            f"an epsilon of {enough:.2g}, or {copies} copies of a good with as many times the bidders")
+            few, f"an epsilon of {enough:.2g}, or {copies} copies of a good with as many times the bidders")
     return _planned(best, expected, found[1][1] if len(found) > 1 else {}, named)
 
 

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.allocation.auction import many_steps
 from confide.allocation.halting import Halting, Reports
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
@@ -69,6 +70,9 @@ class Ascending(Market):
     halt_below: int = 1
     halt_with: float = 0.1
 
+    _stepwise: ClassVar[bool | None] = None
+    """Whether each release is drawn around its true sums; None: where there are few of them. Audits play both ways."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("increment", self.increment, at_most=1.0)
@@ -116,6 +120,11 @@ class Ascending(Market):
     def slots(self) -> int:
         """Releases of a round: ceil(n/g)."""
         return -(-self.people // self.batch)
+
+    @property
+    def many_steps(self) -> bool:
+        """Whether there are so many releases that a run draws its noise in blocks, and adds it itself."""
+        return many_steps(self.rounds * self.slots)
 
     @property
     def _bids(self) -> int:

@@ -21,7 +21,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.tree_counter import TreeCounter
 from confide.privacy.tree_kernel import advance
 
-__all__ = ["FREE", "OUT", "Auction", "Changes", "Rules"]
+__all__ = ["FREE", "OUT", "Auction", "Changes", "Rules", "many_steps"]
 
 FREE, OUT = -1, -2
 """States of a bidder who holds no good: she may bid, and she does not bid again."""
@@ -32,6 +32,15 @@ _BLOCK = 2**20  # noises that are held at once
 
 _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
+
+
+def many_steps(horizon: int) -> bool:
+    """Whether noise is drawn in blocks, and added by the run.
+
+    Args:
+        horizon: releases of all rounds; public.
+    """
+    return horizon > _STEPWISE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +191,7 @@ class Auction:
         counter: the counters' public parameters.
         noise: where the noise comes from.
         stream: first word of the draws' names.
+        stepwise: whether each release is drawn around its true sums; by default where there are few of them.
     """
 
     rules: Rules
@@ -189,6 +199,7 @@ class Auction:
     counter: TreeCounter
     noise: Noise
     stream: str = "counts"
+    stepwise: bool | None = None
 
     held: NDArray[np.int32] = field(init=False)
     seen: _Integers = field(init=False)
@@ -208,7 +219,8 @@ class Auction:
         self._sums = np.zeros((k, self.counter.levels), dtype=np.int64)
         self._noisy = np.zeros_like(self._sums)
         # The number of steps is public, and so is how the noise is asked for.
-        self._running = self.counter.start(self.noise, self.stream) if self.rules.horizon <= _STEPWISE else None
+        stepwise = not many_steps(self.rules.horizon) if self.stepwise is None else self.stepwise
+        self._running = self.counter.start(self.noise, self.stream) if stepwise else None
 
     def play_round(self) -> tuple[int, int]:
         """One round of bids, and its outbid holders; returns how many there are of either (private)."""

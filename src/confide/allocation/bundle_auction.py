@@ -36,10 +36,16 @@ class BundleAuction(ABC):
         counter: the counters' public parameters.
         noise: where the noise comes from.
         stream: first word of the draws' names.
+        stepwise: whether each release is drawn around its true sums; by default where there are few of them. Programs
+            are always played so.
     """
 
-    def __init__(self, rules: BundleRules, counter: TreeCounter, noise: Noise, stream: str = "counts") -> None:
+    def __init__(
+        self, rules: BundleRules, counter: TreeCounter, noise: Noise, stream: str = "counts",
+        stepwise: bool | None = None,
+    ) -> None:
         self.rules, self.counter, self.noise, self.stream = rules, counter, noise, stream
+        self._wanted = stepwise
         self.round = 0
         self.published = np.zeros(rules.goods, dtype=np.int64)
         self._changes: list[_Integers] = []
@@ -47,7 +53,7 @@ class BundleAuction(ABC):
 
     @property
     def _stepwise(self) -> bool:
-        return self.rules.horizon <= _STEPWISE  # public
+        return self.rules.horizon <= _STEPWISE if self._wanted is None else self._wanted  # public
 
     @abstractmethod
     def _slots_of(self, first: int, last: int, prices: _Reals) -> _Integers:
@@ -92,8 +98,10 @@ class BundleAuction(ABC):
 
 
 class _TableAuction(BundleAuction):
-    def __init__(self, rules: BundleRules, table: Table, counter: TreeCounter, noise: Noise) -> None:
-        super().__init__(rules, counter, noise)
+    def __init__(
+        self, rules: BundleRules, table: Table, counter: TreeCounter, noise: Noise, stepwise: bool | None = None,
+    ) -> None:
+        super().__init__(rules, counter, noise, stepwise=stepwise)
         n, b = rules.people, rules.bundle
         self._held, self._seen = np.full((n, b), -1, dtype=np.int32), np.zeros((n, b), dtype=np.int64)
         self._sizes, self._made = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
@@ -173,7 +181,9 @@ class _ListAuction(BundleAuction):
         return held, seen
 
 
-def start_bundles(rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise) -> BundleAuction:
+def start_bundles(
+    rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise, *, stepwise: bool | None = None,
+) -> BundleAuction:
     """An auction before its first round.
 
     Args:
@@ -181,10 +191,11 @@ def start_bundles(rules: BundleRules, population: Population, counter: TreeCount
         population: everybody's valuations.
         counter: the counters' public parameters.
         noise: where the noise comes from.
+        stepwise: as `BundleAuction` has it.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise)
-    return _TableAuction(rules, population.table, counter, noise)
+    return _TableAuction(rules, population.table, counter, noise, stepwise)
 
 
 def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from confide.allocation.auction import FREE, OUT
 from confide.allocation.billboards import Billboard
 from confide.allocation.valuations import as_row
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 
 __all__ = ["Walk", "decode", "walk"]
@@ -55,6 +56,9 @@ def decode(record: Any, index: int, billboard: Billboard) -> int:
     Raises:
         InvalidInput: not a row, no such place.
     """
+    if not isinstance(billboard, Billboard):
+        raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
+                           "each mechanism decodes its own: mechanism.decode(record, index, billboard)")
     row = as_row(record, billboard.rules.goods)
     found = walk(row, index, billboard)
     clearing, good = billboard.clearing, found.good
@@ -77,7 +81,7 @@ def walk(row: NDArray[np.float64], index: int, billboard: Billboard) -> Walk:
         billboard: of the run.
     """
     rules = billboard.rules
-    if not 0 <= index < rules.people:
+    if not 0 <= whole("index", index, at_least=-1) < rules.people:
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
     if not billboard.rounds:  # there is enough of everything
         favourite = int(np.argmax(row)) if bool((row > 0.0).any()) else -1

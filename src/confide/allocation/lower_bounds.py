@@ -269,7 +269,7 @@ class SpyProgram:
 
     @property
     def rows(self) -> tuple[tuple[_Row, Fraction], ...]:
-        """Constraints (row, least): row x >= least, beside x >= 0."""
+        """Constraints, each a row and the least of row x, beside x >= 0."""
         s, eta, slack = self.supply, Fraction(self.worth or 0), Fraction(self.slack or 0)
         agree, differ, half = 1 + (s - 1) * eta, 1 + s * eta, Fraction(1, 2)
         table: list[tuple[Sequence[int | Fraction], int | Fraction]] = [

@@ -31,6 +31,7 @@ __all__ = ["Market", "Neighbours", "Overflow", "down"]
 Neighbours = Literal["substitution", "add_remove"]
 Overflow = Literal["flag", "truncate"]
 
+_MOST_COPIES = 2**53
 _UNITS: Mapping[Neighbours, Unit] = {
     "substitution": Unit.RECORD_REPLACED, "add_remove": Unit.RECORD_ADDED_OR_REMOVED}
 
@@ -73,10 +74,13 @@ class Market(Mechanism):
         whole("people", self.people, at_least=1)
         whole("goods", self.goods, at_least=1)
         one: Any = self.supply
-        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(one)
+        copies = (one,) * self.goods if isinstance(one, str) or np.ndim(one) == 0 else tuple(
+            one.tolist() if isinstance(one, np.ndarray) else one)
         if len(copies) != self.goods:
             raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
         object.__setattr__(self, "supply", tuple(int(whole("supply", copy, at_least=1)) for copy in copies))
+        if max(self.copies) > _MOST_COPIES:
+            raise InvalidInput("supply", f"{max(self.copies)} is too many", f"must be at most {_MOST_COPIES}")
         positive("epsilon", self.epsilon)
         fraction("delta", self.delta, zero=True)
         fraction("gamma", self.gamma)
@@ -158,7 +162,7 @@ class Market(Mechanism):
 
     def events(self) -> tuple[Event, ...]:
         """What a run spends. With truncation it is one release: how often its delta counts depends on the whole."""
-        if self.on_overflow == "truncate":
+        if self.on_overflow == "truncate" and self._spent():
             return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.unit, label="allocation"),)
         return self._spent()
 

@@ -135,7 +135,7 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
 
     Args:
         values: everybody's, or one row for a bidder's own `decode`.
-        least: lambda in (0, 1]: public, never computed from the values; in their precision.
+        least: lambda in (0, 1]: public, never computed from the values; compared in single precision.
         unusable: "refuse" the table for one row that breaks it, which tells whoever sees the message; or take the row
             as zeros ("null").
 
@@ -144,7 +144,8 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
     """
     positive("least", least, at_most=1.0)
     one_of("unusable", unusable, ("refuse", "null"))
-    small = np.flatnonzero((values.values > 0.0) & (values.values < values.values.dtype.type(least)))
+    # In single precision, so that a row says the same as stored, and as she holds it.
+    small = np.flatnonzero((values.values > 0.0) & (values.values.astype(np.float32) < np.float32(least)))
     if not len(small):
         return values
     rows = np.unique(small // values.goods if values.starts is None

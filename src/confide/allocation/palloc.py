@@ -23,10 +23,12 @@ from confide.allocation.bundle_auction import favourite_bundles, start_bundles, 
 from confide.allocation.bundle_certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
 from confide.allocation.bundle_decoding import decode_bundle
 from confide.allocation.bundle_exposure import OutbidTests, free_reports, report_distance
+from confide.allocation.bundle_rows import population_of
 from confide.allocation.bundle_slots import BundleRules
 from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.checking import check_billboard
 from confide.allocation.halting import Halting
+from confide.allocation.valuations import unusable_in
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import NoiseSource, Phase
@@ -90,6 +92,36 @@ class PAlloc(Ascending):
         if self.bundle is not None:
             whole("bundle", self.bundle, at_least=1)
         super().__post_init__()
+
+    @classmethod
+    def recommended(
+        cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, *, valuation: BundleClass,
+        highest: float | None = None, **options: Any,
+    ) -> PAlloc:
+        """The auction with settings that measured well at these sizes: `bundle_settings`.
+
+        Args:
+            people: n.
+            goods: k.
+            supply: s_j.
+            epsilon: > 0.
+            valuation: the class.
+            highest: what one good alone is worth at most, in (0, 1], by a public promise; by default 1 over the goods
+                that one person wants.
+            options: further fields of the auction, such as bundle, gamma, neighbours or certify_with.
+
+        Example:
+            >>> from confide.allocation.bundles import CappedAdditive
+            >>> one = PAlloc.recommended(people=10_000, goods=20, supply=800, epsilon=5.0,
+            ...                          valuation=CappedAdditive(cap=2))
+            >>> one.bid_cap, one.rounds, one.increment
+            (6, 8, 0.05)
+        """
+        from confide.allocation.bundle_settings import bundle_settings
+
+        found: PAlloc = bundle_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
+                                        valuation=valuation, highest=highest, **options)
+        return found
 
     # ---- public arithmetic
 
@@ -167,7 +199,7 @@ class PAlloc(Ascending):
         """The auction, its clearing, and everybody's bundle.
 
         Args:
-            data: n records of the class, as it has them, or its `Population`.
+            data: n records of the class, as it has them, or its `Population`; or what a campaign collects.
             noise: `Noise.secure()` for a settlement.
             progress: told the rounds played and all of them.
 
@@ -175,7 +207,8 @@ class PAlloc(Ascending):
             An outcome whose shares have the column "bundle": goods in ascending order, one for each copy.
         """
         source = as_noise(noise)
-        population = self.valuation.population(data, people=self.people, goods=self.goods)
+        population = population_of(self.valuation, data, people=self.people, goods=self.goods,
+                                   unusable=unusable_in(source))
         board, held = (self._everybody(population) if self.plentiful else
                        self._auction(population, source, progress))
         diagnostics = {} if noise.release_safe else self._diagnose(population, board, held)
@@ -191,7 +224,7 @@ class PAlloc(Ascending):
     def _auction(
         self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = start_bundles(self.rules, population, self.counter, source)
+        auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise)
         test, ended = self.halting_plan.start(source), False
         while not ended:
             bids, unsatisfied = auction.play_round()

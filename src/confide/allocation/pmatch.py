@@ -21,7 +21,7 @@ from confide.allocation.billboards import Billboard
 from confide.allocation.checking import check_billboard
 from confide.allocation.decoding import decode
 from confide.allocation.favourites import best_goods
-from confide.allocation.valuations import Valuations
+from confide.allocation.valuations import Valuations, unusable_in
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import NoiseSource
@@ -98,7 +98,8 @@ class PMatch(Ascending):
         """The auction, its clearing, and everybody's good.
 
         Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`.
+            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`. A row that cannot be used counts as
+                zeros in a release, whoever's it is; a study refuses it.
             noise: `Noise.secure()` for a settlement.
             progress: told the rounds played and all of them.
 
@@ -107,7 +108,7 @@ class PMatch(Ascending):
             charged, else 0.
         """
         source = as_noise(noise)
-        values = Valuations.of(data, people=self.people, goods=self.goods)
+        values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
         board, held = self._everybody(values) if self.plentiful else self._auction(values, source, progress)
         prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
         shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
@@ -123,7 +124,8 @@ class PMatch(Ascending):
     def _auction(
         self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = Auction(rules=self.rules, values=values, counter=self.counter, noise=source)
+        auction = Auction(rules=self.rules, values=values, counter=self.counter, noise=source,
+                          stepwise=self._stepwise)
         test, ended = self.halting_plan.start(source), False
         while not ended:
             bids, unsatisfied = auction.play_round()

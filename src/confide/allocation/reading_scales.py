@@ -107,6 +107,20 @@ class Ranks:
     points: tuple[float, ...]
     as_written: bool = False
 
+    def step(self, goods: int) -> float:
+        """The mean step from one place to the next, as a value: ties within it say nothing.
+
+        Args:
+            goods: k.
+
+        Example:
+            >>> Ranks.borda(4).step(4)
+            0.25
+        """
+        steps = [(better - worse) / self.points[0] for better, worse in pairwise((*self.points[:goods], 0.0))
+                 if better > worse]
+        return min(1.0, sum(steps) / len(steps))
+
     def __post_init__(self) -> None:
         given = tuple(self.points)
         if not given or not all(non_negative(f"points[{place}]", each) >= 0 for place, each in enumerate(given, 1)):

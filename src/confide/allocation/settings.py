@@ -45,6 +45,8 @@ import math
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.discrete import DiscreteLaw
@@ -119,7 +121,9 @@ def typical(supply: int | tuple[int, ...]) -> int:
         >>> typical((1, 50, 100, 100))
         100
     """
-    copies = sorted(supply, reverse=True) if isinstance(supply, tuple | list) else [supply]
+    given: Any = supply
+    given = given.tolist() if isinstance(given, np.ndarray) else given
+    copies: list[int] = sorted(given, reverse=True) if isinstance(given, tuple | list) else [given]
     if not copies:
         raise InvalidInput("supply", "names no good")
     half = sum(whole("supply", copy, at_least=1) for copy in copies) / 2

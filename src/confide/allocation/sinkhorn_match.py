@@ -31,7 +31,7 @@ from confide.allocation.market import Market
 from confide.allocation.rationing import rates
 from confide.allocation.scaling import falling, moved_prices, prices_of, weights
 from confide.allocation.soft_demand import WHOLE, soft_demand
-from confide.allocation.valuations import Valuations, as_row
+from confide.allocation.valuations import Valuations, as_row, unusable_in
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
@@ -271,7 +271,8 @@ class SinkhornMatch(Market):
         """Rounds, clearing, and everybody's good.
 
         Args:
-            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`.
+            data: (n, k) valuations in [0, 1], dense or sparse, or `Valuations`. A row that cannot be used counts as
+                zeros in a release, whoever's it is; a study refuses it.
             noise: `Noise.secure()` for a settlement.
             progress: told the rounds played and all of them.
 
@@ -280,7 +281,7 @@ class SinkhornMatch(Market):
             charged, else 0.
         """
         source = as_noise(noise)
-        values = Valuations.of(data, people=self.people, goods=self.goods)
+        values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
         board, held = self._everybody(values) if self.plentiful else self._scaled(values, source, progress)
         prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
         shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
 
-__all__ = ["Valuations", "as_row"]
+__all__ = ["Valuations", "as_row", "unusable_in"]
 
 Unusable = Literal["refuse", "null"]
 _CHUNK = 2**22  # numbers that are looked at in one go: their temporary arrays stay small
@@ -123,8 +124,15 @@ class Valuations:
         table = data.tocsr()
         if table.ndim != 2 or table.dtype.kind not in "fiub":
             raise InvalidInput("values", f"a sparse array of {table.dtype}", "must be numbers, bidders by goods")
-        if not table.has_canonical_format:
+        starts, named = np.asarray(table.indptr), np.asarray(table.indices)
+        if len(starts) != table.shape[0] + 1 or starts[0] != 0 or bool((np.diff(starts) < 0).any()) \
+                or starts[-1] != len(named) or len(named) != len(table.data):
+            raise InvalidInput("values", "is no sparse array: its rows do not follow each other")
+        if len(named) and not 0 <= int(named.min()) <= int(named.max()) < table.shape[1]:
+            raise InvalidInput("values", "names a good that there is not", f"goods are 0 to {table.shape[1] - 1}")
+        if not _ascending(starts, named):  # whatever its flags say
             table = table.copy()
+            table.has_sorted_indices = False
             table.sort_indices()
             if not _ascending(table.indptr, table.indices):
                 raise InvalidInput("values", "names a good twice in one row", "must name each good once")
@@ -137,7 +145,7 @@ class Valuations:
         bad = self._bad(clip=clip)
         if len(bad) and unusable == "refuse":
             raise InvalidInput("values", f"row {int(bad[0])} holds a value that is not a number in [0, 1]",
-                               "each must be in [0, 1]; clip=True moves those beyond its ends")
+                               "each must be in [0, 1]; `Valuations.of(..., clip=True)` moves those beyond its ends")
         if not len(bad) and not clip:
             return self
         values = np.nan_to_num(self.values, nan=0.0)
@@ -196,6 +204,11 @@ class Valuations:
         return out
 
 
+def unusable_in(noise: Noise) -> Unusable:
+    """What a run does with a bad row: in a release nothing that anybody sees may depend on it."""
+    return "null" if noise.release_safe else "refuse"
+
+
 def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:
     """Whether goods ascend strictly within each row."""
     if len(named) < 2:
@@ -226,7 +239,9 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
             row[good] = _number(value)
     else:
         try:
-            row = np.asarray(record, dtype=np.float64)
+            whole_row = record.toarray() if hasattr(record, "toarray") else record  # a row of a sparse table
+            numbers: Any = np.asarray(whole_row, dtype=np.float64)
+            row = numbers[0] if hasattr(record, "toarray") and numbers.shape == (1, goods) else numbers
         except (TypeError, ValueError):
             raise InvalidInput("record", "is not a row of numbers") from None
     if row.shape != (goods,):

@@ -9,6 +9,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.file import CampaignFile, load, schema
+    from confide.campaign.handing_out import hand_out
     from confide.campaign.home import Home
     from confide.campaign.settlement import Settled, settle
     from confide.campaign.states import Event, State, advance
@@ -27,6 +28,7 @@ __all__ = [
     "Store",
     "Verification",
     "advance",
+    "hand_out",
     "load",
     "schema",
     "settle",
@@ -38,6 +40,7 @@ __getattr__, __dir__ = doors(
     {
         "campaign": ("Campaign",),
         "file": ("CampaignFile", "load", "schema"),
+        "handing_out": ("hand_out",),
         "home": ("Home",),
         "settlement": ("Settled", "settle"),
         "states": ("Event", "State", "advance"),

@@ -202,12 +202,16 @@ def run(
     noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
     seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
     out: OutFolder = None,
+    handout: Annotated[Path | None, typer.Option(
+        "--handout", metavar="FILE", help="Write who is handed what to a new CSV file, for the operator alone; of "
+                                          "kinds that hand out goods.")] = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign import Store
     from confide.campaign.folder import REPORT
+    from confide.campaign.handing_out import check_handout, hand_out
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
@@ -222,10 +226,16 @@ def run(
     if noise is NoiseKind.simulated and seed is None:
         raise InvalidInput("seed", "missing", "a simulated run needs --seed")
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
+    if handout is not None:
+        if noise is NoiseKind.simulated:
+            raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
+        check_handout(it, handout, out or it.default_folder)
     if noise is NoiseKind.secure:
         folder = out or it.default_folder
         with Store(store) as there, progress_bar("settling") as bar:
             settled = it.settle(folder, store=there, progress=bar)
+        if handout is not None:
+            hand_out(it, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome)
         background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
@@ -241,7 +251,8 @@ def run(
         write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
-                               files=places(folder, shares=not it.held), guarantees=_guarantees(guarantees),
+                               files=places(folder, shares=not it.held),
+                               handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
                                sections=output.sections([*result, *background])))
         return
     show_title(it.file.title)
@@ -249,6 +260,8 @@ def run(
         print("settled before: this is the stored outcome; nothing was spent")
     show([*result, where(folder, study=not safe, shares=not it.held)])
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
+    if handout is not None:
+        print(f"wrote {handout} (private: who is handed what, for the operator alone)")
 
 
 @app.command()

@@ -117,6 +117,7 @@ class RunOutput(_Campaign):
     stored: bool = Field(description="true when the campaign was settled before and the stored outcome is shown")
     out: str = Field(description="folder of the outcome")
     files: dict[str, str] = Field(description="what lies there: name -> path")
+    handout: str | None = Field(description="file that says who is handed what, private, where --handout asked for it")
     guarantees: list[dict[str, Any]]
     sections: list[SectionModel]
 

@@ -24,8 +24,8 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan", "Progress",
-           "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan",
+           "Progress", "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -212,6 +212,19 @@ class Kind(Protocol):
     def study(self, plan: Plan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]: ...
 
     def audit(self, plan: Plan, seed: int, progress: Progress | None = None) -> Any: ...
+
+
+@runtime_checkable
+class HandingKind(Kind, Protocol):
+    """A kind whose operator hands something out after the run.
+
+    `handout` is his list: a table with the columns "id" and "good", a line for each thing that somebody gets, and
+    perhaps what she owes for it. It follows from shares, so it is his alone; who withdrew is not on it.
+    """
+
+    def handout(
+        self, plan: Plan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+    ) -> pa.Table: ...
 
 
 @runtime_checkable

@@ -7,21 +7,33 @@ same loss from her own walk along the billboard, which needs no second run.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from confide.allocation.audit.loss import hidden_parts, promise, recorded
-from confide.allocation.audit.planted import Fault, NaturalLevels, QuarterOfTheScale, broken, faults
-from confide.allocation.audit.tiny_markets import HISTORIES, charges, histories, neighbours, steps
+from confide.allocation.audit.planted import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, broken, faults
+from confide.allocation.audit.tiny_markets import (
+    HISTORIES,
+    charges,
+    counted,
+    histories,
+    in_blocks,
+    neighbours,
+    published,
+    steps,
+)
 from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
 from confide.audit.history_loss import promised_parameter
 from confide.privacy.noise import Noise
 
-__all__ = ["CRAFTED", "crafted_controls", "crafted_row", "door_controls", "door_rows", "walked", "walked_row"]
+__all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
+           "door_controls", "door_rows", "walked", "walked_row"]
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
@@ -66,6 +78,21 @@ def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     return [audit.row(f"privacy: {names.get(part, part)}") for part, audit in walked(mechanism, seed).items()]
 
 
+def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+    """Both walks with bidders who count goods, where the campaign's do.
+
+    Args:
+        mechanism: of a campaign.
+        seed: of valuations and histories.
+    """
+    own = counted(mechanism)
+    if own is None:
+        return []
+    row = walked_row(own, seed)
+    return [walked(own, seed)[""].row("privacy: everything that others see, where goods are counted"),
+            replace(row, promise=f"{row.promise}, where goods are counted")]
+
+
 def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """The same walk over the mechanism with each planted fault that it can have: each must be flagged.
 
@@ -76,33 +103,77 @@ def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
 
     def attack(fault: Fault) -> DoorAudit:
         bent = mechanism if fault.code is None else broken(mechanism, fault.code)
-        found = walked(bent, seed, sound=mechanism, fault=fault)
+        found = walked(bent, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
         return next((audit for audit in found.values() if audit.flagged), found[""])
 
     return list(controls([PlantedBug("privacy, its own run", fault.says, fault) for fault in faults(mechanism)],
                          attack))
 
 
-def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES) -> AuditRow:
+def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
     """The loss of its runs from each bidder's own walk along the billboard, against the promise.
+
+    Args:
+        mechanism: a tiny one; or one that draws its noise in blocks, of which its run on the neighbour is held to the
+            same releases besides.
+        seed: of valuations and histories.
+        runs: of each market.
+        pairs: how many neighbour steps are walked; None for all.
+    """
+    worst, realised, replays = 0.0, 0.0, 0
+    blocks = False
+    for number, step in enumerate(islice(steps(mechanism, seed), pairs)):
+        for history in range(runs):
+            run = recorded(mechanism, step.values, histories(seed)(number * runs + history))
+            found, blocks = run.loss(step.index, step.other), run.in_blocks
+            told = bool(run.unexplained) or (blocks and not run.retold(step.index, step.other, published))
+            worst, replays = max(worst, np.inf if told else found.most), replays + 1
+            realised = max(realised, abs(found.log_ratio))
+    claim = promise(mechanism)
+    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums, and counts with their noise, are "
+                f"those of own walks; the largest log ratio was {realised:.3g}")
+    where = ", noise drawn in blocks" if blocks else ""
+    return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
+                            float(worst), evidence)
+
+
+# ---- where noise is drawn in blocks
+
+
+def blocks_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+    """The own walk once more, where the mechanism draws its noise as campaigns with many releases do; none where it
+    never does.
 
     Args:
         mechanism: a tiny one.
         seed: of valuations and histories.
-        runs: of each market.
     """
-    worst, realised, replays = 0.0, 0.0, 0
-    for number, step in enumerate(steps(mechanism, seed)):
-        for history in range(runs):
-            run = recorded(mechanism, step.values, histories(seed)(number * runs + history))
-            found = run.loss(step.index, step.other)
-            worst, replays = max(worst, found.most if not run.unexplained else np.inf), replays + 1
-            realised = max(realised, abs(found.log_ratio))
-    claim = promise(mechanism)
-    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums are those of own walks; the "
-                f"largest log ratio was {realised:.3g}")
-    return AuditRow.at_most("privacy: her own walk along the billboard", promised_parameter(claim), float(worst),
-                            evidence)
+    return [walked_row(in_blocks(mechanism), seed)] if _has_blocks(mechanism, seed) else []
+
+
+def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
+    """The same walk where the noise is drawn and not added, or too small: each must be flagged.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and histories.
+    """
+    if not _has_blocks(mechanism, seed):
+        return []
+    bugs: list[tuple[str, type[Any]]] = [("noise that is drawn in blocks and never added", DropsBlocks)]
+    # Who counts goods moves half of what there is noise for: both worlds bid on the same.
+    if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
+        bugs.append(("a quarter of the scale", QuarterOfTheScale))
+    return [Control("privacy, noise in blocks", bug,
+                    walked_row(in_blocks(broken(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
+
+
+def _has_blocks(mechanism: Market, seed: int) -> bool:
+    """Whether it can draw noise in blocks; auctions of programs do not."""
+    if not isinstance(mechanism, PMatch | PAlloc):
+        return False
+    step = next(iter(steps(mechanism, seed)))
+    return recorded(in_blocks(mechanism), step.values, Noise.simulated(seed)).in_blocks
 
 
 # ---- the pair that attains it

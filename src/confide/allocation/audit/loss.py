@@ -7,21 +7,24 @@ of the densities of everything that was released is a finite sum, without sampli
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.allocation.audit.parts import Parts, own_parts, record_of
 from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
+from confide.allocation.pmatch import PMatch
 from confide.audit import SPARSE_VECTOR, HiddenPart
 from confide.audit.history_loss import Pair, history_loss, promised_parameter
 from confide.contract.errors import InvalidInput
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
 from confide.privacy.losses import ZCDP, PureDP
-from confide.privacy.noise import Draw, Noise, RecordingNoise
+from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
 __all__ = ["History", "HistoryLoss", "exact_loss", "hidden_parts", "promise", "recorded"]
 
@@ -67,12 +70,19 @@ class History:
         values: everybody's.
         billboard: that it published.
         draws: in the order in which they were asked for.
+        outcome: all that came of it.
     """
 
     mechanism: Market
     values: Any
     billboard: Any
     draws: tuple[Draw, ...]
+    outcome: Any = None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether noise was drawn around nothing, many releases at a time, and added by the run itself."""
+        return any(_bare(draw) for draw in self.draws)
 
     def parts(self, index: int) -> Parts:
         """What a bidder adds to each draw.
@@ -87,8 +97,9 @@ class History:
 
     @cached_property
     def unexplained(self) -> int:
-        """By how much true sums differ from the sum of everybody's own parts, in l1; 0 where the record and own rows
-        say all. Only draws around their true sums are looked at.
+        """By how much true sums differ from the sum of everybody's own parts, in l1, and published counts from those
+        of these parts and the noise that was drawn; 0 where the record, own rows and noise say all. Noise that was
+        drawn around nothing has no true sums beside it: there the counts alone tell whether it was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -98,8 +109,47 @@ class History:
                   if draw.law not in _PUBLIC and draw.stream[-1] != "threshold" and not _bare(draw)}
         below = {draw.stream: getattr(self.mechanism, "halt_below", 0) for draw in self.draws
                  if "answer" in draw.stream}
-        return sum(int(np.abs(center - below.get(stream, 0) - total.get(stream, 0)).sum())
-                   for stream, center in around.items())
+        wrong = sum(int(np.abs(center - below.get(stream, 0) - total.get(stream, 0)).sum())
+                    for stream, center in around.items())
+        return wrong + self._miscounted(total)
+
+    def _miscounted(self, total: Mapping[Any, Any]) -> int:
+        """By how much published counts differ from those that follow from sums of own parts and the drawn noise."""
+        mechanism, board = self.mechanism, self.billboard
+        if not isinstance(mechanism, PMatch | PAlloc) or not board.rounds:
+            return 0
+        counter, drawn = mechanism.counter, {draw.stream: draw for draw in self.draws}
+        released = np.zeros((counter.counters, counter.horizon), dtype=np.int64)
+        for stream, parts in total.items():
+            if stream[0] != "counts":
+                continue
+            at, sums = int(stream[1]) - 1, np.asarray(parts).reshape(counter.counters, -1)
+            draw = drawn.get(stream)
+            if draw is not None and _bare(draw):
+                at = int(stream[1]) * mechanism.slots + int(stream[2])
+            noise = 0 if draw is None else _units(draw, counter.grid) - (0 if _bare(draw) else sums << counter.grid)
+            released[:, at : at + sums.shape[1]] = (sums << counter.grid) + noise
+        counts = counter.count(np.zeros_like(released), released)[:, : board.steps]
+        return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
+
+    def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
+        """Whether others see the same where her record was another, and everything that was released was the same.
+
+        Args:
+            index: her place.
+            other: her record in the neighbouring world; None for none.
+            published: what others see of an outcome, and her place -> bytes.
+        """
+        before, after = self.parts(index), self._parts(index, other)
+        # Noise alone is less by what her other record adds, so that the released sums stay as they are.
+        answers = [replace(draw, value=draw.value - np.reshape(
+            after[draw.stream] - before[draw.stream], draw.value.shape)) if _bare(draw) else draw
+            for draw in self.draws]
+        values, forced = self.values.copy(), ForcedNoise(answers)
+        values[index] = 0.0 if other is None else other
+        outcome = self.mechanism.run(values, forced)
+        return [draw.request for draw in forced.draws] == [draw.request for draw in self.draws] and \
+            published(outcome, index) == published(self.outcome, index)
 
     def loss(self, index: int, other: Any) -> HistoryLoss:
         """Between a bidder's record and another one of hers.
@@ -140,7 +190,8 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
     """
     listening = RecordingNoise(noise)
     outcome = mechanism.run(values, listening)
-    return History(mechanism=mechanism, values=values, billboard=outcome.billboard, draws=tuple(listening.draws))
+    return History(mechanism=mechanism, values=values, billboard=outcome.billboard, draws=tuple(listening.draws),
+                   outcome=outcome)
 
 
 def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
@@ -183,6 +234,13 @@ def _empty(record: Any) -> bool:
 def _bare(draw: Draw) -> bool:
     """Whether it is noise alone, that an auction of many steps adds itself."""
     return draw.stream[0] == "counts" and len(draw.stream) == 3
+
+
+def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
+    """(k, steps) its answer in whole units of 2^-grid."""
+    value = np.asarray(draw.value)
+    rows = value.reshape(draw.shape if len(draw.shape) == 2 else (-1, 1))
+    return np.ldexp(rows.astype(np.float64), grid).astype(np.int64) if grid else rows.astype(np.int64)
 
 
 def _log_ratio(pairs: list[Pair], hidden: Mapping[str, HiddenPart]) -> float:

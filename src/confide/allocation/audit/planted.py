@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.allocation.billboards import Clearing
+from confide.allocation.billboards import Clearing, WelfareCertificate
 from confide.allocation.duality import CertificatePlan
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
@@ -32,6 +32,8 @@ from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
 __all__ = ["Fault", "broken", "faults"]
 
+_LEAKS = 3  # what is simply told shows at once
+
 if TYPE_CHECKING:  # what they are put on top of
     from confide.allocation.pmatch import PMatch as _Matching
     from confide.allocation.sinkhorn_match import SinkhornMatch as _Scaling
@@ -46,11 +48,13 @@ class Fault(NamedTuple):
         says: what was broken.
         code: what is put on top of its class; None for nothing.
         noise: what its noise is replaced by; None for nothing.
+        pairs: of neighbours that are enough to see it; None for all.
     """
 
     says: str
     code: type[Any] | None = None
     noise: Callable[[Noise], Noise] | None = None
+    pairs: int | None = None
 
 
 def broken(mechanism: Market, code: type[Any]) -> Market:
@@ -73,7 +77,10 @@ def faults(mechanism: Market) -> list[Fault]:
     """
     found = [Fault("a thousandth of the noise", noise=lambda noise: DampedNoise(noise, 0.001)),
              Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2)),
-             Fault("the number of those who want anything, told beside the billboard", Tells)]
+             Fault("the number of those who want anything, told beside the billboard", Tells, pairs=_LEAKS),
+             Fault("the same in the certificate", CertifiesTheTruth, pairs=_LEAKS),
+             Fault("the same as an attribute of the billboard", NotesOnTheBillboard, pairs=_LEAKS),
+             Fault("the same in the shares' metadata", MarksTheShares, pairs=_LEAKS)]
     if isinstance(mechanism, SinkhornMatch):
         found.append(Fault("every round takes the budget of all", FullBudgetEachRound))
     if isinstance(mechanism, PMatch | PAlloc):
@@ -87,10 +94,19 @@ def faults(mechanism: Market) -> list[Fault]:
             found.append(Fault("reports to halt, counted as if there were one", LeavesAReport))
         if mechanism.certificate_plan is not None:
             found.append(Fault("surplus and welfare at the full budget each", CertifiesTwice))
+    if isinstance(mechanism, PAlloc) and _copies_count(mechanism):
+        found.append(Fault("cells as if copies of a good lay apart", ForgetsCopies))
     if isinstance(mechanism, PMatch) and mechanism.clearing is None:
         # Beside a clearing, too many are admitted with probability gamma only.
         found.append(Fault("holders cut off to fit, without a delta", CutsForFree))
     return found
+
+
+def _copies_count(mechanism: PAlloc) -> bool:
+    """Whether it makes a difference to what the clearing costs that one cell can hold several of a bidder's copies."""
+    held = min(mechanism.largest_bundle, mechanism.bid_cap, mechanism.rounds)
+    return mechanism.clearing is not None and mechanism.law == "gaussian" and mechanism.valuation.repeats and \
+        held**2 > mechanism.largest_bundle
 
 
 class Tells(_Matching):
@@ -98,8 +114,40 @@ class Tells(_Matching):
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
-        object.__setattr__(outcome, "told", int(np.asarray(data).any(axis=1).sum()))
+        object.__setattr__(outcome, "told", _wanting(data))
         return outcome
+
+
+class CertifiesTheTruth(_Matching):
+    """Its certificate, which is in the public manifest, holds the number of those who want anything."""
+
+    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
+        told = float(_wanting(data))
+        return replace(super().run(data, noise, **more), certificate=WelfareCertificate(
+            ratio=0.0, welfare=told, optimum=told, gamma=self.gamma))
+
+
+class NotesOnTheBillboard(_Matching):
+    """An attribute of the billboard that is none of its fields."""
+
+    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
+        outcome = super().run(data, noise, **more)
+        object.__setattr__(outcome.billboard, "note", _wanting(data))
+        return outcome
+
+
+class MarksTheShares(_Matching):
+    """Metadata of the shares, which nobody reads as a share."""
+
+    def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
+        outcome = super().run(data, noise, **more)
+        return replace(outcome, shares=outcome.shares.replace_schema_metadata({"wanting": str(_wanting(data))}))
+
+
+def _wanting(data: Any) -> int:
+    """How many want anything."""
+    rows = np.asarray(data)
+    return int(rows.reshape(len(rows), -1).any(axis=1).sum())
 
 
 # ---- the counters
@@ -156,6 +204,23 @@ class _Idle(RunningCounter):
         return super().feed(increments) if np.any(increments) else self.published
 
 
+class DropsBlocks(_Matching):
+    """Noise that is drawn for many steps at once is asked for, and not added."""
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        sound = super().counter
+        return _DroppingCounter(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+
+
+class _DroppingCounter(TreeCounter):
+    def _draw(
+        self, noise: Noise, size: tuple[int, ...], stream: Any, center: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        drawn = super()._draw(noise, size, stream, center)
+        return drawn if center is not None else np.zeros_like(drawn)
+
+
 # ---- what follows them
 
 
@@ -165,6 +230,15 @@ class LeavesAReport(_Matching):
     @cached_property
     def halting_plan(self) -> Any:
         return replace(super().halting_plan, distance=1)
+
+
+class ForgetsCopies(_Matching):
+    """The cells of the final clearing, as if copies of one good could not lie in one cell."""
+
+    @property
+    def cell_distance(self) -> tuple[int, int]:
+        most, _ = super().cell_distance
+        return most, most
 
 
 class _Bare(ClearingPlan):

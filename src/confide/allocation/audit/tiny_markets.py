@@ -7,37 +7,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.loss import promise
-from confide.allocation.bundles import Additive, CappedAdditive, UnitDemand
+from confide.allocation.bundles import Additive, Assignment, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise
+from confide.contract.encoding import canonical
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["HISTORIES", "Step", "charges", "histories", "neighbours", "of_rows", "published", "steps", "tiny"]
+__all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", "neighbours", "of_rows", "published",
+           "steps", "tiny"]
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
+_COPIES = 4  # of each good, for each that one bidder may hold: so many that her copies can lie in one cell
 
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
 HISTORIES = len(_QUIET) + 1
 """Kinds of histories."""
 
+_PRIVATE = ("shares", "diagnostics")
+_WHOLE = ("mechanism", "guarantees", "provenance")  # what the manifest says of them is all
+
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
 
 
 _Auction = TypeVar("_Auction", bound=Market)
+_Bids = TypeVar("_Bids", bound=PMatch | PAlloc)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +52,9 @@ class Step:
     """One neighbour step.
 
     Args:
-        values: (n, k) everybody's valuations.
+        values: (n, k) everybody's valuations, or (n, ...) records of their class.
         index: whose row changes.
-        other: (k,) what it is in the neighbouring world.
+        other: what it is in the neighbouring world.
     """
 
     values: NDArray[np.float64]
@@ -67,7 +74,7 @@ def tiny(mechanism: Market) -> Market:
 
 def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     """The auction for bidders whose record is a row of values: bundles of another class are sums of the best goods.
-    What a bidder can move does not depend on the class of valuations.
+    Bids and reports of one bidder are the same in number whatever the class; cells are not, where copies count.
 
     Args:
         mechanism: of any class.
@@ -79,14 +86,46 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     return replace(mechanism, valuation=CappedAdditive(cap=cap), bundle=None)
 
 
+def in_blocks(mechanism: _Auction) -> _Auction:
+    """The same, with noise that is drawn many releases at a time and added by the run, as where there are many.
+
+    Args:
+        mechanism: an auction.
+    """
+    kind = type("InBlocks", (type(mechanism),), {"_stepwise": False})
+    made: _Auction = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
+    return made
+
+
 @tiny.register(PMatch)
 @tiny.register(PAlloc)
 def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
-    mechanism = of_rows(mechanism, GOODS)
+    if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
+        return _small(of_rows(mechanism, GOODS), SUPPLY)
+    # Of all who count copies, those with places move most: in one world copies of one good, in the other of another.
+    return _of_copies(mechanism, Assignment(places=min(mechanism.largest_bundle, GOODS)))
+
+
+def counted(mechanism: Market) -> PAlloc | None:
+    """The tiny auction with bidders who count goods, where the campaign's do: other loops play it. None for others.
+
+    Args:
+        mechanism: of a campaign.
+    """
+    if not isinstance(mechanism, PAlloc) or not isinstance(mechanism.valuation, SymmetricConcave):
+        return None
+    return _of_copies(mechanism, SymmetricConcave(most=min(mechanism.largest_bundle, GOODS)))
+
+
+def _of_copies(mechanism: PAlloc, valuation: Assignment | SymmetricConcave) -> PAlloc:
+    return _small(replace(mechanism, valuation=valuation, bundle=None), _COPIES * valuation.largest(GOODS))
+
+
+def _small(mechanism: _Bids, supply: int) -> _Bids:
     batch, rounds = max(1, min(4, round(PEOPLE * mechanism.batch / mechanism.people))), min(mechanism.rounds, 5)
     cap = rounds if mechanism.bid_cap >= mechanism.rounds else min(mechanism.bid_cap, 3)
     return replace(
-        mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag", batch=batch,
+        mechanism, people=PEOPLE, goods=GOODS, supply=supply, on_overflow="flag", batch=batch,
         rounds=rounds, bid_cap=cap, arity=min(mechanism.arity, 4),
         reserve=None if mechanism.reclear else 0, halt_below=min(1, mechanism.halt_below),
         increment=min(mechanism.increment, _INCREMENT))
@@ -112,17 +151,28 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
             table = values.copy()
             table[index] = row
             if mechanism.neighbours == "add_remove":
-                if row.any():
-                    yield Step(_worth(mechanism, table), index, np.zeros(k))
-            else:
-                yield Step(_worth(mechanism, table), index, _worth(mechanism, other[None, :])[0])
+                if not row.any():
+                    continue
+                other = np.zeros(k)  # noqa: PLW2901
+            records, changed = _records(mechanism, table), _records(mechanism, other[None, :])[0]
+            if not np.array_equal(records[index], changed):
+                yield Step(records, index, changed)
 
 
-def _worth(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows that the mechanism takes: a bundle of all goods is worth 1 at most."""
+def _records(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Records that the mechanism takes, of rows of values: a bundle of all goods is worth 1 at most. Who may want any
+    good counts the values in descending order; who has places wants the same in each.
+    """
     if not isinstance(mechanism, PAlloc):
         return table
-    return np.asarray(table / np.maximum(1.0, table.sum(axis=1, keepdims=True)))
+    valuation = mechanism.valuation
+    if isinstance(valuation, Assignment):
+        return np.repeat(table[:, None, :] / valuation.places, valuation.places, axis=1)
+    rows = np.asarray(table / np.maximum(1.0, table.sum(axis=1, keepdims=True)))
+    if not isinstance(valuation, SymmetricConcave):
+        return rows
+    steps = np.sort(rows, axis=1)[:, ::-1][:, : valuation.most]
+    return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(steps, axis=1)], axis=1)
 
 
 def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
@@ -143,24 +193,36 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
 
 
 def published(outcome: Any, index: int) -> bytes:
-    """Everything that others see together: the billboard, and all shares but one.
+    """Everything that others see together: the public manifest and its columns, whatever else the outcome, its
+    billboard or its certificate hold, all shares but one, and how shares are laid out.
 
     Args:
         outcome: of a run.
         index: whose share they do not see.
     """
-    shares = outcome.shares.to_pydict()
-    others = {name: [value for i, value in enumerate(column) if i != index] for name, column in shares.items()}
-    return repr((_plain(outcome.billboard), sorted(others.items()), getattr(outcome, "told", None))).encode()
+    shares = outcome.shares
+    others = {name: [value for i, value in enumerate(column) if i != index]
+              for name, column in shares.to_pydict().items()}
+    beside = {name: _plain(part) for name, part in _attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
+    manifest, columns = outcome.public()
+    return b"\n".join([repr((sorted(others.items()), sorted(beside.items()))).encode(), canonical(manifest),
+                       *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
 
 
 def _plain(value: Any) -> Any:
-    """Any part of a billboard, written out."""
+    """Any part of an outcome, written out."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {name: _plain(part) for name, part in _attributes(value).items()}
     return value
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What an object holds, fields or not, but for what it computed from the rest of it."""
+    known = {one.name: getattr(value, one.name) for one in fields(value)} | getattr(value, "__dict__", {})
+    return {name: part for name, part in known.items()
+            if not isinstance(getattr(type(value), name, None), cached_property)}
 
 
 def histories(seed: int) -> Callable[[int], Noise]:

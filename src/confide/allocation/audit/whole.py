@@ -11,6 +11,9 @@ from dataclasses import replace
 from confide.allocation.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, decode_row, run_of
 from confide.allocation.audit.doors import (
     CRAFTED,
+    blocks_controls,
+    blocks_rows,
+    counted_rows,
     crafted_controls,
     crafted_row,
     door_controls,
@@ -26,7 +29,7 @@ from confide.allocation.audit.participation import (
     staggered_auction,
 )
 from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, broken
-from confide.allocation.audit.tiny_markets import steps, tiny
+from confide.allocation.audit.tiny_markets import counted, steps, tiny
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -60,9 +63,13 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     rows, out = [accounts_row(mechanism), *participation_rows(mechanism)], [_wrong_accounts(mechanism)]
     advance(progress, 1, _STEPS)
     rows += door_rows(twin, seed)
-    rows.append(walked_row(twin, seed))
+    rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
     advance(progress, 2, _STEPS)
     out += door_controls(twin, seed)
+    if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps:
+        own = counted(mechanism) or twin
+        rows += blocks_rows(own, seed)
+        out += blocks_controls(own, seed)
     if isinstance(mechanism, PMatch | PAlloc):
         rows.append(crafted_row(CRAFTED))
         out += crafted_controls()

@@ -124,6 +124,8 @@ class Population(ABC):
 
     people: int
     goods: int
+    valuation: BundleClass
+    """Whose records it was made of, and checked against."""
 
     table: Table | None = None
     """Of classes that are numbers; None for those that are objects."""
@@ -192,7 +194,7 @@ class BundleClass(ABC):
         """
         one_of("unusable", unusable, ("refuse", "null"))
         if isinstance(data, Population):
-            return same_size(data, people, goods)
+            return same_kind(data, self, people, goods)
         if not isinstance(data, Iterable):
             raise InvalidInput("values", "are not a row of records")
         records = list(data)
@@ -206,11 +208,13 @@ class BundleClass(ABC):
                 if unusable == "refuse":
                     raise InvalidInput("values", f"row {row} cannot be used: {error.problem}", error.limit) from None
                 found.append(self.bidder(None, goods))
-        return Listed(found, goods)
+        return Listed(found, goods, self)
 
 
-def same_size(data: Population, people: int, goods: int) -> Population:
-    """A population that is there already, if it is of this size."""
+def same_kind(data: Population, valuation: BundleClass, people: int, goods: int) -> Population:
+    """A population that is there already, if it is of this class and size: what a bidder can move depends on both."""
+    if data.valuation != valuation:
+        raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")
     if (data.people, data.goods) != (people, goods):
         raise InvalidInput("values", f"are of {data.people} bidders and {data.goods} goods",
                            f"must be {people} and {goods}")
@@ -223,10 +227,11 @@ class Listed(Population):
     Args:
         bidders: n of them.
         goods: k.
+        valuation: their class.
     """
 
-    def __init__(self, bidders: Sequence[Bidder], goods: int) -> None:
-        self._bidders, self.people, self.goods = tuple(bidders), len(bidders), goods
+    def __init__(self, bidders: Sequence[Bidder], goods: int, valuation: BundleClass) -> None:
+        self._bidders, self.people, self.goods, self.valuation = tuple(bidders), len(bidders), goods, valuation
 
     def bidder(self, index: int) -> Bidder:
         return self._bidders[index]

@@ -16,7 +16,7 @@ from confide.allocation.bundles.bidders import (
     Population,
     Table,
     Unusable,
-    same_size,
+    same_kind,
 )
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
@@ -60,7 +60,8 @@ def _surpluses(rows: _Reals, prices: _Reals) -> _Reals:
 
 
 class _Counted(Population):
-    def __init__(self, rows: _Reals, goods: int) -> None:
+    def __init__(self, rows: _Reals, goods: int, valuation: BundleClass) -> None:
+        self.valuation = valuation
         self.people, self.goods, self._rows = len(rows), goods, rows
         starts = np.arange(self.people + 1, dtype=np.int64) * rows.shape[1]
         self.table = Table(values=rows.reshape(-1), starts=starts, named=np.empty(0, dtype=np.int32), dense=False,
@@ -123,7 +124,7 @@ class SymmetricConcave(BundleClass):
         """
         one_of("unusable", unusable, ("refuse", "null"))
         if isinstance(data, Population):
-            return same_size(data, people, goods)
+            return same_kind(data, self, people, goods)
         rows = self._rows("values", data, whole("people", people, at_least=1))
         bad = np.flatnonzero(_wrong(rows))
         if len(bad) and unusable == "refuse":
@@ -132,7 +133,7 @@ class SymmetricConcave(BundleClass):
         if len(bad):
             rows = rows.copy()
             rows[bad] = 0.0
-        return _Counted(rows, goods)
+        return _Counted(rows, goods, self)
 
     def _rows(self, field: str, data: Any, people: int) -> _Reals:
         try:

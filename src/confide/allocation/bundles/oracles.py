@@ -1,7 +1,9 @@
 """Valuations that are programs: a value for each bundle, or the next good at some prices.
 
 A program runs where its bidder's good is found: in the auction and on her own device, with the same answers. Whatever
-it does there, the auction goes on: a program that fails, or answers with what is no number or no good, wants nothing.
+it answers or raises there, the auction goes on: a program that fails, or answers with what is no number or no good, or
+a good that she holds where copies are worth nothing, wants nothing. It is still a program: who runs others' programs
+lets them do what programs can, so run them apart from everything else.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from confide.contract.errors import InvalidInput
 __all__ = ["OracleRecord", "UserOracle"]
 
 _Reals = NDArray[np.float64]
+_FAULTS = (Exception, SystemExit, GeneratorExit)  # not the operator's own interrupt
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,7 @@ class _OracleBidder(Bidder):
             return math.nan
         try:
             return _number(self._record.value(tuple(sorted(int(good) for good in bundle))))
-        except Exception:  # noqa: BLE001 - an error would tell others of her program
+        except _FAULTS:  # an error would tell others of her program
             return math.nan
 
     def gains(self, held: Bundle) -> _Reals:
@@ -78,7 +81,7 @@ class _OracleBidder(Bidder):
             return best if bool(above[best] > 0.0) else -1
         try:
             good = int(self._record.demand(at.copy(), tuple(sorted(int(one) for one in held))))
-        except Exception:  # noqa: BLE001
+        except _FAULTS:
             return -1
         return good if 0 <= good < self.goods and (self._repeats or good not in held) else -1
 
@@ -136,20 +139,22 @@ class UserOracle(BundleClass):
         if isinstance(record, Bidder):
             if record.goods != goods:
                 raise InvalidInput("record", f"is of {record.goods} goods", f"must be of {goods}")
-            return record
+            record = _programs_of(record)
         if callable(record):
             record = OracleRecord(value=record)
         if not isinstance(record, OracleRecord):
             raise InvalidInput("record", "is no program", "must be a function of bundles, an OracleRecord or a Bidder")
         if record.value is not None:
             self._tested(record.value, goods)
+        if record.demand is not None:
+            _asked_once(record.demand, goods)
         return _OracleBidder(record, goods, self.largest(goods), repeats=self.repeats)
 
     def _tested(self, value: Callable[[tuple[int, ...]], float], goods: int) -> None:
         everything = tuple(good for good in range(goods) for _ in range(self.copies))
         try:
             nothing, total = float(value(())), float(value(everything))
-        except Exception as error:  # noqa: BLE001 - any fault of her program
+        except _FAULTS as error:
             raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None
         if nothing != 0.0:
             raise InvalidInput("record", f"no good at all is worth {nothing:.6g}", "must be 0")
@@ -161,8 +166,20 @@ class UserOracle(BundleClass):
             found = falsify_gross_substitutes(value, goods, self.trials, 0, copies=self.copies)
         except InvalidInput:
             raise
-        except Exception as error:  # noqa: BLE001
+        except _FAULTS as error:
             raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None
         if found is not None:
             raise InvalidInput("record", f"has no gross substitutes: {found}",
                                "a valuation for which prices of other goods never lower demand")
+
+
+def _programs_of(bidder: Bidder) -> OracleRecord:
+    """A bidder of any class, as programs: what she answers is checked as every program's is."""
+    return OracleRecord(value=bidder.value, demand=lambda prices, held: bidder.pick(held, prices))
+
+
+def _asked_once(demand: Callable[[_Reals, tuple[int, ...]], int], goods: int) -> None:
+    try:
+        int(demand(np.zeros(goods), ()))
+    except _FAULTS as error:
+        raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None

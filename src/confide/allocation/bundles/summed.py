@@ -22,7 +22,7 @@ from confide.allocation.bundles.bidders import (
     Table,
     Unusable,
     refuse_total,
-    same_size,
+    same_kind,
 )
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import whole
@@ -99,7 +99,8 @@ class _SumBidder(Bidder):
 
 
 class _Summed(Population):
-    def __init__(self, values: Valuations, most: int) -> None:
+    def __init__(self, values: Valuations, most: int, valuation: BundleClass) -> None:
+        self.valuation = valuation
         self.people, self.goods, self._values, self._most = values.people, values.goods, values, most
         starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
         self.table = Table(values=values.values, starts=starts, named=values.named, dense=values.dense, counted=False)
@@ -137,13 +138,13 @@ class _SumClass(BundleClass):
             unusable: "refuse" the table for one bad row, or take that row as zeros ("null").
         """
         if isinstance(data, Population):
-            return same_size(data, people, goods)
+            return same_kind(data, self, people, goods)
         values = Valuations.of(data, people=people, goods=goods, unusable=unusable)
         totals = _sums(values, np.zeros(goods), self.largest(goods))
         bad = np.flatnonzero(totals > MOST)
         if len(bad) and unusable == "refuse":
             raise refuse_total(float(totals[bad[0]]), int(bad[0]))
-        return _Summed(values if not len(bad) else _emptied(values, bad), self.largest(goods))
+        return _Summed(values if not len(bad) else _emptied(values, bad), self.largest(goods), self)
 
 
 def _emptied(values: Valuations, rows: NDArray[np.int64]) -> Valuations:

@@ -41,6 +41,9 @@ class AuctionWords:
             rows.append(("prices", "charged: who takes a good owes its final price"))
         return rows
 
+    def limit(self, market: PMatch) -> str:
+        return "one of them at most"
+
     def rule(self, market: PMatch) -> list[str]:
         found = [
             f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} "
@@ -57,21 +60,21 @@ class AuctionWords:
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
     def story(
-        self, market: PMatch, billboard: Billboard, names: Sequence[str], row: NDArray[np.float64], index: int
+        self, market: PMatch, billboard: Billboard, names: Sequence[str], record: NDArray[np.float64], index: int
     ) -> list[str]:
-        hers = walk(row, index, billboard)
+        hers = walk(record, index, billboard)
         slots = billboard.rules.slots
         found = [f"Your place in the public order is {index + 1:,}: you bid in batch "
                  f"{index // billboard.rules.batch + 1:,} of each round."]
         for step, good in zip(hers.steps, hers.goods, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
-            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth {worth(row[good])} to "
-                         f"you, at a price of {worth(price)}, it was the best for you above its price.")
+            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth {worth(record[good])} "
+                         f"to you, at a price of {worth(price)}, it was the best for you above its price.")
         if hers.latest < 0:
             found.append("No good was worth its price to you." if hers.steps else "You bid on nothing.")
         else:
-            found.append(self._end(market, billboard, names, row, hers, index))
+            found.append(self._end(market, billboard, names, record, hers, index))
         return found
 
     def _end(

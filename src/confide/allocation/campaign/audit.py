@@ -1,4 +1,8 @@
-"""The audit of a planned matching: its own market on made-up people, and its account. Nobody's record is touched."""
+"""The audit of a planned campaign that hands out goods. Nobody's record is touched.
+
+Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates,
+and the ledger's price. And the family's audit runs, with exact losses on tiny neighbours and faults that it must flag.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from scipy.stats import binom
 
+from confide.allocation.audit.whole import audit_matching
+from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
-from confide.allocation.campaign.predicted import made_up
-from confide.allocation.duality import dual_bound
-from confide.allocation.favourites import best_goods
 from confide.allocation.market import Market
-from confide.allocation.reading_scales import Scale
-from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport, AuditRow, Control, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
@@ -29,7 +29,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 
-__all__ = ["audit_plan"]
+__all__ = ["audit_life", "audit_plan"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -37,19 +37,15 @@ FALSE_ALARM = 1e-9
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
 _DECODES = 300  # of one run
+_STEPS = 6  # of the family's audit
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Played:
     """One run on made-up people."""
 
-    values: Valuations
+    crowd: Crowd
     outcome: SimulatedOutcome
-
-    @property
-    def held(self) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self.outcome.shares["good"].to_numpy().astype(np.int64)
-        return found
 
     @property
     def board(self) -> Any:
@@ -64,27 +60,42 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
         seed: of made-up people and noise.
         progress: called as the audit goes on.
     """
+    own = audit_life(plan, seed, progress)
+
+    def after(done: int, total: int | None) -> None:
+        if progress is not None:
+            progress(len(own.rows) + done, None if total is None else len(own.rows) + total)
+
+    family = audit_matching(plan.market, seed, after)
+    return AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
+
+
+def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """What a run of the campaign does, on made-up people who write what it asks for.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
-    played = list[_Played]()
-    for number in range(runs):
-        played.append(_play(market, plan.scale, 1000 * seed + number))
-        advance(progress, number + 1, runs + 1)
+    played = [_play(plan, 1000 * seed + number) for number in range(runs)]
+    parts = _parts(market, played)
     rows, out = list[AuditRow](), list[Control]()
-    for audit, control, bug in _parts(market, played):
+    for audit, control, bug in parts:
         rows.append(audit())
         out.append(Control(rows[-1].promise, bug, control().flagged))
-    advance(progress, runs + 1, runs + 1)
+        advance(progress, len(rows), len(parts) + _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
 
-def _play(market: Market, scale: Scale, seed: int) -> _Played:
-    values = Valuations.of(made_up(market.people, market.goods, scale, seed), people=market.people,
-                           goods=market.goods)
-    outcome = market.run(values, Noise.simulated(seed))
+def _play(plan: GoodsPlan, seed: int) -> _Played:
+    crowd = plan.made_up(seed)
+    outcome = plan.market.run(crowd.data, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
-    return _Played(values=values, outcome=outcome)
+    return _Played(crowd=crowd, outcome=outcome)
 
 
 _Row = Callable[[], AuditRow]
@@ -92,12 +103,12 @@ _Row = Callable[[], AuditRow]
 
 def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
     """(the audit, the same audit of something broken, what was broken)."""
-    handed = [_given(each, np.roll(each.held, 1)) for each in played]
-    favourites = [_given(each, best_goods(each.values, np.zeros(market.goods))) for each in played]
+    handed = [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played[:2]]
+    favourites = [_given(each, each.crowd.favourites()) for each in played]
     found: list[tuple[_Row, _Row, str]] = [
         (partial(_spends, market, market.events()), partial(_spends, market, (*market.events(), *market.events())),
          "everything released twice"),
-        (partial(_decodes, market, played[:2]), partial(_decodes, market, handed[:2]),
+        (partial(_decodes, market, played[:2]), partial(_decodes, market, handed),
          "each good handed to the next person"),
         (partial(_checks, market, played), partial(_checks, replace(market, people=market.people + 1), played),
          "billboards of a campaign with one person less"),
@@ -109,9 +120,9 @@ def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, 
     return found
 
 
-def _given(played: _Played, held: NDArray[Any]) -> _Played:
+def _given(played: _Played, shares: pa.Table) -> _Played:
     """The same run, with other goods handed out."""
-    return replace(played, outcome=replace(played.outcome, shares=pa.table({"good": pa.array(held)})))
+    return replace(played, outcome=replace(played.outcome, shares=shares))
 
 
 def _spends(market: Market, events: Sequence[Event]) -> AuditRow:
@@ -126,9 +137,10 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
     wrong = tried = 0
     for each in played:
         places = np.unique(np.linspace(0, market.people - 1, min(_DECODES, market.people)).astype(np.int64))
+        (column,) = set(each.outcome.shares.column_names) - {"price"}
+        given = each.outcome.shares[column].to_pylist()
         for place in places.tolist():
-            found = market.decode(each.values.row(place), place, each.board)["good"]
-            wrong += found != int(each.held[place])
+            wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
                             f"{tried:,} decodes of {len(played)} runs on made-up people")
@@ -148,10 +160,9 @@ def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
 def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
     over = 0
     for each in played:
-        given = np.bincount(each.held[each.held >= 0], minlength=market.goods)
-        over += bool((given > np.array(market.copies)).any())
+        over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
     allowed = 0.0 if market.on_overflow == "truncate" else market.gamma
-    return _often("runs in which a good is given to more people than there are copies", allowed, over, len(played))
+    return _often("runs in which a good is given more often than there are copies", allowed, over, len(played))
 
 
 def _certifies(market: Market, played: Sequence[_Played], factor: float) -> AuditRow:
@@ -160,9 +171,9 @@ def _certifies(market: Market, played: Sequence[_Played], factor: float) -> Audi
     for each in played:
         board = replace(each.board, welfare=factor * each.board.welfare + (factor - 1.0) * market.people)
         found: Any = market.certify(board)
-        bound = dual_bound(each.values, market.copies, board.prices)
+        bound = each.crowd.bound(market.copies, board.prices)
         room = 1e-9 * market.people
-        wrong += found.welfare > each.values.welfare(each.held) + room or found.optimum < bound - room
+        wrong += found.welfare > each.crowd.welfare(each.outcome.shares) + room or found.optimum < bound - room
     return _often("runs whose certificate claims too much", market.gamma, wrong, len(played))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import MutableMapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from confide.allocation.reading import Rows
 from confide.allocation.reading_preflib import SUFFIXES
 from confide.allocation.reading_scales import Points, Ranks, Scale
 from confide.contract.errors import InvalidInput
@@ -219,6 +221,10 @@ class GoodsConfig(_Table):
     data: Data
     privacy: PrivacyTable
 
+    def columns(self) -> tuple[str, ...]:
+        """What a row has a number for."""
+        return self.goods.listed()[0]
+
     def rule(self) -> Scale:
         """What people write -> values.
 
@@ -228,10 +234,22 @@ class GoodsConfig(_Table):
         if self.data.form == "preflib" and isinstance(self.values, PointsTable):
             raise InvalidInput("values.scale", "'points' are not in a file of orders", "must be 'ranks'")
         try:
-            return self.values.rule(len(self.goods.listed()[0]), self.data.categories)
+            return self._rule(len(self.goods.listed()[0]))
         except InvalidInput as error:
             place = error.field if "." in error.field else f"values.{error.field}"
             raise InvalidInput(place, error.problem, error.limit) from None
+
+    def _rule(self, goods: int) -> Scale:
+        return self.values.rule(goods, self.data.categories)
+
+    def usable(self, batch: Rows, rejected: MutableMapping[str, str]) -> Rows:
+        """The rows of a batch that are records: of numbers that are each fine, all.
+
+        Args:
+            batch: as it was read. Private.
+            rejected: receives id -> reason of all others; the operator's alone.
+        """
+        return batch
 
 
 class MatchingConfig(GoodsConfig):

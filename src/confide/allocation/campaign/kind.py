@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from confide.allocation.auction import Rules
 from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
-from confide.allocation.campaign.audit import audit_plan
 from confide.allocation.campaign.config import MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
 from confide.allocation.campaign.submissions import RowCodec, Submissions
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading import gathered, typed
+from confide.allocation.reading import typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
 from confide.contract.errors import Refused
@@ -58,8 +58,8 @@ class MatchingKind:
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: GoodsPlan) -> RowCodec:
-        """A row is stored as the values of its goods."""
-        return RowCodec(len(plan.names))
+        """A row is stored as its values."""
+        return RowCodec(len(plan.config.columns()))
 
     def payouts(self, plan: GoodsPlan) -> PayoutTerms | None:
         """Nothing is paid out. Where prices are charged, the operator collects them."""
@@ -112,17 +112,36 @@ class MatchingKind:
             "good": pa.array(plan.names, pa.string()), "price": np.asarray(board.prices, dtype=np.float64),
             "supply": pa.array(_as_settled(plan, outcome).market.copies, pa.int64())})}
 
+    def handout(
+        self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+    ) -> pa.Table:
+        """Who is to be handed what: a line for each copy of a good, with the price that is owed for it where prices
+        are charged. Whoever withdrew is not in it.
+        """
+        kept = outcome.shares.filter(pc.is_valid(outcome.shares[plan.column]))
+        there = pc.indices_nonzero(pc.is_valid(outcome.shares[plan.column])).to_numpy()
+        rows = [(identities[index], plan.names[good], share.get("price", 0.0))
+                for index, share in zip(there.tolist(), kept.to_pylist(), strict=True)
+                for good in plan.goods_of(share)]
+        columns = {"id": pa.array([row[0] for row in rows], pa.string()),
+                   "good": pa.array([row[1] for row in rows], pa.string())}
+        if plan.charges:
+            columns["price"] = pa.array([row[2] for row in rows], pa.float64())
+        return pa.table(columns)
+
     def explain(
         self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else _settled_good(outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else _settled(plan, outcome, index)
         return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
 
     def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        values = gathered(collection.data, plan.market.people, plan.market.goods)
-        return study_sections(_as_settled(plan, outcome), values, outcome)
+        settled = _as_settled(plan, outcome)
+        return study_sections(settled, settled.crowd(collection.data), outcome)
 
     def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.allocation.campaign.audit import audit_plan  # and its mechanisms that are broken on purpose
+
         return audit_plan(plan, seed, progress)
 
 
@@ -133,17 +152,17 @@ def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
     return replace(plan, market=outcome.mechanism)
 
 
-def _settled_good(outcome: Outcome | SimulatedOutcome, index: int) -> int:
+def _settled(plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, index: int) -> tuple[int, ...]:
     """What was settled for one participant.
 
     Raises:
         Refused: she withdrew, and her share was erased.
     """
-    found = outcome.shares["good"][index].as_py()
+    found = outcome.shares[plan.column][index].as_py()
     if found is None:
         raise Refused("this participant withdrew, and her share was erased",
                       "the public files and her own record (--record) still give it")
-    return int(found)
+    return plan.goods_of({plan.column: found})
 
 
 KIND = MatchingKind()

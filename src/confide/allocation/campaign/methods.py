@@ -10,22 +10,35 @@ from contextlib import suppress
 from typing import Any
 
 from confide.allocation.campaign.auction_words import AuctionWords
-from confide.allocation.campaign.config import AuctionTable, BestTable, MatchingConfig, Method, ScalingTable
+from confide.allocation.campaign.bundle_config import BundleAuctionTable, BundlesConfig, PointsTogether
+from confide.allocation.campaign.bundle_words import BundleWords
+from confide.allocation.campaign.config import (
+    AuctionTable,
+    BestTable,
+    GoodsConfig,
+    MatchingConfig,
+    Method,
+    ScalingTable,
+)
 from confide.allocation.campaign.predicted import predicted
 from confide.allocation.campaign.scaling_words import ScalingWords
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
+from confide.allocation.reading_scales import Ranks
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 
-__all__ = ["alternatives", "build", "words_of"]
+__all__ = ["alternatives", "build", "build_bundles", "words_of"]
 
 _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
     AuctionTable: PMatch.recommended,
     ScalingTable: SinkhornMatch.recommended,
+    BundleAuctionTable: PAlloc.recommended,
 }
-_WORDS: Mapping[type[Market], MethodWords] = {PMatch: AuctionWords(), SinkhornMatch: ScalingWords()}
+_WORDS: Mapping[type[Market], MethodWords] = {
+    PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
 
 _USUAL: tuple[ScalingTable | AuctionTable, ...] = (ScalingTable(method="scaling"), AuctionTable(method="auction"))
 """Every method with what is recommended for it."""
@@ -60,6 +73,21 @@ def build(config: MatchingConfig) -> Market:
     return max(found, key=lambda market: predicted(market, scale).share)  # the first of equals
 
 
+def build_bundles(config: BundlesConfig) -> PAlloc:
+    """The auction of bundles that a file asks for.
+
+    Raises:
+        InvalidInput: an option that is out of range; names the key.
+        Refused: no setting is possible at these sizes.
+    """
+    scale = config.rule()
+    highest = (scale.highest - scale.lowest) / scale.total if isinstance(scale, PointsTogether) else None
+    found = _made(config, config.auction, valuation=config.valuation, highest=highest)
+    if not isinstance(found, PAlloc):
+        raise TypeError("another market was made")
+    return found
+
+
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
     """Each method with what is recommended for these sizes; without those that are refused."""
     found = dict[str, Market]()
@@ -69,11 +97,14 @@ def alternatives(config: MatchingConfig) -> dict[str, Market]:
     return found
 
 
-def _made(config: MatchingConfig, table: Method) -> Market:
+def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) -> Market:
     names, supply = config.goods.listed()
     own = table.model_dump(exclude={"method"}, exclude_none=True)
     public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
-                              **config.privacy.model_dump()}
+                              **config.privacy.model_dump(), **more}
+    rule = config.rule()
+    if isinstance(table, ScalingTable) and isinstance(rule, Ranks):
+        own.setdefault("spread", rule.step(len(names)))
     try:
         try:
             return _MAKERS[type(table)](**public, **own)

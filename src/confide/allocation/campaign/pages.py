@@ -10,7 +10,6 @@ import numpy as np
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.words import worth
-from confide.allocation.reading_scales import Points, Ranks
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Truthfulness
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
@@ -35,11 +34,11 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
         ("people invited (fixed and public)", f"{it.people:,}"),
         ("goods, and copies of each", f"{it.goods:,}; {supply}"),
         ("people for each copy", f"{it.people / sum(copies):.3g}"),
-        ("what they write", _asked(plan)),
+        ("what they write", plan.asked),
         ("what is done", plan.words.describe(it)),
         ("privacy of one person, towards everybody else together", str(it.loss)),
         *plan.words.planned(it),
-        ("probability that some good is given to more people than there are copies", _overflow(plan)),
+        ("probability that some good is given more often than there are copies", _overflow(plan)),
         ("public certificate of welfare", f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.gamma:g}"
          if it.certificate_plan is not None else "none"),
         *_predicted(plan),
@@ -59,17 +58,6 @@ def plan_sections(plan: GoodsPlan) -> list[Section]:
                         "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
             note=_step(plan)),)),
     ]
-
-
-def _asked(plan: GoodsPlan) -> str:
-    scale = plan.scale
-    if isinstance(scale, Points):
-        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth "
-                f"nothing, as {scale.lowest:g} is")
-    given = scale.points if isinstance(scale, Ranks) else (1.0,)
-    points = ", ".join(worth(each / given[0]) for each in given[:6])
-    more = ", ..." if len(given) > 6 else ""
-    return f"an order of the goods, ties allowed; places are worth {points}{more}, what is left out nothing"
 
 
 def _overflow(plan: GoodsPlan) -> str:
@@ -107,7 +95,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
                      "smaller")
     if it.on_overflow == "flag" and it.gamma > 1e-4:
-        found.append(f"with probability {it.gamma:g} some good is given to more people than there are copies. Have a "
+        found.append(f"with probability {it.gamma:g} some good is given more often than there are copies. Have a "
                      "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
                      "others something that nothing was charged for")
     if plan.prediction.share < 1.1 * plan.prediction.blind:
@@ -140,8 +128,8 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     other = "any other row" if it.neighbours == "substitution" else "nothing"
     certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
     return [Section(title="The offer, as a participant reads it", blocks=(Text((
-        f"What there is: {shown}{more}. {it.people:,} people are invited, and each gets one of them at most.",
-        f"What you report: {_asked(plan)}. Who takes no part, or hands in what cannot be used, counts as somebody to "
+        f"What there is: {shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",
+        f"What you report: {plan.asked}. Who takes no part, or hands in what cannot be used, counts as somebody to "
         "whom nothing is worth anything.",
         *plan.words.rule(it),
         "Who sees what: the operator sees your row. The public sees prices, and the noisy numbers that they follow "
@@ -176,8 +164,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
-    note = ("Prices are on the scale on which the most that somebody can write is 1: one above that is too high for "
-            "everybody. ")
+    note = f"Prices are on the scale on which {plan.most} is 1: one above that is too high for everybody. "
     note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
     note += "How many copies of a good were taken, and by whom, is not public."
     if len(prices) > _SHOWN:
@@ -187,7 +174,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
             Table(columns=("good", "price", "copies"), note=note, rows=tuple(
                 (plan.names[good], float(prices[good]), plan.market.copies[good]) for good in order.tolist())),
             *_pictures(plan, board, order[:_DRAWN].tolist()),
-            Text((_certified(outcome.certificate),)))),
+            Text((_certified(plan, outcome.certificate),)))),
         Section(title="What is promised, and to whom", blocks=(Text((
             f"Made by: {plan.words.describe(plan.market)}.", *(_sentence(each) for each in plan.guarantees.privacy),
             _step(plan), *(_sentence(each) for each in plan.guarantees
@@ -196,7 +183,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     ]
 
 
-def _certified(certificate: Any) -> str:
+def _certified(plan: GoodsPlan, certificate: Any) -> str:
     if not isinstance(certificate, WelfareCertificate):
         return "No certificate of welfare was measured."
     sure = f"with probability {1 - certificate.gamma:g}"
@@ -204,7 +191,7 @@ def _certified(certificate: Any) -> str:
         return f"The certificate says nothing at these sizes: of the welfare nothing is known {sure}."
     return (f"Certified {sure}: everybody together got at least {certificate.ratio:.1%} of what any allocation could "
             f"have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
-            f"worth more than {certificate.optimum:,.1f}, in units of the most that one person can write.")
+            f"worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
@@ -219,48 +206,43 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
 
 def _sentence(promise: Guarantee) -> str:
     text = promise.sentence()
-    return f"{text[:1].upper()}{text[1:]}."
+    failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
+    return f"{text[:1].upper()}{text[1:]}{failure}."
 
 
 # ---- one person
 
 
 def explain(
-    plan: GoodsPlan, outcome: AnyOutcome, record: dict[int, float] | None, index: int, stored: int | None
+    plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int, stored: tuple[int, ...] | None
 ) -> list[Section]:
     """What one person gets, and why.
 
     Args:
         plan: as it was settled.
         outcome: of the run.
-        record: good -> value; None where no usable one is there.
+        record: as the market takes it; None where no usable one is there.
         index: her place.
-        stored: the good that was settled, -1 for none; None where only the public part is known.
+        stored: the goods that were settled; None where only the public part is known.
     """
     share = plan.market.decode(record, index, outcome.billboard)
-    good, who = int(share["good"]), f"Participant {index + 1}"
-    if stored is not None and stored != good:
-        return [Section(title=f"{who}: settled with {_name(plan, stored)}", private=True, blocks=(Text((
-            f"The row that the file holds today would get {_name(plan, good)}: it is not the one that was settled. "
-            f"What counts is the settlement: {_name(plan, stored)}.",)),))]
+    goods, who = plan.goods_of(share), f"Participant {index + 1}"
+    if stored is not None and stored != goods:
+        return [Section(title=f"{who}: settled with {plan.called(stored)}", private=True, blocks=(Text((
+            f"The row that the file holds today would get {plan.called(goods)}: it is not the one that was settled. "
+            f"What counts is the settlement: {plan.called(stored)}.",)),))]
     if record is None:
         return [Section(title=f"{who}: no good", private=True, blocks=(Text((
             "No usable row arrived under this id: it counts as one to whom nothing is worth anything.",)),))]
-    row = np.zeros(len(plan.names))
-    for place, value in record.items():
-        row[place] = value
-    told = plan.words.story(plan.market, outcome.billboard, plan.names, row, index)
-    if good >= 0:
-        told.append(f"So {plan.names[good]} is yours. It is worth {worth(row[good])} to you by what you wrote, on the "
-                    f"scale from 0 to 1.")
+    told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index)
+    if goods:
+        one = len(goods) == 1
+        told.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
+                    f"{worth(plan.worth_of(record, goods))} to you by what you wrote, on the scale from 0 to 1.")
         if plan.charges:
             told.append(f"You owe its final price, {worth(float(share['price']))} on that scale, to the operator.")
     else:
         told.append("So you get no good.")
     told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "
                 "from what is public; whoever hands you the good learns which it is.")
-    return [Section(title=f"{who}: {_name(plan, good)}", private=True, blocks=(Text(tuple(told)),))]
-
-
-def _name(plan: GoodsPlan, good: int) -> str:
-    return plan.names[good] if good >= 0 else "no good"
+    return [Section(title=f"{who}: {plan.called(goods)}", private=True, blocks=(Text(tuple(told)),))]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
+from confide.allocation.campaign.asked import asked_for_goods
 from confide.allocation.campaign.config import GoodsConfig, MatchingConfig
+from confide.allocation.campaign.crowds import Crowd, SingleCrowd
 from confide.allocation.campaign.methods import alternatives, build, words_of
-from confide.allocation.campaign.predicted import Expected, predicted
+from confide.allocation.campaign.predicted import Expected, made_up, predicted
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
+from confide.allocation.reading import Rows
 from confide.allocation.reading_scales import Scale
+from confide.allocation.valuations import Valuations
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
@@ -68,6 +75,52 @@ class GoodsPlan:
     def prediction(self) -> Expected:
         """What made-up people would get."""
         return predicted(self.market, self.scale)
+
+    @property
+    def column(self) -> str:
+        """Of the shares."""
+        return "good"
+
+    @property
+    def asked(self) -> str:
+        """What people write, in words."""
+        return asked_for_goods(self.scale)
+
+    @property
+    def most(self) -> str:
+        """What counts as 1 on the scale of values."""
+        return "the most that somebody can write"
+
+    def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
+        """The goods of one person's share, ascending, one for each copy."""
+        good = int(share["good"])
+        return (good,) if good >= 0 else ()
+
+    def called(self, goods: Sequence[int]) -> str:
+        """Goods by their names."""
+        often = Counter(goods)
+        found = [f"{self.names[good]}{f' ({count})' * (count > 1)}" for good, count in often.items()]
+        return ", ".join(found) or "no good"
+
+    def told(self, record: Mapping[int, float]) -> Any:
+        """A record as the market's words take it."""
+        row = np.zeros(len(self.names))
+        for place, value in record.items():
+            row[place] = value
+        return row
+
+    def worth_of(self, record: Any, goods: Sequence[int]) -> float:
+        """What goods are worth to her together, on the scale from 0 to 1."""
+        return float(self.told(record)[list(goods)].sum())
+
+    def crowd(self, batches: Iterable[Rows]) -> Crowd:
+        """Everybody, of what was collected; private."""
+        return SingleCrowd.of(batches, self.market.people, self.market.goods)
+
+    def made_up(self, seed: int) -> Crowd:
+        """As many made-up people, who write what is asked for."""
+        people, goods = self.market.people, self.market.goods
+        return SingleCrowd(Valuations.of(made_up(people, goods, self.scale, seed), people=people, goods=goods))
 
     def sections(self) -> Sequence[Section]:
         from confide.allocation.campaign.pages import plan_sections

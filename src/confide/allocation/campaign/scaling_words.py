@@ -34,6 +34,9 @@ class ScalingWords:
             rows.append(("prices", "charged: who takes a good owes its final price"))
         return rows
 
+    def limit(self, market: SinkhornMatch) -> str:
+        return "one of them at most"
+
     def rule(self, market: SinkhornMatch) -> list[str]:
         return [
             f"How goods are handed out: prices follow from {market.rounds:,} noisy sums of what everybody would take. "
@@ -45,14 +48,14 @@ class ScalingWords:
         return np.asarray(billboard.paths.astype(np.float64) * _UNIT)
 
     def story(
-        self, market: SinkhornMatch, billboard: ScalingBillboard, names: Sequence[str], row: NDArray[np.float64],
+        self, market: SinkhornMatch, billboard: ScalingBillboard, names: Sequence[str], record: NDArray[np.float64],
         index: int,
     ) -> list[str]:
-        best = market.wanted(row, index, billboard)
+        best = market.wanted(record, index, billboard)
         if best < 0:
             return ["At the last prices no good is worth its price to you: you ask for none."]
-        found = [f"At the last prices {names[best]} is the best for you: worth {worth(row[best])}, at a price of "
-                 f"{worth(float(billboard.prices[best]))}. You ask for it."]
+        found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
+                 f"{worth(record[best])}, at a price of {worth(float(billboard.prices[best]))}. You ask for it."]
         rate = int(billboard.rates[best])
         if not billboard.seed or rate >= COINS:
             return [*found, "Everybody who asks for it gets it."]

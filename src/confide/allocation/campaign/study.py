@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
+from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
-from confide.allocation.campaign.predicted import lottery_welfare, most_welfare
-from confide.allocation.valuations import Valuations
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table
 
 __all__ = ["study_sections"]
 
+_SHOWN = 20
 
-def study_sections(plan: GoodsPlan, values: Valuations, outcome: SimulatedOutcome) -> list[Section]:
-    """Welfare beside an upper bound and a lottery, and copies that were given beyond the supply.
+
+def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> list[Section]:
+    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply.
 
     Args:
         plan: the plan.
-        values: everybody's.
+        crowd: everybody.
         outcome: of the simulated run.
     """
     it, told = plan.market, outcome.diagnostics
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
-    best, raffled = most_welfare(values, it.copies), lottery_welfare(values, it.copies)
-    held = outcome.shares["good"].to_numpy()
-    given = np.bincount(held[held >= 0], minlength=it.goods)
-    rows: list[tuple[str, float, float | None]] = [
-        ("this run (simulated noise)", told["welfare"], told["welfare"] / best if best else None),
-        ("a lottery for everybody's favourite, on average", raffled, raffled / best if best else None),
-        ("no allocation gives more (by weak duality)", best, 1.0),
-    ]
-    order = np.argsort(-prices, kind="stable")[:20]
+    best, exact = crowd.best(it.copies, prices)
+    given = counts(outcome.shares, it.goods)
+    rows = [("this run (simulated noise)", told["welfare"]), *crowd.baselines(it.copies, seed=0),
+            ("the best allocation (exact optimum)" if exact else "no allocation gives more (by weak duality)", best)]
+    note = "In units of " + plan.most + "." + ("" if exact else " The best allocation may be below the bound.")
+    order = np.argsort(-prices, kind="stable")[:_SHOWN]
     return [Section(title="Welfare, beside what there could have been", study=True, blocks=(
-        Table(columns=("allocation", "welfare", "share of the bound"), rows=tuple(rows),
-              note="In units of the most that one person can write. The best allocation may be below the bound."),
+        Table(columns=("allocation", "welfare", "share of the best" if exact else "share of the bound"),
+              rows=tuple((name, welfare, welfare / best if best else None) for name, welfare in rows), note=note),
         Table(columns=("good", "copies", "given"), rows=tuple(
             (plan.names[good], it.copies[good], int(given[good])) for good in order.tolist()),
-            note=f"{int((held >= 0).sum()):,} people get a good, {int(told['over_allocated']):,} of them beyond the "
-                 "supply."),
+            note=f"{int(given.sum()):,} copies are given, {int(told['over_allocated']):,} of them beyond the supply; "
+                 "only the run itself hides anybody's values."),
     ))]

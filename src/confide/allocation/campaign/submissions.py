@@ -75,25 +75,30 @@ class Submissions:
             scale = self.config.rule()
             if not isinstance(scale, Ranks):
                 raise InvalidInput("values.scale", "is of no order", "must be 'ranks'")
-            yield from self.source.read(scale, Roster(self.config.people.count), self.rejected, self.counted)
+            yield from self._records(self.source.read(scale, Roster(self.config.people.count), self.rejected,
+                                                      self.counted))
             return
         yield from self._table(self.source, self.rejected, None)
 
     def _table(self, source: Source, rejected: dict[str, str], rows: int | None) -> Iterator[Rows]:
         config, data = self.config, self.config.data
-        goods, roster = config.goods.listed()[0], Roster(config.people.count)
+        goods, roster = config.columns(), Roster(config.people.count)
         if data.form == "long":
             if rows is not None:  # types alone
                 _types(source, config.people.id, data.good, data.value)
-            return read_long(source, goods=goods, scale=config.rule(), roster=roster, id=config.people.id,
-                             good=data.good, value=data.value, unlisted=data.unlisted, rejected=rejected,
-                             counted=self.counted)
+            return self._records(read_long(
+                source, goods=goods, scale=config.rule(), roster=roster, id=config.people.id, good=data.good,
+                value=data.value, unlisted=data.unlisted, rejected=rejected, counted=self.counted))
         passed = read_wide(source, goods=goods, scale=config.rule(), roster=roster, id=config.people.id,
                            rejected=rejected, rows=rows)
         if rows is not None:
             next(passed, None)
             return iter(())
-        return self._counting(passed)
+        return self._counting(self._records(passed))
+
+    def _records(self, batches: Iterator[Rows]) -> Iterator[Rows]:
+        for batch in batches:
+            yield self.config.usable(batch, self.rejected)
 
     def _counting(self, batches: Iterator[Rows]) -> Iterator[Rows]:
         usable = 0

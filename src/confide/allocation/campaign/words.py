@@ -22,6 +22,10 @@ class MethodWords(Protocol):
         """Lines of the plan: what, and how much."""
         ...
 
+    def limit(self, market: Any) -> str:
+        """How many goods one person gets at most."""
+        ...
+
     def rule(self, market: Any) -> list[str]:
         """How goods are handed out, as a participant reads it."""
         ...
@@ -31,9 +35,9 @@ class MethodWords(Protocol):
         ...
 
     def story(
-        self, market: Any, billboard: Any, names: Sequence[str], row: NDArray[np.float64], index: int
+        self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int
     ) -> list[str]:
-        """Why she gets what she gets, in her own terms."""
+        """Why she gets what she gets, in her own terms: from her record, as the market takes it."""
         ...
 
 

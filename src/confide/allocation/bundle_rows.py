@@ -1,0 +1,115 @@
+"""Bundles in a campaign: rows of numbers as people hand them in, and the records of their class that they become.
+
+Of sums a row holds the value of each good. Of counted goods it holds what the first one adds, the second, and so on;
+the record is f(0), f(1), ..., the running sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.bundles.bidders import BundleClass, Population, Unusable
+from confide.allocation.bundles.counted import SymmetricConcave
+from confide.allocation.reading import DENSE, Rows, gathered
+from confide.contract.errors import InvalidInput
+
+__all__ = ["population_of", "record_of", "usable", "width"]
+
+
+def width(valuation: BundleClass, goods: int) -> int:
+    """How many numbers a row has.
+
+    Args:
+        valuation: a class whose records are rows of numbers.
+        goods: k.
+    """
+    return valuation.most if isinstance(valuation, SymmetricConcave) else goods
+
+
+def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
+    """The record of one row.
+
+    Args:
+        valuation: the class.
+        row: place -> number, without zeros.
+
+    Example:
+        >>> record_of(SymmetricConcave(most=2), {0: 0.5, 1: 0.25})
+        [0.0, 0.5, 0.75]
+    """
+    if not isinstance(valuation, SymmetricConcave):
+        return row
+    steps = np.zeros((1, valuation.most))
+    for place, number in row.items():
+        steps[0, place] = number
+    found: list[float] = _summed(steps)[0].tolist()
+    return found
+
+
+def population_of(
+    valuation: BundleClass, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse"
+) -> Population:
+    """Everybody's valuations, of whatever a run may be given.
+
+    Args:
+        valuation: the class.
+        data: as the class takes it; or what a campaign collects, batches of `reading.Rows`, of which a row that is no
+            record of the class counts as an empty one: what becomes of it never depends on another's.
+        people: n.
+        goods: k.
+        unusable: what becomes of a bad record that is no row of a batch: as `BundleClass.population`.
+
+    Raises:
+        InvalidInput: as the class has it; never for a row of a batch.
+
+    Example:
+        >>> rows = Rows(np.array([1]), np.array([0, 2]), np.array([0, 1], np.int32), np.array([0.5, 0.25], np.float32))
+        >>> population_of(SymmetricConcave(most=2), iter([rows]), people=2, goods=9).bidder(1).value((4, 4))
+        0.75
+    """
+    if isinstance(data, Population) or not isinstance(data, Iterable) or hasattr(data, "__len__") or hasattr(
+            data, "__array__") or hasattr(data, "tocsr"):
+        return valuation.population(data, people=people, goods=goods, unusable=unusable)
+    return _of_batches(valuation, data, people, goods)
+
+
+def _of_batches(valuation: BundleClass, batches: Iterable[Rows], people: int, goods: int) -> Population:
+    if isinstance(valuation, SymmetricConcave) and valuation.most > DENSE:
+        raise InvalidInput("most", f"{valuation.most} numbers in a row are too many", f"must be at most {DENSE}")
+    table: Any = gathered(batches, people, width(valuation, goods))
+    if isinstance(valuation, SymmetricConcave):
+        table = _summed(table.values.reshape(people, valuation.most))
+    return valuation.population(table, people=people, goods=goods, unusable="null")
+
+
+def _summed(steps: NDArray[Any]) -> NDArray[np.float64]:
+    """(m, most + 1) running sums of (m, most) steps, one after another, on every device alike."""
+    return np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps.astype(np.float64), axis=1)], axis=1)
+
+
+def usable(valuation: BundleClass, batch: Rows, goods: int) -> NDArray[np.bool_]:
+    """(m,) which rows of a batch are records of the class. Private.
+
+    Args:
+        valuation: the class.
+        batch: of numbers in (0, 1].
+        goods: k.
+
+    Example:
+        >>> from confide.allocation.bundles import Additive
+        >>> rows = Rows(np.array([4, 7]), np.array([0, 2, 3]), np.array([0, 1, 1], np.int32),
+        ...             np.array([0.75, 0.5, 1.0], np.float32))
+        >>> usable(Additive(), rows, goods=2).tolist()
+        [False, True]
+    """
+    size = len(batch.index)
+    if not size:
+        return np.ones(0, dtype=np.bool_)
+    own = Rows(np.arange(size), batch.starts, batch.named, batch.values)
+    found = _of_batches(valuation, [own], size, goods)
+    # What a row says is above 0, so it is worth something where all is free, but for a row that was emptied.
+    return np.asarray((found.surpluses(np.zeros(goods)) > 0.0) | (np.diff(batch.starts) == 0))

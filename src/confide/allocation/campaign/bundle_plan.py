@@ -1,0 +1,113 @@
+"""What a campaign that hands out bundles would give, from public parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from confide.allocation.campaign.asked import asked_for_goods, asked_for_order
+from confide.allocation.campaign.bundle_config import BundlesConfig, PointsTogether, RanksTogether
+from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles
+from confide.allocation.campaign.crowds import BundleCrowd
+from confide.allocation.campaign.methods import build_bundles
+from confide.allocation.campaign.plan import GoodsPlan
+from confide.allocation.campaign.predicted import Expected
+from confide.allocation.palloc import PAlloc
+from confide.allocation.reading import Rows
+from confide.contract.errors import Refused
+
+__all__ = ["BundlesPlan", "bundles_plan_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundlesPlan(GoodsPlan):
+    """An auction of bundles with the names of its goods.
+
+    Args:
+        market: the mechanism.
+        config: of the file.
+    """
+
+    market: PAlloc
+    config: BundlesConfig
+
+    @cached_property
+    def prediction(self) -> Expected:
+        return predicted_bundles(self.market, self.scale)
+
+    @cached_property
+    def others(self) -> Mapping[str, Expected]:
+        """None: there is one method."""
+        return {}
+
+    @property
+    def column(self) -> str:
+        return "bundle"
+
+    @property
+    def most(self) -> str:
+        return "the most that all goods of one person may be worth together"
+
+    @property
+    def asked(self) -> str:
+        scale, wanted, columns = self.scale, self.config.wanted, self.config.columns()
+        if isinstance(scale, RanksTogether):
+            return (f"{asked_for_order(scale.points, wanted)}; of your goods the best {wanted} count, and their worth "
+                    "adds up")
+        if not isinstance(scale, PointsTogether):
+            return asked_for_goods(scale)
+        total = (f"together {scale.total:g} at most, or the row counts as an empty one; a value is the number "
+                 f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
+        if self.config.counted:
+            return ("what one good is worth to you, whichever it is, what a second one adds, and so on up to "
+                    f"{wanted}: numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
+                    f"{', '.join(columns[:6])}"
+                    f"{', ...' * (len(columns) > 6)}, none above the one before, {total}")
+        if wanted == 1:
+            return f"{asked_for_goods(scale)}; one good counts, the best"
+        count = "all of them" if wanted >= len(columns) else f"the best {wanted}"
+        return f"{asked_for_goods(scale)}. Of the goods that you get {count} count, and their worth adds up: {total}"
+
+    def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(share["bundle"])
+
+    def told(self, record: Any) -> Any:
+        return record
+
+    def worth_of(self, record: Any, goods: Sequence[int]) -> float:
+        return self.market.valuation.bidder(record, self.market.goods).value(goods)
+
+    def crowd(self, batches: Iterable[Rows]) -> BundleCrowd:
+        return BundleCrowd.of(self.market.valuation, batches, self.market.people, self.market.goods)
+
+    def made_up(self, seed: int) -> BundleCrowd:
+        return made_up_bundles(self.market.valuation, self.market.people, self.market.goods, self.scale, seed=seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "class": self.config.bundles.name, "bundle": self.market.largest_bundle,
+                "wanted": self.config.wanted}
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def bundles_plan_of(config: BundlesConfig) -> BundlesPlan:
+    """The plan of a file.
+
+    Raises:
+        InvalidInput: a key out of range.
+        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
+            ask nobody.
+    """
+    market = build_bundles(config)
+    if market.plentiful:
+        raise Refused(f"there are {min(market.copies):,} copies of every good, enough for all "
+                      f"{market.people:,} people",
+                      "hand everybody what she likes best: nobody's values have to be told")
+    found = BundlesPlan(market=market, config=config, names=config.goods.listed()[0], scale=config.rule())
+    made = found.prediction
+    if made.share <= made.blind:
+        raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
+                      f"possible, and goods handed out without asking anybody give {made.blind:.0%}",
+                      "a larger epsilon, more copies of each good, or smaller bundles (auction.bundle)")
+    return found

@@ -1,0 +1,100 @@
+"""What a campaign's auction of bundles would give to made-up people; and what they would get without being asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.bundle_rows import width
+from confide.allocation.bundles.bidders import BundleClass
+from confide.allocation.campaign.bundle_baselines import spread_evenly
+from confide.allocation.campaign.bundle_config import PointsTogether
+from confide.allocation.campaign.crowds import BundleCrowd
+from confide.allocation.campaign.predicted import Expected, made_up
+from confide.allocation.instances import instance_a, instance_b
+from confide.allocation.palloc import PAlloc
+from confide.allocation.reading_scales import Ranks, Scale
+from confide.allocation.valuations import Valuations
+from confide.privacy.noise import Noise
+
+__all__ = ["made_up_bundles", "predicted_bundles"]
+
+_CELLS = 250_000  # of the table that is made up
+
+
+@lru_cache(maxsize=32)
+def predicted_bundles(market: PAlloc, scale: Scale) -> Expected:
+    """Means over made-up people whose tastes differ, and whose needs do too; of a large campaign, of a smaller one
+    whose noise is the same part of its supply.
+
+    Args:
+        market: which.
+        scale: how tastes become values.
+    """
+    small, shares, blind = _reduced(market), list[float](), list[float]()
+    for needs in (False, True):
+        crowd = made_up_bundles(small.valuation, small.people, small.goods, scale, seed=1, needs=needs)
+        outcome: Any = small.run(crowd.data, Noise.simulated(1))
+        best, _ = crowd.best(small.copies, outcome.billboard.prices)
+        shares.append(outcome.diagnostics["welfare"] / best)
+        blind.append(_blind(crowd, small.copies) / best)
+    return Expected(share=math.fsum(shares) / len(shares), blind=math.fsum(blind) / len(blind))
+
+
+def _reduced(market: PAlloc) -> PAlloc:
+    part = _CELLS / (market.people * market.goods)
+    if part >= 1.0:
+        return market
+    copies = tuple(max(1, round(copy * part)) for copy in market.copies)
+    reserve = None if market.reserve is None else int(market.reserve * part)
+    return replace(market, people=max(1, round(market.people * part)), supply=copies, epsilon=market.epsilon / part,
+                   batch=max(1, round(market.batch * part)), reserve=reserve, on_overflow="flag")
+
+
+def made_up_bundles(
+    valuation: BundleClass, people: int, goods: int, scale: Scale, *, seed: int, needs: bool = False
+) -> BundleCrowd:
+    """Made-up people of the instances A and B, as they follow from what they would write: in proportion to their
+    tastes, and no more together than the public total.
+
+    Args:
+        valuation: the class.
+        people: n.
+        goods: k.
+        scale: the public rule.
+        seed: public.
+        needs: whether needs differ too (B).
+    """
+    most, size = valuation.largest(goods), width(valuation, goods)
+    if isinstance(scale, Ranks):
+        return BundleCrowd(valuation, _rows(made_up(people, goods, scale, seed)), goods)
+    tastes = (instance_b if needs else instance_a)(people, size, seed=seed)
+    if valuation.repeats:
+        tastes = -np.sort(-tastes, axis=1)
+    worth = tastes.astype(np.float64)
+    if isinstance(scale, PointsTogether):
+        worth *= (scale.highest - scale.lowest) / scale.total
+    largest = -np.sort(-worth, axis=1)[:, :most].sum(axis=1)
+    return BundleCrowd(valuation, _rows((worth / np.maximum(1.0, largest)[:, None]).astype(np.float32)), goods)
+
+
+def _rows(table: NDArray[np.float32]) -> Valuations:
+    return Valuations.of(table, people=table.shape[0], goods=table.shape[1])
+
+
+def _blind(crowd: BundleCrowd, supply: tuple[int, ...]) -> float:
+    """The expected welfare of goods that are handed out by lot, nobody with more than she may want."""
+    table = crowd.rows.values.reshape(crowd.rows.people, -1)
+    if crowd.valuation.repeats:
+        return spread_evenly(table, sum(supply))
+    people, copies = len(table), np.array(supply)
+    means = table.mean(axis=0, dtype=np.float64)
+    order = np.argsort(-means, kind="stable")
+    given = np.minimum(copies, people)[order]
+    left = np.maximum(0, people * crowd.valuation.largest(crowd.goods) - np.cumsum(given) + given)
+    return float((np.minimum(given, left) * means[order]).sum())
