@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.allocation.auction import many_steps
 from confide.allocation.audit.behaviour import (
     certificate_rows,
     decode_row,
@@ -57,6 +56,7 @@ from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
+from confide.allocation.running import many_steps
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import AuditReport, Verdict
 from confide.audit.history_loss import promised_parameter
@@ -259,7 +259,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
     assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
     report = audit_matching(sound, 0)
     assert report.passed, report.problems
-    assert sum("noise in blocks" in control.promise for control in report.controls) == 2
+    assert sum("noise in blocks" in control.name for control in report.controls) == 2
 
 
 def test_what_is_released_without_noise_costs_everything() -> None:

@@ -11,7 +11,7 @@ from plain_auction import play
 from scipy.sparse import csr_array
 
 from confide.allocation import PMatch, Valuations, instance_a, release_prices
-from confide.allocation import auction as module
+from confide.allocation import running as module
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Privacy
 from confide.privacy.accounting import Accountant
@@ -51,7 +51,7 @@ def test_blocks_of_draws_give_the_counts_of_the_tree(monkeypatch: pytest.MonkeyP
     board = auction.run(values, Noise.simulated(8)).billboard
     noise, counter = Noise.simulated(8), auction.counter
     drawn = np.concatenate([
-        counter._draw(noise, (3, min(3, auction.slots - slot)), ("counts", r, slot), None)
+        counter.draw_block(noise, (3, min(3, auction.slots - slot)), ("counts", r, slot))
         for r in range(auction.rounds) for slot in range(0, auction.slots, 3)], axis=1)
     counts = board.counts(np.arange(board.steps + 1))
     increments = _increments(auction, values, counts)

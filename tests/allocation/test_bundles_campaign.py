@@ -9,10 +9,10 @@ import stat
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from goods_campaigns import Forger, cleared_later, edited, praised, words
 
 from campaign.forging import forge, remake
 from cases import fast
@@ -101,10 +101,7 @@ def lines(*, falling: bool = False) -> list[str]:
 
 
 def campaign(folder: Path, *edits: tuple[str, str], data: list[str] | None = None, name: str = "shifts") -> Campaign:
-    text = TEXT
-    for old, new in edits:
-        assert old in text, old
-        text = text.replace(old, new, 1)
+    text = edited(TEXT, edits)
     falling = "symmetric" in text
     if "ranks" in text and data is None:
         data = [f"{i + 1},{','.join(map(str, order))}" for i, order in
@@ -113,10 +110,6 @@ def campaign(folder: Path, *edits: tuple[str, str], data: list[str] | None = Non
     rows = lines(falling=falling) if data is None else data
     (folder / "wishes.csv").write_text("\n".join([HEAD, *rows]) + "\n")
     return Campaign.load(folder / f"{name}.toml")
-
-
-def words(parts: Any) -> str:
-    return str([section.to_dict() for section in parts])
 
 
 def typed(line: str) -> dict[str, str]:
@@ -162,31 +155,14 @@ def test_a_whole_life(which: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_forged_packs_are_found(tmp_path: Path) -> None:
-    it = campaign(tmp_path)
-    with Store() as store:
-        it.settle(tmp_path / "out", store=store)
-        key = store.home.signing_key
-
-    def broken(change: Any, **options: Any) -> set[str]:
-        pack = tmp_path / "forged"
-        shutil.rmtree(pack, ignore_errors=True)
-        shutil.copytree(tmp_path / "out", pack)
-        change(pack, **options)
-        return {each.check for each in verify(pack).findings if each.verdict == "broken"}
-
-    def moved(outcome: PublicOutcome) -> PublicOutcome:
-        board: Any = outcome.billboard
-        clearing = replace(board.clearing, cuts=board.clearing.cuts + 1)
-        return replace(outcome, billboard=replace(board, clearing=clearing))
-
-    def praised(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, certificate=replace(outcome.certificate, ratio=0.999))  # type: ignore[type-var]
+    forger = Forger(campaign(tmp_path), tmp_path)
+    broken, key = forger.broken, forger.key
 
     def wider(outcome: PublicOutcome) -> PublicOutcome:
         return replace(outcome, mechanism=replace(outcome.mechanism, valuation=CappedAdditive(cap=3)))  # type: ignore[type-var]
 
     assert broken(lambda pack: None) == set()
-    assert "billboard" in broken(lambda pack: remake(pack, key, moved))
+    assert "billboard" in broken(lambda pack: remake(pack, key, cleared_later))
     assert "certificate" in broken(lambda pack: remake(pack, key, praised))
     assert "parameters" in broken(lambda pack: remake(pack, key, wider))
     assert "billboard" in broken(lambda pack: forge(pack, key, lambda m: m["billboard"].update(rounds=3)))

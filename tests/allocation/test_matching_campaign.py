@@ -9,10 +9,10 @@ import tomllib
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from goods_campaigns import Forger, cleared_later, edited, praised, words
 
 from campaign.forging import forge, remake
 from cases import fast
@@ -97,17 +97,10 @@ def lines() -> list[str]:
 
 
 def campaign(folder: Path, *edits: tuple[str, str], data: list[str] | None = None, name: str = "courses") -> Campaign:
-    text = TEXT
-    for old, new in edits:
-        assert old in text, old
-        text = text.replace(old, new, 1)
+    text = edited(TEXT, edits)
     (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     (folder / "wishes.csv").write_text("\n".join([HEAD, *(lines() if data is None else data)]) + "\n")
     return Campaign.load(folder / f"{name}.toml")
-
-
-def words(parts: Any) -> str:
-    return str([section.to_dict() for section in parts])
 
 
 def typed(line: str) -> dict[str, str]:
@@ -184,31 +177,14 @@ def test_an_outcome_comes_back_from_its_folder(tmp_path: Path) -> None:
 
 
 def test_forged_packs_are_found(tmp_path: Path) -> None:
-    it = campaign(tmp_path)
-    with Store() as store:
-        it.settle(tmp_path / "out", store=store)
-        key = store.home.signing_key
-
-    def broken(change: Any, **options: Any) -> set[str]:
-        pack = tmp_path / "forged"
-        shutil.rmtree(pack, ignore_errors=True)
-        shutil.copytree(tmp_path / "out", pack)
-        change(pack, **options)
-        return {each.check for each in verify(pack).findings if each.verdict == "broken"}
-
-    def moved(outcome: PublicOutcome) -> PublicOutcome:
-        board: Any = outcome.billboard
-        clearing = replace(board.clearing, cuts=board.clearing.cuts + 1)
-        return replace(outcome, billboard=replace(board, clearing=clearing))
-
-    def praised(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, certificate=replace(outcome.certificate, ratio=0.999))  # type: ignore[type-var]
+    forger = Forger(campaign(tmp_path), tmp_path)
+    broken, key = forger.broken, forger.key
 
     def louder(outcome: PublicOutcome) -> PublicOutcome:
         return replace(outcome, mechanism=replace(outcome.mechanism, epsilon=80.0))  # type: ignore[type-var]
 
     assert broken(lambda pack: None) == set()
-    assert "billboard" in broken(lambda pack: remake(pack, key, moved))
+    assert "billboard" in broken(lambda pack: remake(pack, key, cleared_later))
     assert "certificate" in broken(lambda pack: remake(pack, key, praised))
     assert "parameters" in broken(lambda pack: remake(pack, key, louder))
     assert "billboard" in broken(lambda pack: forge(pack, key, lambda m: m["billboard"].update(rounds=3)))

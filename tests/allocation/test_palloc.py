@@ -11,7 +11,7 @@ from bundle_examples import auction, capped, classes, counted, quiet, transport_
 
 from cases import fast
 from confide.allocation import Billboard, Clearing, PMatch, Rules
-from confide.allocation import bundle_auction as module
+from confide.allocation import running as module
 from confide.allocation.bundle_certificate import bundle_dual_bound
 from confide.allocation.bundle_decoding import decode_bundle, walk_bundle
 from confide.allocation.bundle_promises import PrintedBundles, bundle_welfare_bound, most_unsold
@@ -117,7 +117,7 @@ def test_noise_that_is_drawn_beforehand(monkeypatch: pytest.MonkeyPatch, tests: 
     assert given == [noisy.decode(row, i, outcome.billboard)["bundle"] for i, row in enumerate(rows)]
     # The counts are the tree's, of the bids that everybody finds she made.
     counter, noise = noisy.counter, Noise.simulated(2)
-    drawn = np.concatenate([counter._draw(noise, (6, min(5, noisy.slots - slot)), ("counts", r, slot), None)
+    drawn = np.concatenate([counter.draw_block(noise, (6, min(5, noisy.slots - slot)), ("counts", r, slot))
                             for r in range(noisy.rounds) for slot in range(0, noisy.slots, 5)], axis=1)
     board = outcome.billboard
     assert np.array_equal(counter.count(_increments(noisy, rows, board).T, drawn),
@@ -254,8 +254,8 @@ def test_truncation_gives_nothing_beyond_the_supply_copies_included() -> None:
         [j for j in bundle if j != good or i < holders[2]] for i, bundle in enumerate(bundles)]
     held = np.array([[0, 0, -1], [0, 1, -1], [0, 0, 0]])
     small = replace(mechanism, people=3, goods=2, supply=2, on_overflow="truncate", epsilon=1.0, gamma=1e-6, delta=1e-3)
-    assert small._cut_off(held).tolist() == [1, 3]
-    assert replace(small, on_overflow="flag")._cut_off(held) is None
+    assert small.cut_off(held).tolist() == [1, 3]
+    assert replace(small, on_overflow="flag").cut_off(held) is None
 
 
 @pytest.mark.parametrize("which", range(5), ids=_CLASSES)

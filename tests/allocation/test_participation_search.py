@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.allocation.auction import Rules
 from confide.allocation.audit.participation import (
     BundleBidder,
     Tested,
@@ -20,6 +19,7 @@ from confide.allocation.billboards import Billboard
 from confide.allocation.bundle_exposure import joint_distance, report_distance
 from confide.allocation.decoding import walk
 from confide.allocation.pmatch import PMatch
+from confide.allocation.running import Rules
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 

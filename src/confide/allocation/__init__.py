@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from confide.allocation import audit, bundles, printed
     from confide.allocation.advice import AllocationPlan, plan
     from confide.allocation.ascending import Ascending
-    from confide.allocation.auction import Auction, Rules
+    from confide.allocation.auction import Auction
     from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
     from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
     from confide.allocation.bundle_certificate import bundle_dual_bound
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from confide.allocation.pmatch import PMatch
     from confide.allocation.predicted import Prediction
     from confide.allocation.prices import PriceRelease, release_prices
+    from confide.allocation.running import Rules
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
     from confide.allocation.valuations import Valuations
 
@@ -127,7 +128,7 @@ __getattr__, __dir__ = doors(
     {
         "advice": ("AllocationPlan", "plan"),
         "ascending": ("Ascending",),
-        "auction": ("Auction", "Rules"),
+        "auction": ("Auction",),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("Billboard", "Clearing", "WelfareCertificate"),
         "bundle_certificate": ("bundle_dual_bound",),
@@ -150,6 +151,7 @@ __getattr__, __dir__ = doors(
         "pmatch": ("PMatch",),
         "predicted": ("Prediction",),
         "prices": ("PriceRelease", "release_prices"),
+        "running": ("Rules",),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },

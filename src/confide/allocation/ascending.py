@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from confide.allocation.auction import many_steps
+from confide.allocation.billboards import Billboard
+from confide.allocation.checking import check_billboard
 from confide.allocation.halting import Halting, Reports
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
 from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.reserve import tight_reserve
+from confide.allocation.running import Rules, Running, many_steps
 from confide.allocation.settings import usual_error
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy
+from confide.contract.outcome import Billboard as AnyBillboard
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import TreeCounter
 
@@ -221,3 +228,47 @@ class Ascending(Market):
             return common
         # What anybody gets depends on nobody else.
         return Guarantees(tuple(replace(one, loss=PureDP(0.0)) if isinstance(one, Privacy) else one for one in common))
+
+    # ---- runs and their billboards
+
+    @property
+    @abstractmethod
+    def rules(self) -> Rules:
+        """What everybody bids by."""
+
+    def _play(
+        self, auction: Running, noise: Noise, progress: Callable[[int, int], object] | None
+    ) -> NDArray[np.int64]:
+        """All rounds that there are; the running counts of the halting test."""
+        test, ended = self.halting_plan.start(noise), False
+        while not ended:
+            bids, unsatisfied = auction.play_round()
+            ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
+            if progress is not None:
+                progress(auction.round, self.rounds)
+        return test.counts
+
+    def _board(self, auction: Running, reports: NDArray[np.int64], **cleared: Any) -> Billboard:
+        """The billboard of a run."""
+        changes = auction.changes
+        return Billboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
+                         count=changes.count, reports=reports, **cleared)
+
+    def _unplayed(self) -> Billboard:
+        """The billboard where there is enough of everything."""
+        nothing = np.empty(0, dtype=np.int64)
+        return Billboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
+                         reports=nothing)
+
+    def check(self, billboard: AnyBillboard) -> None:
+        """Whether it is of this plan: its rounds, its clearing and its cuts follow from what was released.
+
+        Raises:
+            InvalidInput: another plan's, or numbers that no run makes.
+        """
+        check_billboard(self, self._own(billboard))
+
+    def _own(self, billboard: AnyBillboard) -> Billboard:
+        if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
+            raise InvalidInput("billboard", "is of another auction")
+        return billboard

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.allocation.auction import FREE, bid, outbid
 from confide.allocation.favourites import best_goods
-from confide.allocation.optimum.choices import starts_of
 from confide.allocation.optimum.handout import Handout, welfare_of
 from confide.allocation.optimum.priorities import enqueue, take
 from confide.allocation.optimum.solver import as_supply
@@ -119,7 +118,7 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
     of = Valuations.whole(values)
     left = as_supply(supply, of.goods)
     held = np.full(of.people, -1, dtype=np.int32)
-    _one_by_one(_order(order, seed, of.people), of.values, starts_of(of), of.named, of.dense, left, held)
+    _one_by_one(_order(order, seed, of.people), *of.rows, left, held)
     return _handout("serial dictatorship", of, held)
 
 
@@ -173,7 +172,7 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
     """
     of = Valuations.whole(values)
     held = np.full(of.people, -1, dtype=np.int32)
-    _largest_first(of.values, starts_of(of), of.named, of.dense, as_supply(supply, of.goods), held,
+    _largest_first(*of.rows, as_supply(supply, of.goods), held,
                    np.empty(of.people), np.empty(of.people, dtype=np.int64), np.full(of.people, -1, dtype=np.int64))
     return _handout("greedy", of, held)
 
@@ -255,7 +254,7 @@ def exact_auction(
     prices, counts, increments = np.zeros(of.goods), *np.zeros((2, of.goods), dtype=np.int64)
     played, outbid = 0, of.people
     while outbid and played != most:
-        outbid = int(_round(width, of.values, starts_of(of), of.named, of.dense, step, copies, cap, prices, counts,
+        outbid = int(_round(width, *of.rows, step, copies, cap, prices, counts,
                             held, seen, latest, bids, increments))
         played += 1
     unsatisfied = int(np.count_nonzero((held == FREE) | ((held < FREE) & (latest >= 0))))

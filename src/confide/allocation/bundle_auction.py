@@ -5,96 +5,33 @@ Between two releases nobody's bid depends on another's. Tables are played by com
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.auction import Changes
 from confide.allocation.bundle_kernels import bid, end_round, play
 from confide.allocation.bundle_slots import BundleRules, Standing
 from confide.allocation.bundles.bidders import Population, Table
+from confide.allocation.running import Running
 from confide.privacy.noise import Noise
 from confide.privacy.tree_counter import TreeCounter
 
 __all__ = ["BundleAuction", "favourite_bundles", "start_bundles", "still_wanting"]
 
-_STEPWISE = 2**12
-"""Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along one history."""
-_BLOCK = 2**20  # noises that are held at once
-
 _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
 
 
-class BundleAuction(ABC):
-    """A run in progress. All of its state but the published counts is private.
+class BundleAuction(Running):
+    """A run in progress. All of its state but the published counts is private."""
 
-    Args:
-        rules: public.
-        counter: the counters' public parameters.
-        noise: where the noise comes from.
-        stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums; by default where there are few of them. Programs
-            are always played so.
-    """
-
-    def __init__(
-        self, rules: BundleRules, counter: TreeCounter, noise: Noise, stream: str = "counts",
-        stepwise: bool | None = None,
-    ) -> None:
-        self.rules, self.counter, self.noise, self.stream = rules, counter, noise, stream
-        self._wanted = stepwise
-        self.round = 0
-        self.published = np.zeros(rules.goods, dtype=np.int64)
-        self._changes: list[_Integers] = []
-        self._running = counter.start(noise, stream) if self._stepwise else None
-
-    @property
-    def _stepwise(self) -> bool:
-        return self.rules.horizon <= _STEPWISE if self._wanted is None else self._wanted  # public
-
-    @abstractmethod
-    def _slots_of(self, first: int, last: int, prices: _Reals) -> _Integers:
-        """Bidders `first` to `last` take their slots; (k,) how many bid on each good."""
-
-    @abstractmethod
-    def _end(self, prices: _Reals) -> int:
-        """The end of a round; how many would bid once more, where that is asked."""
-
-    @abstractmethod
-    def _bids(self) -> int:
-        """Bids so far."""
+    rules: BundleRules
 
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
         """(n, b) goods that everybody holds, -1 for none, and the counts that they saw; before the last are dropped."""
-
-    def play_round(self) -> tuple[int, int]:
-        """One round; returns how many bid in it, and how many would bid once more, where that is asked (private)."""
-        before = self._bids()
-        self._play_slots()
-        self.round += 1
-        return self._bids() - before, self._end(self.rules.prices(self.published))
-
-    def _play_slots(self) -> None:
-        rules, running = self.rules, self._running
-        for slot in range(rules.slots):
-            start = slot * rules.batch
-            increments = self._slots_of(start, min(rules.people, start + rules.batch), rules.prices(self.published))
-            after = running.feed(increments)  # type: ignore[union-attr]
-            moved = np.flatnonzero(after != self.published)
-            step = self.round * rules.slots + slot + 1
-            self._changes.append(np.stack([np.full(len(moved), step), moved, after[moved]], axis=1))
-            self.published = after
-
-    @property
-    def changes(self) -> Changes:
-        """What was published so far, by good and step."""
-        all_of = np.concatenate(self._changes) if self._changes else np.empty((0, 3), dtype=np.int64)
-        order = np.lexsort((all_of[:, 0], all_of[:, 1]))
-        return Changes(step=all_of[order, 0], good=all_of[order, 1].astype(np.int32), count=all_of[order, 2])
 
 
 class _TableAuction(BundleAuction):
@@ -106,59 +43,47 @@ class _TableAuction(BundleAuction):
         self._held, self._seen = np.full((n, b), -1, dtype=np.int32), np.zeros((n, b), dtype=np.int64)
         self._sizes, self._made = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
         self._idle = np.zeros(n, dtype=np.bool_)
-        self._supply = np.array(rules.supply, dtype=np.int64)
         self._rows = (table.values, table.starts, table.named, table.dense, table.counted)
-        self._sums = np.zeros((rules.goods, counter.levels), dtype=np.int64)
-        self._noisy = np.zeros_like(self._sums)
-
-    def _slots_of(self, first: int, last: int, prices: _Reals) -> _Integers:
-        increments = np.zeros(self.rules.goods, dtype=np.int64)
-        bid(first, last, *self._rows, prices, self.published, self._supply, self.rules.bid_cap,
-            self.rules.outbid_tests == "slot", self._held, self._seen, self._sizes, self._made, self._idle, increments)
-        return increments
-
-    def _end(self, prices: _Reals) -> int:
-        dropping = self.rules.outbid_tests == "round_end"
-        if not (dropping or self.rules.reports):
-            return 0
-        return int(end_round(*self._rows, prices, self.published, self._supply, self.rules.bid_cap, dropping,
-                             self.rules.reports, self._held, self._seen, self._sizes, self._made, self._idle))
+        self._in_slot, self._asking = rules.outbid_tests == "slot", rules.reports
 
     def _bids(self) -> int:
         return int(self._made.sum())
 
+    def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
+        increments = np.zeros(self.rules.goods, dtype=np.int64)
+        bid(first, last, *self._rows, prices, self.published, self._supply, self.rules.bid_cap, self._in_slot,
+            self._held, self._seen, self._sizes, self._made, self._idle, increments)
+        return increments
+
+    def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
+        rules = self.rules
+        return int(play(self.round * rules.slots + slot, slot, rules.batch, *self._rows, rules.increment, self._supply,
+                        rules.bid_cap, self._in_slot, self.counter.arity, self.counter.grid, drawn, self._held,
+                        self._seen, self._sizes, self._made, self._idle, self._sums, self._noisy, self.published,
+                        prices, changes))
+
+    def _end(self, prices: _Reals) -> int:
+        if self._in_slot and not self._asking:
+            return 0
+        return int(end_round(*self._rows, prices, self.published, self._supply, self.rules.bid_cap, not self._in_slot,
+                             self._asking, self._held, self._seen, self._sizes, self._made, self._idle))
+
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
         return self._held, self._seen
 
-    def _play_slots(self) -> None:
-        if self._running is not None:
-            super()._play_slots()
-            return
-        rules = self.rules
-        width = max(1, _BLOCK // rules.goods)
-        changes = np.empty((rules.goods * min(width, rules.slots), 3), dtype=np.int64)
-        prices = rules.prices(self.published)
-        for slot in range(0, rules.slots, width):
-            size = (rules.goods, min(width, rules.slots - slot))
-            drawn = self.counter._draw(self.noise, size, (self.stream, self.round, slot), None)
-            found = play(self.round * rules.slots + slot, slot, rules.batch, *self._rows, rules.increment, self._supply,
-                         rules.bid_cap, rules.outbid_tests == "slot", self.counter.arity, self.counter.grid, drawn,
-                         self._held, self._seen, self._sizes, self._made, self._idle, self._sums, self._noisy,
-                         self.published, prices, changes)
-            self._changes.append(changes[:found].copy())
-
 
 class _ListAuction(BundleAuction):
+    """Programs, one by one: each release is drawn around its true sums, however many there are."""
+
     def __init__(self, rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise) -> None:
-        super().__init__(rules, counter, noise)
+        super().__init__(rules, counter, noise, stepwise=True)
         self._bidders = [population.bidder(i) for i in range(rules.people)]
         self._standings = [Standing() for _ in self._bidders]
 
-    @property
-    def _stepwise(self) -> bool:
-        return True
+    def _bids(self) -> int:
+        return sum(standing.bids for standing in self._standings)
 
-    def _slots_of(self, first: int, last: int, prices: _Reals) -> _Integers:
+    def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
         increments = np.zeros(self.rules.goods, dtype=np.int64)
         for i in range(first, last):
             good = self._standings[i].slot(self._bidders[i], prices, self.published, self.rules)
@@ -166,12 +91,12 @@ class _ListAuction(BundleAuction):
                 increments[good] += 1
         return increments
 
+    def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
+        raise NotImplementedError
+
     def _end(self, prices: _Reals) -> int:
         return sum(standing.round_end(bidder, prices, self.published, self.rules)
                    for standing, bidder in zip(self._standings, self._bidders, strict=True))
-
-    def _bids(self) -> int:
-        return sum(standing.bids for standing in self._standings)
 
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
         held = np.full((self.rules.people, self.rules.bundle), -1, dtype=np.int32)
@@ -191,7 +116,7 @@ def start_bundles(
         population: everybody's valuations.
         counter: the counters' public parameters.
         noise: where the noise comes from.
-        stepwise: as `BundleAuction` has it.
+        stepwise: as `Running` has it; programs are always played so.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise)

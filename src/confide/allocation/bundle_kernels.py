@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.running import publish
 from confide.numerics.compiled import kernel
-from confide.privacy.tree_kernel import advance
 
 __all__ = ["bid", "end_round", "play"]
 
@@ -123,13 +123,7 @@ def play(
         start = (slot + number) * batch
         bid(start, min(people, start + batch), values, starts, named, dense, counted, prices, published, supply, cap,
             in_slot, held, seen, sizes, bids, idle, increments)
-        for j in range(goods):
-            before[j] = published[j]
-            drawn[j] = noise[j, number]
-        advance(step + number + 1, arity, grid, True, increments, drawn, sums, noisy, published)
-        for j in range(goods):
-            if published[j] != before[j]:
-                prices[j] = increment * np.float64(published[j] // supply[j])
-                changes[found, 0], changes[found, 1], changes[found, 2] = step + number + 1, j, published[j]
-                found += 1
+        drawn[:] = noise[:, number]
+        found = publish(step + number + 1, arity, grid, increment, supply, increments, drawn, sums, noisy, published,
+                        before, prices, changes, found)
     return found

@@ -36,7 +36,7 @@ import math
 from typing import Any
 
 from confide.allocation.bundles.bidders import BundleClass
-from confide.allocation.settings import _best_arity, typical, usual_error
+from confide.allocation.settings import first_that_fits, typical
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 
@@ -86,19 +86,13 @@ def bundle_settings(
     one = 1.0 / wanted if highest is None else positive("highest", highest, at_most=1.0)
     for_each = (sum(supply) if isinstance(supply, tuple | list) else supply * goods) / people
     common = {"people": people, "goods": goods, "supply": supply, "epsilon": positive("epsilon", epsilon)}
-    found = []
-    for number, (increment, bids, rounds, clear, (factor, more), most) in enumerate(BUNDLES_LADDER):
+    rungs = []
+    for increment, bids, rounds, clear, (factor, more), most in BUNDLES_LADDER:
         bundle = options.get("bundle")
         if bundle is None:
             bundle = max(1, min(wanted, math.ceil(factor * for_each) + more))
         cap = whole("bid_cap", options.get("bid_cap", round(bids * whole("bundle", bundle, at_least=1))), at_least=1)
-        settings = {"valuation": valuation, "increment": increment * one, "bid_cap": cap,
-                    "rounds": max(cap, math.ceil(rounds * bundle)), "batch": max(1, min(people, copies // 2)),
-                    "reclear": clear, **options, "bundle": bundle}
-        auction = _best_arity(kind, common, settings)
-        off = usual_error(auction.counter, auction.gamma) / copies
-        if auction.reclear and (off <= most or auction.plentiful):
-            return auction
-        found.append((off + _RESERVED[number], number, {**settings, "arity": auction.arity}))
-    # A reserve is as large as the error, nearly. To simulate it takes a while: it is done for one of them.
-    return kind(**common, **min(found, key=lambda one: one[:2])[2])
+        rungs.append(({"valuation": valuation, "increment": increment * one, "bid_cap": cap,
+                       "rounds": max(cap, math.ceil(rounds * bundle)), "batch": max(1, min(people, copies // 2)),
+                       "reclear": clear, **options, "bundle": bundle}, most))
+    return first_that_fits(kind, common, copies, rungs, _RESERVED)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.auction import Rules
 from confide.allocation.bundle_exposure import OutbidTests
 from confide.allocation.bundles.bidders import Bidder, BundleClass
+from confide.allocation.running import Rules
 
 __all__ = ["BundleRules", "Standing"]
 

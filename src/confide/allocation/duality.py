@@ -50,8 +50,7 @@ def _surpluses(
 def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) what each bidder would gain at some prices; private."""
     out = np.empty(values.people)
-    starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
-    _surpluses(values.values, starts, values.named, values.dense, np.ascontiguousarray(prices, dtype=np.float64), out)
+    _surpluses(*values.rows, np.ascontiguousarray(prices, dtype=np.float64), out)
     return out
 
 

@@ -48,7 +48,6 @@ def best_goods(
         first: place of the first row.
     """
     out = np.empty(values.people, dtype=np.int32)
-    starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
-    _best(values.values, starts, values.named, values.dense, np.ascontiguousarray(prices), first, leanings.key,
+    _best(*values.rows, np.ascontiguousarray(prices), first, leanings.key,
           leanings.spread, out)
     return out

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import WelfareCertificate
@@ -19,12 +20,14 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.mechanism import Mechanism, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.accounting import written
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.noise import Noise
 
 __all__ = ["Market", "Neighbours", "Overflow", "down"]
 
@@ -195,24 +198,57 @@ class Market(Mechanism):
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """(k,) the place from which on holders of a good go without, so that it fits; None with "flag".
+        """(k,) the place from which on holders of a good go without all its copies, so that it fits; None with "flag".
 
         Args:
-            held: (n,) goods, -1 for none. Private.
+            held: (n,) or (n, b) goods, -1 for none. Private.
         """
         if self.on_overflow == "flag":
             return None
         found = np.full(self.goods, self.people, dtype=np.int64)
-        given = np.bincount(held[held >= 0], minlength=self.goods)
-        for good in np.flatnonzero(given > np.array(self.copies)).tolist():
-            found[good] = np.flatnonzero(held == good)[self.copies[good]]
+        for good in np.flatnonzero(self._over(held)).tolist():
+            so_far = np.cumsum((held.reshape(len(held), -1) == good).sum(axis=1))
+            found[good] = int(np.argmax(so_far > self.copies[good]))
         return found
+
+    def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+        """What is left to everybody, and the places from which on it is cut off. Private, but for the places.
+
+        Args:
+            held: (n,) or (n, b) goods, -1 for none.
+        """
+        cutoffs = self.cut_off(held)
+        if cutoffs is None:
+            return held, None
+        places = np.arange(len(held)).reshape(-1, *[1] * (held.ndim - 1))
+        return np.where(places < cutoffs[np.maximum(held, 0)], held, -1), cutoffs
 
     def diagnose(self, values: Valuations, held: NDArray[Any]) -> dict[str, float]:
         """What an operator may see of a study: welfare, and copies beyond the supply."""
+        return {"welfare": values.welfare(held), "over_allocated": float(self._over(held).sum())}
+
+    def _over(self, held: NDArray[Any]) -> NDArray[np.int64]:
+        """(k,) copies of each good that are given beyond its supply."""
         given = np.bincount(held[held >= 0], minlength=self.goods)
-        return {"welfare": values.welfare(held),
-                "over_allocated": float(np.maximum(0, given - np.array(self.copies)).sum())}
+        over: NDArray[np.int64] = np.maximum(0, given - np.array(self.copies))
+        return over
+
+    def _told(
+        self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
+    ) -> dict[str, float | None]:
+        """The two noisy sums of the certificate, as billboards have them; None without one."""
+        plan = self.certificate_plan
+        surplus, welfare = (None, None) if plan is None else plan.told(values, prices, held, noise)
+        return {"surplus": surplus, "welfare": welfare}
+
+    def _handed_out(
+        self, noise: NoiseSource, values: Valuations, billboard: Any, held: NDArray[Any], *, charge: bool
+    ) -> Outcome | SimulatedOutcome:
+        """The outcome where each has one good at most: the column "good", -1 for none, and "price", what is charged."""
+        prices = np.where(held >= 0, billboard.prices[held], 0.0) if charge else np.zeros(self.people)
+        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
+        return self._outcome(noise, billboard=billboard, shares=shares, certificate=self.certify(billboard),
+                             diagnostics=self.diagnose(values, held))
 
     def _own(self, billboard: AnyBillboard) -> Any:
         """The billboard, if it is of this mechanism.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,6 @@ from confide.allocation.bundle_exposure import OutbidTests, free_reports, report
 from confide.allocation.bundle_rows import population_of
 from confide.allocation.bundle_slots import BundleRules
 from confide.allocation.bundles.bidders import BundleClass, Population
-from confide.allocation.checking import check_billboard
 from confide.allocation.halting import Halting
 from confide.allocation.valuations import unusable_in
 from confide.contract.checks import one_of, whole
@@ -216,21 +215,13 @@ class PAlloc(Ascending):
                              certificate=self.certify(board), diagnostics=diagnostics)
 
     def _everybody(self, population: Population) -> tuple[Billboard, NDArray[np.int32]]:
-        nothing = np.empty(0, dtype=np.int64)
-        board = Billboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
-                          reports=nothing)
-        return board, favourite_bundles(population, self.largest_bundle)
+        return self._unplayed(), favourite_bundles(population, self.largest_bundle)
 
     def _auction(
         self, population: Population, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
         auction = start_bundles(self.rules, population, self.counter, source, stepwise=self._stepwise)
-        test, ended = self.halting_plan.start(source), False
-        while not ended:
-            bids, unsatisfied = auction.play_round()
-            ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
-            if progress is not None:
-                progress(auction.round, self.rounds)
+        reports = self._play(auction, source, progress)
         held, seen = auction.units()
         goods = np.maximum(held, 0)
         ages, clearing = np.where(held >= 0, auction.published[goods] - seen, 0), None
@@ -239,49 +230,20 @@ class PAlloc(Ascending):
             clearing = self.clearing.clear(held.reshape(-1), ages.reshape(-1), source)
             most = clearing.cuts
         # The last goods are dropped, or what is held may be more than there is.
-        held = np.where((held >= 0) & (ages <= most[goods]), held, -1)
-        cutoffs = self._cut_off(held)
-        if cutoffs is not None:
-            held = np.where(np.arange(self.people)[:, None] < cutoffs[np.maximum(held, 0)], held, -1)
-        told = (None, None) if self.certificate_plan is None else \
-            self.certificate_plan.told_of(population, self.rules.prices(auction.published), held, source)
-        changes = auction.changes
-        return Billboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
-                         count=changes.count, reports=test.counts, clearing=clearing, cutoffs=cutoffs,
-                         surplus=told[0], welfare=told[1]), held.astype(np.int32)
-
-    def _cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """(k,) the place from which on holders of a good go without all its copies, so that it fits."""
-        if self.on_overflow == "flag":
-            return None
-        found = np.full(self.goods, self.people, dtype=np.int64)
-        given = np.bincount(held[held >= 0], minlength=self.goods)
-        for good in np.flatnonzero(given > np.array(self.copies)).tolist():
-            so_far = np.cumsum((held == good).sum(axis=1))
-            found[good] = int(np.argmax(so_far > self.copies[good]))
-        return found
+        held, cutoffs = self.without_overflow(np.where((held >= 0) & (ages <= most[goods]), held, -1))
+        plan = self.certificate_plan
+        surplus, welfare = (None, None) if plan is None else plan.told_of(
+            population, self.rules.prices(auction.published), held, source)
+        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, surplus=surplus,
+                           welfare=welfare), held.astype(np.int32)
 
     def _diagnose(self, population: Population, board: Billboard, held: NDArray[np.int32]) -> dict[str, float]:
-        given = np.bincount(held[held >= 0], minlength=self.goods)
-        return {"welfare": float(population.worth(held).sum()), "held": float(given.sum()),
-                "over_allocated": float(np.maximum(0, given - np.array(self.copies)).sum()),
+        return {"welfare": float(population.worth(held).sum()), "held": float((held >= 0).sum()),
+                "over_allocated": float(self._over(held).sum()),
                 "unsatisfied": float(still_wanting(population, held, board.prices))}
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         return {"bundle": decode_bundle(record, index, self._own(billboard))}
-
-    def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan: its rounds, its clearing and its cuts follow from what was released.
-
-        Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
-        """
-        check_billboard(cast("Any", self), self._own(billboard))
-
-    def _own(self, billboard: AnyBillboard) -> Billboard:
-        if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
-            raise InvalidInput("billboard", "is of another auction")
-        return billboard
 
 
 def _lists(held: NDArray[np.int32]) -> pa.ListArray:

@@ -12,17 +12,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.ascending import Ascending
-from confide.allocation.auction import Auction, Rules
+from confide.allocation.auction import Auction
 from confide.allocation.billboards import Billboard
-from confide.allocation.checking import check_billboard
 from confide.allocation.decoding import decode
 from confide.allocation.favourites import best_goods
+from confide.allocation.running import Rules
 from confide.allocation.valuations import Valuations, unusable_in
-from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
@@ -110,28 +108,17 @@ class PMatch(Ascending):
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
         board, held = self._everybody(values) if self.plentiful else self._auction(values, source, progress)
-        prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
-        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
-        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
-                             diagnostics=self.diagnose(values, held))
+        return self._handed_out(noise, values, board, held, charge=self.charge)
 
     def _everybody(self, values: Valuations) -> tuple[Billboard, NDArray[np.int32]]:
-        nothing = np.empty(0, dtype=np.int64)
-        board = Billboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
-                          reports=nothing)
+        board = self._unplayed()
         return board, best_goods(values, board.prices)
 
     def _auction(
         self, values: Valuations, source: Noise, progress: Callable[[int, int], object] | None
     ) -> tuple[Billboard, NDArray[np.int32]]:
-        auction = Auction(rules=self.rules, values=values, counter=self.counter, noise=source,
-                          stepwise=self._stepwise)
-        test, ended = self.halting_plan.start(source), False
-        while not ended:
-            bids, unsatisfied = auction.play_round()
-            ended = test.ends(bids=bids, unsatisfied=unsatisfied, published=int(auction.published.sum()))
-            if progress is not None:
-                progress(auction.round, self.rounds)
+        auction = Auction(self.rules, values, self.counter, source, stepwise=self._stepwise)
+        reports = self._play(auction, source, progress)
         held, clearing = np.maximum(auction.held, -1), None
         if self.clearing is not None:
             ages = np.where(auction.latest >= 0, auction.published[auction.latest] - auction.seen, 0)
@@ -140,30 +127,11 @@ class PMatch(Ascending):
         prices = self.rules.prices(auction.published)
         if self.charge:
             held = np.where(values.of_goods(held) >= prices[np.maximum(held, 0)], held, -1)
-        cutoffs = self.cut_off(held)
-        if cutoffs is not None:
-            held = np.where(np.arange(self.people) < cutoffs[np.maximum(held, 0)], held, -1)
-        told = (None, None) if self.certificate_plan is None else \
-            self.certificate_plan.told(values, prices, held, source)
-        changes = auction.changes
-        return Billboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
-                         count=changes.count, reports=test.counts, clearing=clearing, cutoffs=cutoffs,
-                         surplus=told[0], welfare=told[1]), held.astype(np.int32)
+        held, cutoffs = self.without_overflow(held)
+        told = self._told(values, prices, held, source)
+        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, **told), held.astype(np.int32)
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
         good = decode(record, index, board)
         return {"good": good, "price": float(board.prices[good]) if self.charge and good >= 0 else 0.0}
-
-    def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan: its rounds, its clearing and its cuts follow from what was released.
-
-        Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
-        """
-        check_billboard(self, self._own(billboard))
-
-    def _own(self, billboard: AnyBillboard) -> Billboard:
-        if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
-            raise InvalidInput("billboard", "is of another auction")
-        return billboard

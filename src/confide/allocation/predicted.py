@@ -176,7 +176,7 @@ def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
         _rows(values)[:people], people=people, goods=values.goods)
     copies = tuple(max(1, round(copy * people / values.people)) for copy in supply)
     free: Any = SinkhornMatch(people=people, goods=values.goods, supply=copies, epsilon=1e9, rounds=_BOUND_ROUNDS,
-                              hottest=0.2, coolest=0.003, step=1.2, growth=1.0, certify_with=0.0)
+                              hottest=0.2, coolest=0.003, step=1.2, growth=1.0, spread=0.0, certify_with=0.0)
     board: ScalingBillboard = free.run(part, Noise.simulated(0)).billboard
     at = [board.prices, np.zeros(values.goods)] if isinstance(board, ScalingBillboard) else [np.zeros(values.goods)]
     return min(dual_bound(values, supply, prices) for prices in at)

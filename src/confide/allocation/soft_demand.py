@@ -141,13 +141,12 @@ def soft_demand(
         >>> (soft_demand(of, np.zeros(2), 0.25) / WHOLE).round(3).tolist()  # 1/(1 + e^-2) = .881, and half of it
         [1.321, 0.44]
     """
-    starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
     at = np.ascontiguousarray(prices, dtype=np.float64)
 
     def part(rows: tuple[int, int]) -> _Integers:
         # Whole numbers below 2^53 add up exactly as doubles, in any order.
         out = np.zeros(values.goods)
-        _soft(*rows, values.values, starts, values.named, values.dense, at, temperature, float(WHOLE), first,
+        _soft(rows[0], rows[1], *values.rows, at, temperature, float(WHOLE), first,
               leanings.key, leanings.spread, out)
         return out.astype(np.int64)
 

@@ -55,6 +55,12 @@ class Valuations:
         """Whether every row holds all goods."""
         return self.starts is None
 
+    @property
+    def rows(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int32], bool]:
+        """What compiled loops take: values, where rows start (one zero for a dense table), named goods, dense."""
+        starts = np.zeros(1, dtype=np.int64) if self.starts is None else self.starts
+        return self.values, starts, self.named, self.dense
+
     @classmethod
     def of(
         cls, data: Any, *, people: int, goods: int, clip: bool = False, unusable: Unusable = "refuse",

@@ -304,6 +304,16 @@ class TreeCounter:
         """
         return np.concatenate(list(self._blocks(noise, as_stream(stream))), axis=1)
 
+    def draw_block(self, noise: Noise, size: tuple[int, int], stream: Stream) -> _Integers:
+        """Some of the noise of a run, in units.
+
+        Args:
+            noise: where it comes from.
+            size: (k, steps).
+            stream: name of the draw.
+        """
+        return self._draw(noise, size, as_stream(stream), None)
+
     def _blocks(self, noise: Noise, stream: StreamName) -> Iterator[_Integers]:
         steps = max(1, _BLOCK // self.counters)
         for number, at in enumerate(range(0, self.horizon, steps)):

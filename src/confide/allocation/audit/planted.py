@@ -61,9 +61,11 @@ def broken(mechanism: Market, code: type[Any]) -> Market:
     """A mechanism with the same parameters and a fault in its code.
 
     Args:
-        mechanism: sound.
+        mechanism: sound, or with other faults.
         code: the fault.
     """
+    if issubclass(type(mechanism), code):
+        return mechanism
     kind = type(code.__name__, (code, type(mechanism)), {})
     made: Market = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
     return made

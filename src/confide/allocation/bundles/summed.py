@@ -67,8 +67,7 @@ def _best_sums(
 
 def _sums(values: Valuations, prices: _Reals, most: int) -> _Reals:
     out = np.empty(values.people)
-    starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
-    _best_sums(values.values, starts, values.named, values.dense, np.ascontiguousarray(prices, dtype=np.float64),
+    _best_sums(*values.rows, np.ascontiguousarray(prices, dtype=np.float64),
                most, out)
     return out
 
@@ -102,8 +101,8 @@ class _Summed(Population):
     def __init__(self, values: Valuations, most: int, valuation: BundleClass) -> None:
         self.valuation = valuation
         self.people, self.goods, self._values, self._most = values.people, values.goods, values, most
-        starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
-        self.table = Table(values=values.values, starts=starts, named=values.named, dense=values.dense, counted=False)
+        numbers, starts, named, dense = values.rows
+        self.table = Table(values=numbers, starts=starts, named=named, dense=dense, counted=False)
 
     def bidder(self, index: int) -> Bidder:
         return _SumBidder(self._values.row(index), self._most)

@@ -199,7 +199,7 @@ class ScalingTable(_Table):
     growth: Positive | None = Field(default=None, description="a round's budget over that of the one before it")
     clear: float | None = Field(default=None, gt=0, lt=1, description="share of epsilon for the final count")
     spread: float | None = Field(default=None, ge=0, le=1, description="how much public leanings add to what a good is "
-                                 "worth, to break ties; default .05, or the step from one rank to the next")
+                                 "worth, to break ties; default .02, or the step from one rank to the next")
     charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
 
 

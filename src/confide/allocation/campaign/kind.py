@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confide.allocation.auction import Rules
 from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
 from confide.allocation.campaign.config import MatchingConfig
@@ -22,6 +21,7 @@ from confide.allocation.campaign.submissions import RowCodec, Submissions
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading import typed
+from confide.allocation.running import Rules
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
 from confide.contract.errors import Refused

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.optimum.choices import starts_of
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 
@@ -68,7 +67,7 @@ def exact_sums(
         held: (n, b) goods of each bidder, all different, -1 for none.
     """
     surplus, rest, worth = (np.empty(held.shape) for _ in range(3))
-    _terms(values.values, starts_of(values), values.named, values.dense, prices, held, surplus, rest, worth)
+    _terms(*values.rows, prices, held, surplus, rest, worth)
     revenue = []
     for copies, price in zip(supply.tolist(), prices.tolist(), strict=True):
         product = copies * Fraction(price)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 
-__all__ = ["Choices", "Window", "starts_of"]
+__all__ = ["Choices", "Window"]
 
 _Integers = NDArray[np.int64]
 _Goods = NDArray[np.int32]
@@ -162,11 +162,6 @@ def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integer
             held[i, place] = -1
 
 
-def starts_of(values: Valuations) -> _Integers:
-    """Where rows begin; of a dense table, something of the same type."""
-    return np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Window:
     """Bidders whose bundle may change while no two prices move apart by more than a width, and their goods in doubt.
@@ -207,20 +202,20 @@ class Choices:
     def choose(self, prices: _Reals) -> None:
         """Everybody takes a best bundle."""
         of = self.values
-        _choose(of.values, starts_of(of), of.named, of.dense, prices, self.supply, self.held, self.used)
+        _choose(*of.rows, prices, self.supply, self.held, self.used)
 
     def window(self, prices: _Reals, width: float) -> Window:
         """Who may change, and between what."""
         of, none = self.values, np.empty(0, dtype=np.int64)
         counts = np.zeros(of.people + 1, dtype=np.int64)
-        _window(of.values, starts_of(of), of.named, of.dense, prices, width, self.held, False, counts[1:], none,
+        _window(*of.rows, prices, width, self.held, False, counts[1:], none,
                 np.empty(0), none)
         rows = np.flatnonzero(counts[1:])
         bounds = np.cumsum(counts)
         size = int(bounds[-1])
         found, holds = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         worth = np.empty(size)
-        _window(of.values, starts_of(of), of.named, of.dense, prices, width, self.held, True, bounds, found, worth,
+        _window(*of.rows, prices, width, self.held, True, bounds, found, worth,
                 holds)
         return Window(rows=rows, bounds=np.append(bounds[rows], size), found=found, worth=worth, holds=holds)
 

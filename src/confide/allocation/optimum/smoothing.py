@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from confide.allocation.optimum.choices import starts_of
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 
@@ -77,7 +76,7 @@ def smoothed_prices(
     for tau in temperatures:
 
         def dual(at: _Reals, tau: float = tau) -> tuple[float, _Reals]:
-            soft = _soft_demand(values.values, starts_of(values), values.named, values.dense, at, tau, demand,
+            soft = _soft_demand(*values.rows, at, tau, demand,
                                 share, values.people)
             return (float(copies @ at) + soft) / values.people, (copies - demand) / values.people
 

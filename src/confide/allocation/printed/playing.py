@@ -117,7 +117,6 @@ class Playing:
         n, k = values.people, values.goods
         self._values, self._supply, self._increment, self._corrected = values, supply, increment, corrected
         self._scale, self._noise = scale, noise
-        self._starts = np.zeros(1, dtype=np.int64) if values.starts is None else values.starts
         self.held, self._latest = np.full(n, FREE, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         self._seen, self._bid_counts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
         self._sums, self._noisy = np.zeros((2, k, levels), dtype=np.int64)
@@ -135,7 +134,7 @@ class Playing:
         for first, width in self._blocks(k):
             out = np.empty((width, k), dtype=np.int64)
             drawn = self._noise.discrete_laplace(self._scale, (k, width), stream=("bids", self.rounds, first))
-            _bids(first, step + first, self._values.values, self._starts, self._values.named, self._values.dense,
+            _bids(first, step + first, *self._values.rows,
                   self._increment, self._supply, self._corrected, drawn, self.held, self._seen, self._latest,
                   self._bid_counts, self._sums, self._noisy, self._published, self._levels, self._prices, out)
             self.counts.append(out)
