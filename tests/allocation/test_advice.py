@@ -9,8 +9,8 @@ import pytest
 
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
-from confide.allocation.advice import plan
-from confide.allocation.predicted import made_up, predicted, reduced, upper_bound
+from confide.allocation.planning.advice import plan
+from confide.allocation.planning.predicted import made_up, predicted, reduced, upper_bound
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

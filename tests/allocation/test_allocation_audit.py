@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from cases import fast
+from confide.allocation.ascending.running import many_steps
 from confide.allocation.audit.behaviour import (
     certificate_rows,
     decode_row,
@@ -52,11 +53,10 @@ from confide.allocation.audit.planted import (
 from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, published, steps, tiny
 from confide.allocation.audit.whole import accounts_row, audit_matching, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditive, SymmetricConcave
-from confide.allocation.gadgets import SpyGadgets
+from confide.allocation.limits.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.allocation.running import many_steps
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import AuditReport, Verdict
 from confide.audit.history_loss import promised_parameter

@@ -11,7 +11,7 @@ from plain_auction import play
 from scipy.sparse import csr_array
 
 from confide.allocation import PMatch, Valuations, instance_a, release_prices
-from confide.allocation import running as module
+from confide.allocation.ascending import running as module
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Privacy
 from confide.privacy.accounting import Accountant

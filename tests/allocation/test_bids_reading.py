@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confide.allocation.campaign.submissions import RowCodec
-from confide.allocation.reading import DENSE, Rows, gathered, read_long, read_wide, typed
-from confide.allocation.reading_preflib import PrefLib
-from confide.allocation.reading_scales import Points, Ranks, Scale
+from confide.allocation.reading.preflib import PrefLib
+from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.allocation.reading.tables import DENSE, Rows, gathered, read_long, read_wide, typed
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster, open_table
 

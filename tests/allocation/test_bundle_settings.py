@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from confide.allocation import instance_a, instance_b
-from confide.allocation.bundle_settings import BUNDLES_LADDER, bundle_settings
 from confide.allocation.bundles import Additive, BundleClass, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles.settings import BUNDLES_LADDER, bundle_settings
 from confide.allocation.campaign.bundle_baselines import counted_optimum
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
-from confide.allocation.settings import usual_error
+from confide.allocation.planning.settings import usual_error
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from confide.allocation.bundle_certificate import bundle_dual_bound
 from confide.allocation.bundles import (
     Additive,
     Assignment,
@@ -24,6 +23,7 @@ from confide.allocation.bundles import (
     UserOracle,
     falsify_gross_substitutes,
 )
+from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.palloc import PAlloc
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput

@@ -16,8 +16,8 @@ from goods_campaigns import Forger, cleared_later, edited, praised, words
 
 from campaign.forging import forge, remake
 from cases import fast
-from confide.allocation.bundle_rows import population_of, record_of, usable, width
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles.rows import population_of, record_of, usable, width
 from confide.allocation.campaign import bundle_baselines as baselines
 from confide.allocation.campaign.audit import audit_life, audit_plan
 from confide.allocation.campaign.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
@@ -25,7 +25,7 @@ from confide.allocation.campaign.bundle_predicted import made_up_bundles, predic
 from confide.allocation.campaign.crowds import BundleCrowd, counts
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading import DENSE, Rows
+from confide.allocation.reading.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
 from confide.cli.app import app
 from confide.cli.failures import guarded

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from confide.allocation.auction import Auction
-from confide.allocation.gadgets import PriceGadgets, SpyGadgets
-from confide.allocation.lower_bounds import price_floor
+from confide.allocation.ascending.auction import Auction
+from confide.allocation.ascending.running import Rules
+from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.limits.lower_bounds import price_floor
 from confide.allocation.pmatch import PMatch
-from confide.allocation.running import Rules
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import ForcedNoise, Noise

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from confide.allocation.lower_bounds import (
+from confide.allocation.limits.lower_bounds import (
     SpyProgram,
     allocation_floor,
     least_supply,

@@ -22,8 +22,8 @@ from confide.allocation.campaign import pages
 from confide.allocation.campaign.audit import audit_life, audit_plan
 from confide.allocation.campaign.config import AuctionTable, ScalingTable
 from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
-from confide.allocation.reading import gathered
-from confide.allocation.reading_scales import Points, Ranks
+from confide.allocation.reading.scales import Points, Ranks
+from confide.allocation.reading.tables import gathered
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify

@@ -11,12 +11,12 @@ from bundle_examples import auction, capped, classes, counted, quiet, transport_
 
 from cases import fast
 from confide.allocation import Billboard, Clearing, PMatch, Rules
-from confide.allocation import running as module
-from confide.allocation.bundle_certificate import bundle_dual_bound
-from confide.allocation.bundle_decoding import decode_bundle, walk_bundle
-from confide.allocation.bundle_promises import PrintedBundles, bundle_welfare_bound, most_unsold
-from confide.allocation.bundle_slots import BundleRules
+from confide.allocation.ascending import running as module
 from confide.allocation.bundles import Additive, CappedAdditive, OracleRecord, SymmetricConcave, UnitDemand, UserOracle
+from confide.allocation.bundles.certificate import bundle_dual_bound
+from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
+from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound, most_unsold
+from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.palloc import PAlloc
 from confide.contract.encoding import decode as rebuilt
 from confide.contract.encoding import encode

@@ -9,11 +9,11 @@ import pytest
 from bundle_examples import GRID, auction, capped, classes
 
 from cases import fast
-from confide.allocation import bundle_exposure
-from confide.allocation.bundle_decoding import BundleWalk, walk_bundle
-from confide.allocation.bundle_exposure import free_reports, joint_distance, report_distance
-from confide.allocation.bundle_slots import BundleRules, Standing
 from confide.allocation.bundles import Bidder, CappedAdditive, OracleRecord, UserOracle
+from confide.allocation.bundles import exposure as bundle_exposure
+from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
+from confide.allocation.bundles.exposure import free_reports, joint_distance, report_distance
+from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.allocation.palloc import PAlloc
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise

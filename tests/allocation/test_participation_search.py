@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from confide.allocation.ascending.running import Rules
 from confide.allocation.audit.participation import (
     BundleBidder,
     Tested,
@@ -16,10 +17,9 @@ from confide.allocation.audit.participation import (
     staggered_bundles,
 )
 from confide.allocation.billboards import Billboard
-from confide.allocation.bundle_exposure import joint_distance, report_distance
+from confide.allocation.bundles.exposure import joint_distance, report_distance
 from confide.allocation.decoding import walk
 from confide.allocation.pmatch import PMatch
-from confide.allocation.running import Rules
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 

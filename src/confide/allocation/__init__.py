@@ -20,22 +20,22 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.allocation import audit, bundles, printed
-    from confide.allocation.advice import AllocationPlan, plan
-    from confide.allocation.ascending import Ascending
-    from confide.allocation.auction import Auction
+    from confide.allocation.ascending.auction import Auction
+    from confide.allocation.ascending.mechanism import Ascending
+    from confide.allocation.ascending.running import Rules
     from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
     from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
-    from confide.allocation.bundle_certificate import bundle_dual_bound
-    from confide.allocation.bundle_decoding import BundleWalk, decode_bundle, walk_bundle
-    from confide.allocation.bundle_promises import PrintedBundles, bundle_welfare_bound
-    from confide.allocation.bundle_slots import BundleRules
+    from confide.allocation.bundles.certificate import bundle_dual_bound
+    from confide.allocation.bundles.decoding import BundleWalk, decode_bundle, walk_bundle
+    from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound
+    from confide.allocation.bundles.slots import BundleRules
     from confide.allocation.decoding import Walk, decode, walk
     from confide.allocation.duality import dual_bound
-    from confide.allocation.gadgets import PriceGadgets, SpyGadgets
     from confide.allocation.guarantees import EquilibriumPromises
     from confide.allocation.incentives import lie_gain
     from confide.allocation.instances import instance_a, instance_b, sparse_instance
-    from confide.allocation.lower_bounds import (
+    from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
+    from confide.allocation.limits.lower_bounds import (
         Floor,
         allocation_floor,
         least_supply,
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from confide.allocation.optimum.handout import Handout
     from confide.allocation.optimum.solver import Optimum, exact_optimum
     from confide.allocation.palloc import PAlloc
+    from confide.allocation.planning.advice import AllocationPlan, plan
+    from confide.allocation.planning.predicted import Prediction
     from confide.allocation.pmatch import PMatch
-    from confide.allocation.predicted import Prediction
     from confide.allocation.prices import PriceRelease, release_prices
-    from confide.allocation.running import Rules
     from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
     from confide.allocation.valuations import Valuations
 
@@ -126,22 +126,22 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "advice": ("AllocationPlan", "plan"),
-        "ascending": ("Ascending",),
-        "auction": ("Auction",),
+        "planning.advice": ("AllocationPlan", "plan"),
+        "ascending.mechanism": ("Ascending",),
+        "ascending.auction": ("Auction",),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("Billboard", "Clearing", "WelfareCertificate"),
-        "bundle_certificate": ("bundle_dual_bound",),
-        "bundle_decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
-        "bundle_promises": ("PrintedBundles", "bundle_welfare_bound"),
-        "bundle_slots": ("BundleRules",),
+        "bundles.certificate": ("bundle_dual_bound",),
+        "bundles.decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
+        "bundles.promises": ("PrintedBundles", "bundle_welfare_bound"),
+        "bundles.slots": ("BundleRules",),
         "decoding": ("Walk", "decode", "walk"),
         "duality": ("dual_bound",),
-        "gadgets": ("PriceGadgets", "SpyGadgets"),
+        "limits.gadgets": ("PriceGadgets", "SpyGadgets"),
         "guarantees": ("EquilibriumPromises",),
         "incentives": ("lie_gain",),
         "instances": ("instance_a", "instance_b", "sparse_instance"),
-        "lower_bounds": ("Floor", "allocation_floor", "least_supply",
+        "limits.lower_bounds": ("Floor", "allocation_floor", "least_supply",
                          "price_floor", "printed_supply_floor", "reconstruction_floor", "supply_floor"),
         "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
                            "bids_promise", "keep_promise", "multiplicative_auction"),
@@ -149,9 +149,9 @@ __getattr__, __dir__ = doors(
         "optimum.solver": ("Optimum", "exact_optimum"),
         "palloc": ("PAlloc",),
         "pmatch": ("PMatch",),
-        "predicted": ("Prediction",),
+        "planning.predicted": ("Prediction",),
         "prices": ("PriceRelease", "release_prices"),
-        "running": ("Rules",),
+        "ascending.running": ("Rules",),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.allocation.auction import FREE, bid, outbid
+from confide.allocation.ascending.auction import FREE, bid, outbid
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.handout import Handout, welfare_of
 from confide.allocation.optimum.priorities import enqueue, take

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.auction import FREE, OUT
+from confide.allocation.ascending.auction import FREE, OUT
 from confide.allocation.billboards import Billboard
 from confide.allocation.valuations import as_row
 from confide.contract.checks import whole

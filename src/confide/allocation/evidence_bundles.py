@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.audit.participation import bundle_reach, staggered_bundles
-from confide.allocation.bundle_auction import start_bundles
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand, falsify_gross_substitutes
+from confide.allocation.bundles.auction import start_bundles
 from confide.allocation.evidence_exposure import blocks_of_slots
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.baselines import exact_auction
-from confide.allocation.gadgets import PriceGadgets, SpyGadgets
-from confide.allocation.lower_bounds import (
+from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.limits.lower_bounds import (
     SpyProgram,
     allocation_floor,
     printed_supply_floor,

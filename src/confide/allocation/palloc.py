@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.allocation.ascending import Ascending
+from confide.allocation.ascending.halting import Halting
+from confide.allocation.ascending.mechanism import Ascending
 from confide.allocation.billboards import Billboard
-from confide.allocation.bundle_auction import favourite_bundles, start_bundles, still_wanting
-from confide.allocation.bundle_certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
-from confide.allocation.bundle_decoding import decode_bundle
-from confide.allocation.bundle_exposure import OutbidTests, free_reports, report_distance
-from confide.allocation.bundle_rows import population_of
-from confide.allocation.bundle_slots import BundleRules
+from confide.allocation.bundles.auction import favourite_bundles, start_bundles, still_wanting
 from confide.allocation.bundles.bidders import BundleClass, Population
-from confide.allocation.halting import Halting
+from confide.allocation.bundles.certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
+from confide.allocation.bundles.decoding import decode_bundle
+from confide.allocation.bundles.exposure import OutbidTests, free_reports, report_distance
+from confide.allocation.bundles.rows import population_of
+from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.valuations import unusable_in
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
@@ -116,7 +116,7 @@ class PAlloc(Ascending):
             >>> one.bid_cap, one.rounds, one.increment
             (6, 8, 0.05)
         """
-        from confide.allocation.bundle_settings import bundle_settings
+        from confide.allocation.bundles.settings import bundle_settings
 
         found: PAlloc = bundle_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
                                         valuation=valuation, highest=highest, **options)

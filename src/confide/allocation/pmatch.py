@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.ascending import Ascending
-from confide.allocation.auction import Auction
+from confide.allocation.ascending.auction import Auction
+from confide.allocation.ascending.mechanism import Ascending
+from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard
 from confide.allocation.decoding import decode
 from confide.allocation.favourites import best_goods
-from confide.allocation.running import Rules
 from confide.allocation.valuations import Valuations, unusable_in
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import NoiseSource
@@ -70,7 +70,7 @@ class PMatch(Ascending):
             >>> PMatch.recommended(100_000, 20, 4_000, 1.0).increment
             0.3
         """
-        from confide.allocation.settings import recommended_settings
+        from confide.allocation.planning.settings import recommended_settings
 
         found: PMatch = recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon, **options)
         return found

@@ -22,14 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.allocation.favourites import best_goods
 from confide.allocation.incentives import mean_shift
-from confide.allocation.leanings import Leanings
 from confide.allocation.market import Market
-from confide.allocation.rationing import rates
-from confide.allocation.scaling import falling, moved_prices, prices_of, weights
-from confide.allocation.soft_demand import WHOLE, soft_demand
+from confide.allocation.scaling.leanings import Leanings
+from confide.allocation.scaling.rationing import rates
+from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
+from confide.allocation.scaling.temperatures import falling, moved_prices, prices_of, weights
 from confide.allocation.valuations import Valuations, as_row, unusable_in
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
@@ -38,6 +37,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.accounting import float_up, written
+from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -174,7 +174,7 @@ class SinkhornMatch(Market):
             >>> SinkhornMatch.recommended(100_000, 20, 4_000, 1.0).rounds
             16
         """
-        from confide.allocation.settings import scaling_settings
+        from confide.allocation.planning.settings import scaling_settings
 
         found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
                                                 **options)

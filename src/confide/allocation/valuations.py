@@ -88,7 +88,7 @@ class Valuations:
         elif hasattr(data, "tocsr"):
             found = cls._sparse(data)
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
-            from confide.allocation.reading import gathered
+            from confide.allocation.reading.tables import gathered
 
             found = gathered(data, people, goods)
         else:

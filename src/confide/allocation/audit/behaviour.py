@@ -13,8 +13,8 @@ from scipy.stats import binom
 
 from confide.allocation.audit.tiny_markets import of_rows
 from confide.allocation.duality import dual_bound
-from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.instances import instance_a
+from confide.allocation.limits.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -174,7 +174,7 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
     claimed = replace(plan, gamma=FALSE_ALARM).certificate(board.prices, 0.0 if forgetful else board.surplus,
                                                            board.welfare)
     if isinstance(run.mechanism, PAlloc):
-        from confide.allocation.bundle_certificate import bundle_dual_bound
+        from confide.allocation.bundles.certificate import bundle_dual_bound
 
         own = run.mechanism.valuation.population(run.values, people=run.mechanism.people, goods=run.mechanism.goods)
         most = bundle_dual_bound(own, run.mechanism.copies, board.prices)

@@ -20,9 +20,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard
 from confide.allocation.decoding import walk
-from confide.allocation.running import Rules
 from confide.contract.checks import one_of, whole
 
 __all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "bids_and_reports", "bundle_reach",

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from confide.allocation.audit.participation import reports_of
 from confide.allocation.billboards import Billboard
-from confide.allocation.bundle_decoding import decode_bundle, walk_bundle
+from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
 from confide.allocation.decoding import decode, walk
 from confide.allocation.duality import surpluses
-from confide.allocation.leanings import Leanings
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
+from confide.allocation.scaling.leanings import Leanings
+from confide.allocation.scaling.soft_demand import soft_demand
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
-from confide.allocation.soft_demand import soft_demand
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.errors import Unsupported
 from confide.privacy.noise import Draw, ForcedNoise, RecordingNoise

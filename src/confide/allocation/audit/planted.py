@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.allocation.ascending.reclearing import ClearingPlan
 from confide.allocation.billboards import Clearing, WelfareCertificate
 from confide.allocation.duality import CertificatePlan
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reclearing import ClearingPlan
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise
 from confide.contract.mechanism import NoiseSource

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confide.allocation.campaign.words import worth
-from confide.allocation.reading_scales import Points, Ranks, Scale
+from confide.allocation.reading.scales import Points, Ranks, Scale
 
 __all__ = ["asked_for_goods", "asked_for_order"]
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from confide.allocation.bundle_rows import usable
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.bundles.bidders import BundleClass
+from confide.allocation.bundles.rows import usable
 from confide.allocation.campaign.config import GoodsConfig, PointsTable, Positive, RanksTable, Share
-from confide.allocation.reading import Rows
-from confide.allocation.reading_scales import Points, Ranks, Scale
+from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster
 

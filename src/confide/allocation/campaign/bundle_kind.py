@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
-from confide.allocation.bundle_rows import record_of
-from confide.allocation.bundle_slots import BundleRules
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
+from confide.allocation.bundles.rows import record_of
+from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.campaign.bundle_config import BundlesConfig
 from confide.allocation.campaign.bundle_plan import BundlesPlan, bundles_plan_of
 from confide.allocation.campaign.kind import MatchingKind
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading import Rows, typed
+from confide.allocation.reading.tables import Rows, typed
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster
 

@@ -15,7 +15,7 @@ from confide.allocation.campaign.methods import build_bundles
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.predicted import Expected
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading import Rows
+from confide.allocation.reading.tables import Rows
 from confide.contract.errors import Refused
 
 __all__ = ["BundlesPlan", "bundles_plan_of"]

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.bundle_rows import width
 from confide.allocation.bundles.bidders import BundleClass
+from confide.allocation.bundles.rows import width
 from confide.allocation.campaign.bundle_baselines import spread_evenly
 from confide.allocation.campaign.bundle_config import PointsTogether
 from confide.allocation.campaign.crowds import BundleCrowd
 from confide.allocation.campaign.predicted import Expected, made_up
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading_scales import Ranks, Scale
+from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise import Noise
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import Billboard
-from confide.allocation.bundle_decoding import BundleWalk, walk_bundle
+from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
 from confide.allocation.campaign.words import worth
 from confide.allocation.palloc import PAlloc
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from confide.allocation.reading import Rows
-from confide.allocation.reading_preflib import SUFFIXES
-from confide.allocation.reading_scales import Points, Ranks, Scale
+from confide.allocation.reading.preflib import SUFFIXES
+from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
 
 __all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]

@@ -13,11 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.baselines import greedy, serial_dictatorship
-from confide.allocation.bundle_auction import favourite_bundles
-from confide.allocation.bundle_certificate import bundle_dual_bound
-from confide.allocation.bundle_rows import population_of, record_of, width
+from confide.allocation.bundles.auction import favourite_bundles
 from confide.allocation.bundles.bidders import BundleClass, Population
+from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.bundles.counted import SymmetricConcave
+from confide.allocation.bundles.rows import population_of, record_of, width
 from confide.allocation.campaign.bundle_baselines import (
     counted_optimum,
     counted_serially,
@@ -30,7 +30,7 @@ from confide.allocation.campaign.predicted import lottery_welfare, most_welfare
 from confide.allocation.duality import dual_bound
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.solver import exact_optimum
-from confide.allocation.reading import Rows, gathered
+from confide.allocation.reading.tables import Rows, gathered
 from confide.allocation.valuations import Valuations
 
 __all__ = ["BundleCrowd", "Crowd", "SingleCrowd", "counts"]

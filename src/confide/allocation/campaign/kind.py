@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
 from confide.allocation.campaign.config import MatchingConfig
@@ -20,8 +21,7 @@ from confide.allocation.campaign.study import study_sections
 from confide.allocation.campaign.submissions import RowCodec, Submissions
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading import typed
-from confide.allocation.running import Rules
+from confide.allocation.reading.tables import typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
 from confide.contract.errors import Refused

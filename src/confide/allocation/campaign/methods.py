@@ -26,7 +26,7 @@ from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading_scales import Ranks
+from confide.allocation.reading.scales import Ranks
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
 

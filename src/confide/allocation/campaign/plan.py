@@ -17,8 +17,8 @@ from confide.allocation.campaign.methods import alternatives, build, words_of
 from confide.allocation.campaign.predicted import Expected, made_up, predicted
 from confide.allocation.campaign.words import MethodWords
 from confide.allocation.market import Market
-from confide.allocation.reading import Rows
-from confide.allocation.reading_scales import Scale
+from confide.allocation.reading.scales import Scale
+from confide.allocation.reading.tables import Rows
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Guarantees

@@ -12,12 +12,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation import predicted as simulation
 from confide.allocation.duality import dual_bound
 from confide.allocation.favourites import best_goods
 from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
-from confide.allocation.reading_scales import Ranks, Scale
+from confide.allocation.planning import predicted as simulation
+from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 
 __all__ = ["Expected", "lottery_welfare", "made_up", "most_welfare", "predicted"]

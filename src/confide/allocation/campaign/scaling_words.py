@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.campaign.words import worth
-from confide.allocation.coins import COINS, coin_of
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.privacy.coins import COINS, coin_of
 
 __all__ = ["ScalingWords"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from confide.allocation.campaign.config import GoodsConfig
-from confide.allocation.reading import DENSE, Rows, read_long, read_wide
-from confide.allocation.reading_preflib import PrefLib
-from confide.allocation.reading_scales import Ranks
+from confide.allocation.reading.preflib import PrefLib
+from confide.allocation.reading.scales import Ranks
+from confide.allocation.reading.tables import DENSE, Rows, read_long, read_wide
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress, by_slots
 from confide.tables import Roster, Source, open_table

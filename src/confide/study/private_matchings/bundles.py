@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from confide.allocation.bundle_certificate import bundle_dual_bound
 from confide.allocation.bundles import CappedAdditive
+from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.instances import instance_a
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from confide.allocation.planning.settings import usual_error
 from confide.allocation.pmatch import PMatch
 from confide.allocation.printed.settings import MatchingSetting
-from confide.allocation.settings import usual_error
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

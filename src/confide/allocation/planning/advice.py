@@ -23,12 +23,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.allocation.coins import COINS
+from confide.allocation.planning.predicted import Prediction, predicted
 from confide.allocation.pmatch import PMatch
-from confide.allocation.predicted import Prediction, predicted
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.privacy.coins import COINS
 
 __all__ = ["AllocationPlan", "plan"]
 

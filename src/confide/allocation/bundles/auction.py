@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.bundle_kernels import bid, end_round, play
-from confide.allocation.bundle_slots import BundleRules, Standing
+from confide.allocation.ascending.running import Running
 from confide.allocation.bundles.bidders import Population, Table
-from confide.allocation.running import Running
+from confide.allocation.bundles.kernels import bid, end_round, play
+from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.privacy.noise import Noise
 from confide.privacy.tree_counter import TreeCounter
 

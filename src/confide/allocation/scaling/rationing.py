@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.coins import COINS
 from confide.contract.checks import fraction, positive, whole
 from confide.privacy.accounting.sums import ball
+from confide.privacy.coins import COINS
 from confide.privacy.noise.balls import precision
 
 __all__ = ["rates"]

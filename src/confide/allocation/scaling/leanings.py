@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.coins import key_of
 from confide.contract.checks import non_negative
 from confide.numerics.compiled import kernel
+from confide.privacy.coins import key_of
 
 __all__ = ["NONE", "Leanings", "leaning"]
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binom
 
 from cases import fast
-from confide.allocation.coins import COINS, coin_of, coins, draw_seed, is_seed
-from confide.allocation.rationing import rates
+from confide.allocation.scaling.rationing import rates
 from confide.contract.errors import InvalidInput
+from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 

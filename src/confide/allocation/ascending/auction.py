@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.running import Rules, Running, publish
+from confide.allocation.ascending.running import Rules, Running, publish
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 from confide.privacy.noise import Noise

@@ -13,15 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.ascending.checking import check_billboard
+from confide.allocation.ascending.halting import Halting, Reports
+from confide.allocation.ascending.reclearing import ClearingPlan
+from confide.allocation.ascending.reserve import tight_reserve
+from confide.allocation.ascending.running import Rules, Running, many_steps
 from confide.allocation.billboards import Billboard
-from confide.allocation.checking import check_billboard
-from confide.allocation.halting import Halting, Reports
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
-from confide.allocation.reclearing import ClearingPlan
-from confide.allocation.reserve import tight_reserve
-from confide.allocation.running import Rules, Running, many_steps
-from confide.allocation.settings import usual_error
+from confide.allocation.planning.settings import usual_error
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from confide.allocation.billboards import Billboard
-from confide.allocation.bundle_slots import BundleRules, Standing
 from confide.allocation.bundles.bidders import Bidder
+from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.contract.errors import InvalidInput
 
 __all__ = ["BundleWalk", "decode_bundle", "walk_bundle"]

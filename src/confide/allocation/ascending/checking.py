@@ -9,7 +9,7 @@ import numpy as np
 from confide.contract.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from confide.allocation.ascending import Ascending
+    from confide.allocation.ascending.mechanism import Ascending
     from confide.allocation.billboards import Billboard
 
 __all__ = ["check_billboard"]

@@ -1,7 +1,7 @@
-"""Public coins: one whole number for each bidder, from a seed that is drawn when all bids are in.
+"""Public coins: one whole number for each participant, from a seed that is drawn when all reports are in.
 
-They protect nobody. They decide who goes without where more ask for a good than there are copies, so nobody may know
-hers before she bids; afterwards everybody may check everybody's.
+They protect nobody. They decide who goes without where more ask for something than there is, so nobody may know
+hers before she reports; afterwards everybody may check everybody's.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def coins(seed: str, people: int) -> NDArray[np.uint32]:
 
 
 def coin_of(seed: str, index: int) -> int:
-    """One bidder's coin.
+    """One participant's coin.
 
     Args:
         seed: as `draw_seed` makes it.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.running import publish
+from confide.allocation.ascending.running import publish
 from confide.numerics.compiled import kernel
 
 __all__ = ["bid", "end_round", "play"]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.leanings import NONE, Leanings, leaning
+from confide.allocation.scaling.leanings import NONE, Leanings, leaning
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
 from confide.numerics.map_reduce import map_blocks, threads

@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from confide.allocation.reading import Rows, coded
-from confide.allocation.reading_scales import Ranks
+from confide.allocation.reading.scales import Ranks
+from confide.allocation.reading.tables import Rows, coded
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass, Population, Unusable
 from confide.allocation.bundles.counted import SymmetricConcave
-from confide.allocation.reading import DENSE, Rows, gathered
+from confide.allocation.reading.tables import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
 
 __all__ = ["population_of", "record_of", "usable", "width"]

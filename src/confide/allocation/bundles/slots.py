@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.bundle_exposure import OutbidTests
+from confide.allocation.ascending.running import Rules
 from confide.allocation.bundles.bidders import Bidder, BundleClass
-from confide.allocation.running import Rules
+from confide.allocation.bundles.exposure import OutbidTests
 
 __all__ = ["BundleRules", "Standing"]
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.soft_demand import WHOLE
+from confide.allocation.scaling.soft_demand import WHOLE
 from confide.privacy.accounting.sums import ball, written
 from confide.privacy.noise.balls import precision
 

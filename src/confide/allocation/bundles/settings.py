@@ -36,7 +36,7 @@ import math
 from typing import Any
 
 from confide.allocation.bundles.bidders import BundleClass
-from confide.allocation.settings import first_that_fits, typical
+from confide.allocation.planning.settings import first_that_fits, typical
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 

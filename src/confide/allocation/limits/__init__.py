@@ -1,0 +1,1 @@
+"""What no private matching can do: lower bounds on supply, and the gadgets that attain them."""

@@ -1,0 +1,1 @@
+"""Valuations from tables, lists of wishes and PrefLib files."""

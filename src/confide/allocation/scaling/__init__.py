@@ -1,0 +1,1 @@
+"""Parts of `SinkhornMatch`: soft demand, temperatures, leanings that break ties, rationing by public coins."""
