@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         contract,
         market,
         privacy,
+        programs,
         regression,
         release,
     )
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Noise", "Outcome", "PublicOutcome", "SimulatedOutcome", "acquisition", "allocation", "audit", "campaign",
-    "channels", "contract", "market", "privacy", "regression", "release",
+    "channels", "contract", "market", "privacy", "programs", "regression", "release",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {"contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"), "privacy.noise": ("Noise",)},
     packages=("acquisition", "allocation", "audit", "campaign", "channels", "contract", "market", "privacy",
-              "regression", "release"),
+              "programs", "regression", "release"),
 )

@@ -1,0 +1,97 @@
+"""The average of everybody's responses over the main rounds, as the few actions that occur and how often each did.
+
+Source: spec convex_programs 8 (storage: sparse counts, never people x variables).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.numerics.compiled import kernel
+from confide.programs.program import Program
+
+__all__ = ["Tally", "tally_of", "value_and_load"]
+
+_CELLS = 1 << 22  # of responses that are held at once
+
+Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+"""(m + 1,) where each participant's part begins; (z, width) actions that occur; (z,) in how many rounds."""
+
+
+def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally:
+    """Which actions the best responses to a path were, and how often, in the order in which they came first.
+
+    Args:
+        records: of m participants.
+        program: whose they are.
+        prices: (T, k) the main rounds', in units.
+    """
+    size = max(1, _CELLS // (len(prices) * program.width))
+    parts = []
+    for block in records.blocks(size):
+        played = np.stack([program.respond(block, row) for row in prices])
+        counts, actions, times = np.empty(block.people, np.int64), np.empty_like(played), np.empty(played.shape[:2],
+                                                                                                  np.int32)
+        _tally(played, counts, actions, times)
+        kept = np.arange(len(prices))[:, None] < counts
+        parts.append((counts, actions.swapaxes(0, 1)[kept.T], times.T[kept.T]))
+    counts = np.concatenate([part[0] for part in parts])
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+    return starts, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+
+
+def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
+    """Values and loads of a tally, summed over its rounds, in units. Private.
+
+    Args:
+        program: whose they are.
+        records: of m participants.
+        tally: theirs.
+    """
+    starts, actions, times = tally
+    value, load = 0, np.zeros(program.rows, dtype=np.int64)
+    size = max(1, _CELLS // (2 * program.rows))
+    for at in range(0, records.people, size):
+        ends = starts[at : at + size + 1]
+        of = slice(int(ends[0]), int(ends[-1]))
+        some = records.take(np.repeat(np.arange(at, at + len(ends) - 1), np.diff(ends)))
+        value += int(program.values(some, actions[of]) @ times[of].astype(np.int64))
+        load += program.contributions(some, actions[of]).T @ times[of].astype(np.int64)
+    return value, load
+
+
+@kernel
+def _tally(played: Any, counts: Any, actions: Any, times: Any) -> None:
+    """Sort every participant's responses into those that differ.
+
+    Args:
+        played: (T, m, width) int32.
+        counts: (m,) int64, filled in: how many differ.
+        actions: (T, m, width) int32, its first rows filled in.
+        times: (T, m) int32, likewise.
+    """
+    rounds, people, width = played.shape
+    for i in range(people):
+        found = 0
+        for t in range(rounds):
+            at = found - 1
+            while at >= 0:
+                same = True
+                for w in range(width):
+                    if actions[at, i, w] != played[t, i, w]:
+                        same = False
+                        break
+                if same:
+                    break
+                at -= 1
+            if at < 0:
+                at = found
+                found += 1
+                times[at, i] = 0
+                for w in range(width):
+                    actions[at, i, w] = played[t, i, w]
+            times[at, i] += 1
+        counts[i] = found

@@ -1,0 +1,79 @@
+"""What anyone may see of a run: the prices of all rounds, and what was released of each.
+
+A price is a whole number of 2^-24; what was released, supply less noisy load, one of 2^-20.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.outcome import Billboard
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+
+__all__ = ["PathBillboard"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathBillboard(Billboard):
+    """The path of prices, and what is needed to certify the run from it alone.
+
+    Args:
+        prices: (burn_in + T, k) int64, in units of price.
+        slacks: (burn_in + T, k) int64 supply less noisy load, in units of load.
+        burn_in: rounds that are not averaged.
+        deviation: standard deviation of the noise of each main round.
+        discrete: whether its law is the discrete Gaussian's.
+        tau: (k,) dual bounds.
+        two_sided: whether rows are equations.
+        beta: probability that the certificate may fail.
+        trivial: how far the value of a program of this size can be from its optimum in any case.
+        seed: of the public coins, 64 hexadecimal digits; empty where none are used.
+    """
+
+    prices: NDArray[np.int64]
+    slacks: NDArray[np.int64]
+    burn_in: int
+    deviation: float
+    discrete: bool
+    tau: NDArray[np.float64]
+    two_sided: bool
+    beta: float
+    trivial: float
+    seed: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.prices)} rounds, {self.prices.shape[1]} rows>"
+
+    @property
+    def rounds(self) -> int:
+        """T, main rounds."""
+        return len(self.prices) - self.burn_in
+
+    @property
+    def main_prices(self) -> NDArray[np.int64]:
+        """(T, k) of the main rounds, in units."""
+        return self.prices[self.burn_in :]
+
+    @property
+    def price_sums(self) -> NDArray[np.int64]:
+        """(k,) sums of the prices of the main rounds, in units: T times the average, exactly."""
+        total: NDArray[np.int64] = self.main_prices.sum(axis=0)
+        return total
+
+    @property
+    def average_prices(self) -> NDArray[np.float64]:
+        """(k,) average prices of the main rounds."""
+        return self.price_sums / (PRICE_UNIT * self.rounds)
+
+    @property
+    def charged_prices(self) -> NDArray[np.int64]:
+        """(k,) the average prices, rounded to whole units: what is charged, and what favourites are found at."""
+        return np.rint(self.price_sums / self.rounds).astype(np.int64)
+
+    @property
+    def natural_slacks(self) -> NDArray[np.float64]:
+        """(burn_in + T, k) what was released, in loads."""
+        return self.slacks / LOAD_UNIT

@@ -1,0 +1,104 @@
+"""Public constants of a program: what must hold of every admissible record, whoever's it is.
+
+They are never computed from records. Noise, price box, step size and every promise follow from them.
+
+Source: Wu 2017, Definitions 5.3.5, 5.3.10 and 5.3.13; spec convex_programs 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.roots import root_up
+
+__all__ = ["Constants", "Neighbours"]
+
+Neighbours = Literal["substitution", "null"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constants:
+    """What is promised of every record.
+
+    Args:
+        rows: k, coupling rows.
+        largest_entry: Cinf, |c_ij| is at most this.
+        largest_sum: C1, the absolute entries of one contribution add up to at most this.
+        least_entry: Lmin, every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known.
+        most_value: V, nobody's value is above it.
+        least_value: nobody's value is below it; 0 or less.
+        width: w, no row's load is further from its supply than this.
+        tau: (k,) by how much a unit of excess on each row can raise the value, at most.
+        signed: whether contributions may be negative.
+        packing: whether values and contributions are never negative, and everybody may have nothing.
+        step_scale: (k,) what the usual step of each row is divided by; None where no public scale is known.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> one = Constants(rows=10, largest_entry=1, largest_sum=1, most_value=1, width=1000, tau=(1.0,) * 10)
+        >>> one.squared_sensitivity("substitution"), round(one.sensitivity("null"), 3)
+        (Fraction(2, 1), 1.0)
+    """
+
+    rows: int
+    largest_entry: float
+    largest_sum: float
+    most_value: float
+    width: float
+    tau: tuple[float, ...]
+    least_entry: float = 0.0
+    least_value: float = 0.0
+    signed: bool = False
+    packing: bool = True
+    step_scale: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        whole("rows", self.rows, at_least=1)
+        positive("largest_entry", self.largest_entry)
+        positive("largest_sum", self.largest_sum)
+        non_negative("least_entry", self.least_entry, at_most=self.largest_entry)
+        non_negative("most_value", self.most_value)
+        positive("width", self.width)
+        for name, numbers in (("tau", self.tau), ("step_scale", self.step_scale)):
+            if numbers is None:
+                continue
+            if len(numbers) != self.rows:
+                raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
+            for number in numbers:
+                positive(name, number)
+
+    def squared_sensitivity(self, neighbours: Neighbours) -> Fraction:
+        """The square of sigma: how far two admissible contributions can lie apart, in l2.
+
+        Where none is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and each entry moves by Cinf at most.
+        With "null" the other contribution is nothing.
+
+        Args:
+            neighbours: "substitution": a record is replaced by any other; "null": by one that contributes nothing.
+
+        Source: spec convex_programs 1 (sigma rule, corrected).
+        """
+        entry, total = Fraction(self.largest_entry), Fraction(self.largest_sum)
+        norm = min(entry * entry * self.rows, entry * total)
+        if neighbours == "null":
+            return norm
+        return 4 * norm if self.signed else min(entry * entry * self.rows, 2 * entry * total)
+
+    def sensitivity(self, neighbours: Neighbours) -> float:
+        """sigma, rounded up.
+
+        Args:
+            neighbours: as for `squared_sensitivity`.
+        """
+        return root_up(self.squared_sensitivity(neighbours))
+
+    @property
+    def entries(self) -> float:
+        """kappa = C1/Cinf: how many rows one contribution can fill."""
+        return self.largest_sum / self.largest_entry

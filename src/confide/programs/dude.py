@@ -1,0 +1,297 @@
+"""`Dude`: what all mechanisms of the family share: a program, a budget, a private path of prices, and its promises.
+
+Source: Wu 2017, chapter 5; spec convex_programs 2.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.numerics.map_reduce import threads
+from confide.numerics.shards import Shards, ThreadShards
+from confide.privacy.coins import is_seed
+from confide.privacy.events import Event
+from confide.privacy.losses import ApproxDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.programs.billboards import PathBillboard
+from confide.programs.bounds import regret_bound
+from confide.programs.certifying import PathCertificate, as_path, certificate
+from confide.programs.constants import Neighbours
+from confide.programs.dual_dynamics import Descent, Step, play
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.program import Program
+from confide.programs.schedule import Law, Schedule, event, squared_budget
+from confide.programs.tables import unusable_in
+
+__all__ = ["Dude", "Progress", "Sharding"]
+
+Progress = Callable[[int, int], object]
+Sharding = Callable[[list[Any]], Shards]
+
+_SHARD = 1 << 16  # people of one, at most
+_UNITS: Mapping[Neighbours, Unit] = {
+    "substitution": Unit.RECORD_REPLACED, "null": Unit.RECORD_ADDED_OR_REMOVED}
+
+
+@dataclass(frozen=True)
+class Dude(Mechanism):
+    """Base of the mechanisms that find their prices by private dual dynamics.
+
+    Args:
+        program: the family and its public parameters.
+        epsilon: of the whole outcome, towards everybody else together, > 0.
+        delta: in (0, 1).
+        rounds: T, main rounds, over which is averaged.
+        burn_in: rounds before them.
+        burn_share: of the path's squared budget for the burn-in, in (0, 1).
+        step: "gradient" or "adagrad"; by default what the family's usual step is.
+        law: "gaussian", accounted as Gaussian DP, or "discrete_gaussian", as zCDP with a little more noise.
+        beta: in (0, 1), the probability that certificates and bounds may fail.
+        neighbours: "substitution": a record is replaced by any other; "null": by that of a slot without one.
+        start: (k,) public prices to begin with, such as last period's; zeros by default.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: noise beyond all sizes.
+    """
+
+    program: Program
+    epsilon: float
+    delta: float
+    rounds: int = 200
+    burn_in: int = 100
+    _: KW_ONLY
+    burn_share: float = 0.1
+    step: Step | None = None
+    law: Law = "gaussian"
+    beta: float = 0.05
+    neighbours: Neighbours = "substitution"
+    start: tuple[float, ...] | None = field(default=None)
+
+    phases = (Phase(name="records", asks="one sealed record"),)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.program, Program):
+            raise InvalidInput("program", f"{type(self.program).__name__} is no program")
+        positive("epsilon", self.epsilon)
+        fraction("delta", self.delta)
+        whole("rounds", self.rounds, at_least=1)
+        whole("burn_in", self.burn_in)
+        fraction("beta", self.beta)
+        one_of("law", self.law, ("gaussian", "discrete_gaussian"))
+        one_of("neighbours", self.neighbours, tuple(_UNITS))
+        if self.step is not None:
+            one_of("step", self.step, ("gradient", "adagrad"))
+        if self.start is not None:
+            given = tuple(float(one) for one in self.start)
+            if len(given) != self.program.rows or not all(map(math.isfinite, given)):
+                raise InvalidInput("start", f"{len(given)} numbers, or not all finite", f"must be {self.program.rows}")
+            object.__setattr__(self, "start", given)
+        _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
+
+    # ---- public arithmetic
+
+    @property
+    def unit(self) -> Unit:
+        """What one neighbour step changes."""
+        return _UNITS[self.neighbours]
+
+    @cached_property
+    def squared_budget(self) -> Fraction:
+        """What all Gaussian releases may spend together: mu^2, or 2 rho."""
+        return squared_budget(self.law, *self._gaussian_part)
+
+    @property
+    def _gaussian_part(self) -> tuple[float, float]:
+        """(epsilon, delta) of all Gaussian releases."""
+        return self.epsilon, self.delta
+
+    @property
+    def path_share(self) -> Fraction:
+        """The path's share of the squared budget."""
+        return Fraction(1)
+
+    @cached_property
+    def squared_sensitivity(self) -> Fraction:
+        """sigma^2: how far a neighbour step moves a load."""
+        return self.program.constants.squared_sensitivity(self.neighbours)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Noise of all rounds."""
+        return Schedule(rounds=self.rounds, burn_in=self.burn_in, burn_share=self.burn_share, law=self.law,
+                        squared_sensitivity=self.squared_sensitivity,
+                        squared_budget=self.squared_budget * self.path_share)
+
+    @cached_property
+    def descent(self) -> Descent:
+        """How prices follow from what was released."""
+        return Descent(program=self.priced, schedule=self.schedule, step=self.step, start=self.start)
+
+    @property
+    def priced(self) -> Program:
+        """The program whose prices are found: this one, or one with less supply."""
+        return self.program
+
+    @property
+    def averaged(self) -> float:
+        """s: standard deviation of the noise of a row's average load."""
+        return self.schedule.averaged
+
+    @property
+    def loss(self) -> ApproxDP:
+        """Of the whole outcome."""
+        return ApproxDP(self.epsilon, self.delta)
+
+    @property
+    def trivial(self) -> float:
+        """How far the value can be from the optimum in any case."""
+        one = self.program.constants
+        return self.program.people * (one.most_value - one.least_value)
+
+    def events(self) -> tuple[Event, ...]:
+        """What a run spends: one Gaussian release for the whole path, and whatever else the mechanism releases."""
+        return (event(self.law, self.squared_budget * self.path_share, self.unit, "prices"),)
+
+    @cached_property
+    def regret(self) -> float:
+        """R: a bound on the regret of the prices before the run; infinite with AdaGrad, where it is known afterwards.
+
+        Source: spec convex_programs 2 (a-priori regret, corrected).
+        """
+        if self.descent.rule != "gradient":
+            return math.inf
+        return regret_bound(self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
+
+    def guarantees(self) -> Guarantees:
+        source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
+                        erratum="exact Gaussian DP in place of strong composition; any epsilon")
+        return Guarantees((
+            Privacy(loss=self.loss, unit=self.unit, audience=Audience.OTHERS, source=source,
+                    note="whoever provides what she gets learns it"),
+            Privacy(loss=self.loss, unit=self.unit, audience=Audience.PUBLIC, source=source, part="the billboard"),
+            *self._accuracy(),
+        ))
+
+    def _accuracy(self) -> tuple[Accuracy, ...]:
+        """What is promised of value and feasibility before the run."""
+        source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
+                        erratum="no factor 2; constants by martingale tails")
+        least = min(self.program.taus)
+        return (
+            Accuracy(bound=self.regret, measure="optimum less the value of the averages", trivial=self.trivial,
+                     failure_probability=self.beta, source=source),
+            Accuracy(bound=self.regret / least, measure="excess of all rows together, of the averages",
+                     trivial=self._most_excess, failure_probability=self.beta, source=source),
+        )
+
+    @property
+    def _most_excess(self) -> float:
+        """What all rows together can exceed their supply by."""
+        one = self.program.constants
+        return min(one.width * one.rows, self.program.people * one.largest_sum)
+
+    def certify(self, billboard: AnyBillboard) -> PathCertificate:
+        return certificate(self._own(billboard), self.beta)
+
+    # ---- the run
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None, shards: Sharding | None = None,
+    ) -> Outcome | SimulatedOutcome:
+        """The path of prices, and everybody's part.
+
+        Args:
+            data: n records, as the program reads them. A row that cannot be used counts as null in a release,
+                whoever's it is; a study refuses it.
+            noise: `Noise.secure()` for a settlement.
+            progress: told the rounds played and all of them.
+            shards: where the records lie; threads of this process by default.
+        """
+        source = as_noise(noise)
+        records = self.program.read(data, unusable=unusable_in(source))
+        with (shards or ThreadShards)(records.shards(self._shard)) as held:
+            prices, slacks = play(self.descent, held, source, progress=progress)
+            board = self._board(prices, slacks)
+            return self._settled(noise, source, records, held, board)
+
+    @property
+    def _shard(self) -> int:
+        return max(1024, min(_SHARD, -(-self.program.people // threads())))
+
+    def _board(self, prices: NDArray[np.int64], slacks: NDArray[np.int64], **more: Any) -> PathBillboard:
+        return PathBillboard(prices=prices, slacks=slacks, burn_in=self.burn_in, **self._facts, **more)
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        """What a billboard repeats of the plan, so that it can be certified alone."""
+        return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
+                "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
+                "trivial": self.trivial}
+
+    @abstractmethod
+    def _settled(
+        self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
+    ) -> Outcome | SimulatedOutcome:
+        """What follows the path."""
+
+    # ---- what a participant and a verifier ask
+
+    def _place(self, index: int) -> int:
+        if not 0 <= index < self.program.people:
+            raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.program.people - 1}")
+        return index
+
+    def _own(self, billboard: AnyBillboard) -> Any:
+        board = as_path(billboard)
+        if board.prices.ndim != 2 or board.prices.shape != (self.schedule.total, self.program.rows):
+            raise InvalidInput("billboard", "is of another plan",
+                               f"{self.schedule.total} rounds and {self.program.rows} rows")
+        return board
+
+    def check(self, billboard: AnyBillboard) -> None:
+        """Whether it is of this plan, and its prices follow from what was released.
+
+        Raises:
+            InvalidInput: another plan's, or numbers that no run makes.
+        """
+        board = self._own(billboard)
+        for name in ("prices", "slacks"):
+            numbers = getattr(board, name)
+            if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 \
+                    or numbers.shape != (self.schedule.total, self.program.rows):
+                raise InvalidInput(name, "are of another shape or type",
+                                   f"must be {(self.schedule.total, self.program.rows)} int64")
+        if board.burn_in != self.burn_in:
+            raise InvalidInput("burn_in", f"{board.burn_in}", f"must be {self.burn_in}")
+        for name, wanted in self._facts.items():
+            if not np.array_equal(getattr(board, name), wanted):
+                raise InvalidInput(name, "is not the plan's")
+        if not np.array_equal(self.descent.path(board.slacks), board.prices):
+            raise InvalidInput("prices", "do not follow from what was released")
+        if board.seed and not is_seed(board.seed):
+            raise InvalidInput("seed", "is not 64 hexadecimal digits")
+
+    def natural(self, units: int) -> float:
+        """A value, or a price, in natural units.
+
+        Args:
+            units: in units of value times the program's `scale`.
+        """
+        return units / (PRICE_UNIT * self.program.scale)

@@ -1,0 +1,155 @@
+"""`UnitDemand`: everybody wants one of k goods, of which there are some copies each.
+
+Source: Wu 2017, section 5.4.1 with d = 1; spec convex_programs 4 (d-demand).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.programs.constants import Constants
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT
+from confide.programs.linear import LinearProgram, choices
+from confide.programs.program import Program, Records, Unusable
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+
+__all__ = ["UnitDemand", "UnitRecords"]
+
+_MOST_TAU = 32.0  # prices and values stay inside 32 bits
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class UnitRecords(Records):
+    """What each good is worth to everybody. Private.
+
+    Args:
+        worth: (n, k) int32, in units of value.
+    """
+
+    worth: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class UnitDemand(Program):
+    """n people, k goods in several copies each; a record is k values in [0, 1].
+
+    Args:
+        people: n.
+        supply: copies of each good: k numbers, or one for all.
+        goods: k, where `supply` is one number.
+        tau: at most 32; 1 holds always.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> program = UnitDemand(3, (1, 2))
+        >>> records = program.read([[1.0, 0.5], [0.25, 0.5], [0.0, 0.0]])
+        >>> program.respond(records, np.zeros(2, dtype=np.int64)).ravel().tolist()
+        [0, 1, -1]
+    """
+
+    goods: int | None = field(default=None, kw_only=True)
+
+    action_name = "good"
+
+    def __post_init__(self) -> None:
+        if self.goods is None:
+            if np.ndim(self.supply) != 1:
+                raise InvalidInput("goods", "are not numbered", "one number of copies for all goods needs `goods`")
+            object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
+        whole("goods", self.goods, at_least=1)
+        super().__post_init__()
+        if max(self.taus) > _MOST_TAU:
+            raise InvalidInput("tau", f"{max(self.taus):g} is too large", f"at most {_MOST_TAU:g}; 1 holds always")
+
+    @property
+    def rows(self) -> int:
+        return int(self.goods)  # type: ignore[arg-type]
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    @cached_property
+    def constants(self) -> Constants:
+        tau = (1.0,) * self.rows if self.tau is None else self.tau
+        return Constants(rows=self.rows, largest_entry=1.0, largest_sum=1.0, least_entry=1.0, most_value=1.0,
+                         width=float(max(self.people, *self.supplies)), tau=tau,  # type: ignore[arg-type]
+                         step_scale=(float(self.people),) * self.rows)
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: (n, k) values in [0, 1].
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, UnitRecords):
+            return self._of_all(data)
+        table = numbers("records", data, (self.people, self.rows))
+        bad = bad_rows(table, 0.0, 1.0)
+        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
+        return UnitRecords(people=self.people, worth=value_units(table, bad, np.int32))
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: (k,) values in [0, 1].
+        """
+        shape = (self.rows,)
+        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
+        return UnitRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+
+    def respond(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.empty((records.people, 1), dtype=np.int32)
+        _favourites(records.worth, prices.astype(np.int32), chosen)
+        return chosen
+
+    def load(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        taken = actions[:, 0]
+        return np.bincount(taken + 1, minlength=self.rows + 1)[1:].astype(np.int64) << LOAD_BITS
+
+    def contributions(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        out = np.zeros((len(actions), self.rows), dtype=np.int64)
+        taken = np.flatnonzero(actions[:, 0] >= 0)
+        out[taken, actions[taken, 0]] = LOAD_UNIT
+        return out
+
+    def values(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)
+        return np.where(actions[:, 0] >= 0, found, 0)
+
+    def linear_program(self, records: UnitRecords) -> LinearProgram:
+        people, goods = np.nonzero(records.worth)
+        return choices(self, values=records.worth[people, goods], people=people, rows=goods,
+                       loads=np.full(len(goods), LOAD_UNIT), entries=np.arange(len(goods)))
+
+
+@kernel
+def _favourites(worth: Any, prices: Any, chosen: Any) -> None:
+    """Everybody's best good at the prices, the first of equals: two passes without branches.
+
+    Args:
+        worth: (n, k) int32.
+        prices: (k,) int32.
+        chosen: (n, 1) int32, filled in.
+    """
+    k, none = np.int32(len(prices)), np.int32(0)
+    for i in range(len(worth)):
+        best = none
+        for j in range(k):
+            best = max(best, worth[i, j] - prices[j])
+        left = none  # goods from the first best one on
+        for j in range(k):
+            left = max(left, np.int32(k - j) if worth[i, j] - prices[j] == best else none)
+        chosen[i, 0] = np.int32(k - left) if best > 0 else np.int32(-1)

@@ -1,0 +1,84 @@
+"""A program of all records as one linear program, for a solver: what a private run is compared with. Private.
+
+Source: spec convex_programs 4 and 8 (`to_lp`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+
+if TYPE_CHECKING:
+    from confide.programs.program import Program
+
+__all__ = ["LinearProgram", "choices"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinearProgram:
+    """maximise objective x, subject to coupling x <= supply (or =), low <= personal x <= high, lower <= x <= upper.
+
+    Args:
+        objective: (m,) natural units.
+        coupling: (k, m) sparse.
+        supply: (k,).
+        equations: whether coupling rows are equations.
+        personal: (p, m) sparse: what says which x a participant may have.
+        low: (p,).
+        high: (p,).
+        lower: (m,).
+        upper: (m,).
+        owner: (m,) whose variable it is, -1 the public block's.
+    """
+
+    objective: NDArray[np.float64]
+    coupling: Any
+    supply: NDArray[np.float64]
+    equations: bool
+    personal: Any
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    owner: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"<LinearProgram of {len(self.objective):,} variables and {len(self.supply):,} coupling rows>"
+
+    @property
+    def size(self) -> int:
+        """Variables."""
+        return len(self.objective)
+
+
+def choices(
+    program: Program, *, values: ArrayLike, people: ArrayLike, rows: ArrayLike, loads: ArrayLike, entries: ArrayLike,
+    most: float = 1.0, upper: float = 1.0,
+) -> LinearProgram:
+    """The program where everybody has a distribution over some choices, or nothing.
+
+    Args:
+        program: whose supply and rows count.
+        values: (m,) of each choice, in units of value.
+        people: (m,) whose choice it is.
+        rows: (z,) coupling rows of the contributions.
+        loads: (z,) contributions, in units of load.
+        entries: (z,) which choice each is of.
+        most: what everybody's variables may add up to.
+        upper: what each variable may be.
+    """
+    worth = np.asarray(values, dtype=np.float64) / PRICE_UNIT
+    who, m = np.asarray(people, dtype=np.int64), np.size(values)
+    parts = np.asarray(loads, dtype=np.float64) / LOAD_UNIT
+    coupling = csc_array((parts, (np.asarray(rows), np.asarray(entries))), shape=(program.rows, m))
+    personal = csc_array((np.ones(m), (who, np.arange(m))), shape=(program.people, m))
+    return LinearProgram(
+        objective=worth, coupling=coupling, supply=program.supply_units / LOAD_UNIT, equations=program.two_sided,
+        personal=personal, low=np.full(program.people, -np.inf), high=np.full(program.people, most),
+        lower=np.zeros(m), upper=np.full(m, upper), owner=who)

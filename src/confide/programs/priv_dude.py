@@ -1,0 +1,87 @@
+"""`PrivDude`: everybody gets the average of her best responses to a private path of prices.
+
+The averages are optimal and feasible but for noise, in the mean of each row; nobody's integral part is promised.
+
+Source: Wu 2017, Algorithm 8; spec convex_programs 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.numerics.shards import Shards
+from confide.privacy.noise import Noise
+from confide.programs.averages import Tally, tally_of, value_and_load
+from confide.programs.billboards import PathBillboard
+from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.program import Program, Shard
+
+__all__ = ["PrivDude"]
+
+
+@dataclass(frozen=True)
+class PrivDude(Dude):
+    """Averages of best responses: fractions of goods, flows or times.
+
+    Shares have two columns: "actions", a list of the actions that occur, one after the other, `program.width` numbers
+    each; and "times", in how many of the T main rounds each of them was her best response.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.programs.instances import popular
+        >>> program = UnitDemand(5_000, 500, goods=5)
+        >>> mechanism = PrivDude(program, epsilon=1.0, delta=1e-6, rounds=50, burn_in=25)
+        >>> values = popular(5_000, 5, seed=1)
+        >>> outcome = mechanism.run(values, Noise.simulated(1))
+        >>> share = {name: outcome.shares[name][7].as_py() for name in ("actions", "times")}
+        >>> share == mechanism.decode(values[7], 7, outcome.billboard)
+        True
+    """
+
+    def _settled(
+        self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
+    ) -> Outcome | SimulatedOutcome:
+        parts = held.map(_tallied, self.program, board.main_prices)
+        width, counts = self.program.width, np.concatenate([np.diff(part[0]) for part in parts])
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        shares = pa.table({
+            "actions": pa.LargeListArray.from_arrays(pa.array(width * ends), pa.array(
+                np.concatenate([part[1].reshape(-1) for part in parts]))),
+            "times": pa.LargeListArray.from_arrays(pa.array(ends), pa.array(
+                np.concatenate([part[2] for part in parts]))),
+        })
+        diagnostics = None if noise.release_safe else self._diagnosed(records, board, parts)
+        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
+                             diagnostics=diagnostics)
+
+    def _diagnosed(self, records: Any, board: PathBillboard, parts: list[Any]) -> dict[str, Any]:
+        """Value and load of the averages: for studies alone."""
+        program, prices = self.program, board.main_prices
+        sums = [value_and_load(program, shard.records, tally)
+                for shard, tally in zip(records.shards(self._shard), parts, strict=True)]
+        public = [(program.public_value(row), program.public_load(row)) for row in prices]
+        load = sum(one[1] for one in sums) + np.sum([one[1] for one in public], axis=0)
+        mean = load / (LOAD_UNIT * self.rounds)
+        return {"value": (sum(one[0] for one in sums) / PRICE_UNIT + sum(one[0] for one in public)) / self.rounds,
+                "load": mean, "excess": np.maximum(0.0, mean - program.supply_units / LOAD_UNIT)}
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        self._place(index)
+        board = self._own(billboard)
+        _, actions, times = tally_of(self.program.one(record), self.program, board.main_prices)
+        return {"actions": actions.reshape(-1).tolist(), "times": times.tolist()}
+
+
+def _tallied(shard: Shard, program: Program, prices: NDArray[np.int64]) -> Tally:
+    return tally_of(shard.records, program, prices)

@@ -1,0 +1,318 @@
+"""What a program is: people who are coupled by a few public rows only, each with a best response to public prices.
+
+maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply, x_i in S_i. A participant's record says what v_i, c_i and
+S_i are. A family of programs knows how records are read, what the best response to prices is, and which constants hold
+of every record. Everything is computed in whole numbers (`grids`), so that her own computer finds the same response.
+
+An action is a row of a fixed number of whole numbers, such as the good that is taken, or the arcs of a path; what is
+not used is -1. The null action is all -1: it contributes nothing.
+
+Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import finite, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.programs.constants import Constants
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
+
+__all__ = ["Program", "Records", "Shard", "Unusable"]
+
+Unusable = Literal["refuse", "null"]
+_BLOCK = 1 << 16
+_MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
+_MOST_TAU = 2.0**20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Records:
+    """Checked records in arrays, one row of each for every participant. Private.
+
+    Args:
+        people: how many.
+    """
+
+    people: int
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.people:,} participants>"  # never a number of them
+
+    def take(self, rows: slice | NDArray[Any]) -> Self:
+        """Some of them.
+
+        Args:
+            rows: which; a slice copies nothing.
+        """
+        arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self) if each.name != "people"}
+        count = len(range(*rows.indices(self.people))) if isinstance(rows, slice) else len(rows)
+        return replace(self, people=count, **arrays)
+
+    def shards(self, size: int) -> list[Shard]:
+        """Them all, in parts that know where they begin.
+
+        Args:
+            size: rows of a part, at most.
+        """
+        return [Shard(start=at, records=block) for at, block in
+                zip(range(0, self.people, size), self.blocks(size), strict=True)]
+
+    def blocks(self, size: int = _BLOCK) -> Iterator[Self]:
+        """Them all, in blocks.
+
+        Args:
+            size: rows of a block, at most.
+        """
+        for at in range(0, self.people, size):
+            yield self.take(slice(at, min(at + size, self.people)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shard:
+    """Records that lie together. Private.
+
+    Args:
+        start: the first one's place.
+        records: of `records.people` participants.
+    """
+
+    start: int
+    records: Any
+
+
+@dataclass(frozen=True)
+class Program(ABC):
+    """Base of all families: public parameters, constants, and how a record responds to prices.
+
+    Args:
+        people: n, public slots.
+        supply: (k,) of each coupling row, or one number for all of them.
+        tau: dual bound of each row, or one for all: by how much a unit of excess may raise the value of the optimum;
+            by default what holds of the family.
+
+    Raises:
+        InvalidInput: a number out of range.
+    """
+
+    people: int
+    supply: float | tuple[float, ...]
+    tau: float | tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    two_sided: ClassVar[bool] = False
+    """Whether rows are equations, whose prices may be negative."""
+    action_name: ClassVar[str] = "action"
+    """What shares call an action."""
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        object.__setattr__(self, "supply", self._for_rows("supply", self.supply))
+        for one in self.supplies:
+            finite("supply", one)
+        if self.tau is not None:
+            object.__setattr__(self, "tau", self._for_rows("tau", self.tau))
+            for one in self.tau:  # type: ignore[union-attr]
+                positive("tau", one, at_most=_MOST_TAU)
+        largest = max(self.people * self.constants.largest_entry, *map(abs, self.supplies))
+        if largest > _MOST_TOTAL:
+            raise InvalidInput("supply", f"loads up to {largest:.3g} are too large", f"at most {_MOST_TOTAL:.3g}")
+        worth = PRICE_UNIT * (max(abs(self.constants.least_value), self.constants.most_value)
+                              + 2.0 * max(self.constants.tau) * self.constants.largest_sum) * self.scale
+        if worth > 2.0**62:
+            raise InvalidInput("tau", f"values less prices up to {worth / PRICE_UNIT / self.scale:.3g} are too large",
+                               f"at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
+
+    def _for_rows(self, name: str, given: Any) -> tuple[float, ...]:
+        """One number for each row, as a tuple."""
+        if isinstance(given, str):
+            raise InvalidInput(name, f"{given!r} is not a number")
+        numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(
+            given.tolist() if isinstance(given, np.ndarray) else given)
+        if len(numbers) != self.rows:
+            raise InvalidInput(name, f"{len(numbers)} numbers", f"must be one, or {self.rows}")
+        return tuple(finite(name, one) for one in numbers)
+
+    # ---- public parameters
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """k, coupling rows."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> Constants:
+        """What holds of every admissible record."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Whole numbers in an action."""
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """(k,) what a row limits."""
+        return tuple(map(str, range(self.rows)))
+
+    @property
+    def scale(self) -> int:
+        """Units of a value less prices, in units of value: 2^20 where contributions are not whole numbers."""
+        return 1
+
+    @property
+    def supplies(self) -> tuple[float, ...]:
+        """(k,) b."""
+        return self.supply  # type: ignore[return-value]
+
+    @property
+    def taus(self) -> tuple[float, ...]:
+        """(k,) the dual bounds that are used."""
+        return self.constants.tau
+
+    @property
+    def supply_units(self) -> NDArray[np.int64]:
+        """(k,) b in units of load, rounded down."""
+        return supply_down(self.supplies)
+
+    @property
+    def highest_prices(self) -> NDArray[np.int64]:
+        """(k,) 2 tau in units of price, rounded up."""
+        return np.ceil(2.0 * np.array(self.taus) * PRICE_UNIT).astype(np.int64)
+
+    @property
+    def lowest_prices(self) -> NDArray[np.int64]:
+        """(k,) 0, or -2 tau where rows are equations."""
+        high = self.highest_prices
+        return -high if self.two_sided else np.zeros_like(high)
+
+    def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(k,) what the public block contributes at these prices, in units of load: nothing, but where a family has it.
+
+        Args:
+            prices: (k,) in units of price.
+        """
+        return np.zeros(self.rows, dtype=np.int64)
+
+    def public_value(self, prices: NDArray[np.int64]) -> float:
+        """What the public block is worth at these prices.
+
+        Args:
+            prices: (k,) in units of price.
+        """
+        return 0.0
+
+    # ---- records
+
+    @abstractmethod
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records of all n slots.
+
+        Args:
+            data: what the family describes.
+            unusable: what becomes of a bad row: "refuse" them all, naming it, or take it as the null record.
+
+        Raises:
+            InvalidInput: another shape; or a bad row, where it is refused.
+        """
+
+    @abstractmethod
+    def one(self, record: Any) -> Records:
+        """One participant's record, checked alone.
+
+        Args:
+            record: what the family describes; None of a slot without one.
+
+        Raises:
+            InvalidInput: names what is wrong with it, to her alone.
+        """
+
+    def _of_all(self, records: Records) -> Records:
+        """Records that were read before, if they are as many as there are slots."""
+        if records.people != self.people:
+            raise InvalidInput("records", f"{records.people} of them", f"must be {self.people}, one for each slot")
+        return records
+
+    # ---- what people do at prices
+
+    @abstractmethod
+    def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m, width) everybody's best response: the null action before others, then the one that comes first.
+
+        Args:
+            records: of m participants.
+            prices: (k,) in units of price.
+        """
+
+    @abstractmethod
+    def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        """(m, k) what everybody's action adds to each row, in units of load.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+        """
+
+    @abstractmethod
+    def values(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        """(m,) what everybody's action is worth to her, in units of value.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+        """
+
+    def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        """(k,) what all actions together add to each row, in units of load.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+        """
+        total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
+        return total
+
+    def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(k,) the load of everybody's best response, in units: what a round asks.
+
+        Args:
+            records: of m participants.
+            prices: (k,) in units of price.
+        """
+        return self.load(records, self.respond(records, prices))
+
+    def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(m,) the price of everybody's action, in units of value times `scale`.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+            prices: (k,) in units of price, or sums of a few thousand of them.
+        """
+        return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
+
+    def describe(self, action: NDArray[np.int32]) -> Any:
+        """An action as it stands in a share: a number where it has one, else the list of those that are used.
+
+        Args:
+            action: (width,).
+        """
+        if self.width == 1:
+            return int(action[0])
+        return [int(one) for one in action if one >= 0]
+
+    # ---- the same program for a solver
+
+    @abstractmethod
+    def linear_program(self, records: Any) -> Any:
+        """The exact program of all records, for a solver: `linear.LinearProgram`. Private.
+
+        Args:
+            records: of all participants.
+        """

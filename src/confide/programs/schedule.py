@@ -1,0 +1,193 @@
+"""How much noise each round gets, fixed in advance, so that all rounds together cost exactly what was promised.
+
+Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = sum (sigma/deviation)^2: given the past,
+a neighbour shifts a round by a vector that is a function of the past, at most sigma long; the log likelihood ratio is
+then N(+-mu^2/2, mu^2) whatever the prices do. Secure Gaussian noise is the continuous law, rounded to the grid
+together with what it hides, so the theorem is about what is released. With the discrete Gaussian law the theorem is
+zCDP, rho = sum sigma^2/(2 deviation^2); it costs 7 percent more noise at epsilon = 1 and delta = 10^-6.
+
+Source: spec convex_programs 2 (calibrated setting).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Unit
+from confide.numerics.roots import root_up
+from confide.privacy.events import Event, GDPEvent, ZCDPEvent
+from confide.privacy.gaussian import gdp_mu
+from confide.privacy.losses import GDP, ZCDP
+from confide.privacy.noise import Noise
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT
+
+__all__ = ["Law", "Schedule", "event", "noisy", "squared_budget", "total_variation"]
+
+Law = Literal["gaussian", "discrete_gaussian"]
+_MOST_ROUNDS = 100_000
+_LARGEST = 2.0**33  # of a deviation: noise stays far inside 2^53 units
+
+
+def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
+    """What (sigma/deviation)^2 may add up to: mu^2, or 2 rho.
+
+    Args:
+        law: of the noise.
+        epsilon: > 0.
+        delta: in (0, 1).
+
+    Example:
+        >>> round(float(squared_budget("gaussian", 1.0, 1e-6)) ** 0.5, 10)
+        0.2367043807
+    """
+    one_of("law", law, ("gaussian", "discrete_gaussian"))
+    if law == "gaussian":
+        return Fraction(gdp_mu(epsilon, delta)) ** 2
+    return 2 * Fraction(ZCDP.within(epsilon, delta).rho)
+
+
+def event(law: Law, squared: Fraction, unit: Unit, label: str) -> Event:
+    """What a share of the squared budget is spent on.
+
+    Args:
+        law: of the noise.
+        squared: the sum of (sigma/deviation)^2.
+        unit: what a neighbour step changes.
+        label: what it is spent on.
+    """
+    if law == "gaussian":
+        return GDPEvent(mu=root_up(squared), neighbours=unit, label=label)
+    half = squared / 2
+    rho = float(half)
+    return ZCDPEvent(rho=rho if Fraction(rho) >= half else math.nextafter(rho, math.inf), neighbours=unit, label=label)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Noise of a burn-in and of the main rounds, over which is averaged.
+
+    Args:
+        rounds: T >= 1, main rounds.
+        burn_in: rounds before them, which are not averaged.
+        burn_share: of the squared budget for the burn-in, in (0, 1); nothing is spent on it where there is none.
+        squared_sensitivity: sigma^2.
+        squared_budget: what (sigma/deviation)^2 may add up to.
+        law: of the noise.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: noise beyond 2^33.
+
+    Example:
+        >>> one = Schedule(rounds=1000, burn_in=0, squared_sensitivity=Fraction(2),
+        ...                squared_budget=squared_budget("gaussian", 1.0, 1e-6))
+        >>> round(one.main_deviation, 4), round(one.averaged, 4)
+        (188.9334, 5.9746)
+    """
+
+    rounds: int
+    burn_in: int
+    squared_sensitivity: Fraction
+    squared_budget: Fraction
+    burn_share: float = 0.1
+    law: Law = "gaussian"
+
+    def __post_init__(self) -> None:
+        whole("rounds", self.rounds, at_least=1)
+        whole("burn_in", self.burn_in)
+        if self.rounds + self.burn_in > _MOST_ROUNDS:
+            raise InvalidInput("rounds", f"{self.rounds} and {self.burn_in} before them are too many",
+                               f"together at most {_MOST_ROUNDS}")
+        fraction("burn_share", self.burn_share)
+        if not self.squared_budget > 0 or not self.squared_sensitivity > 0:
+            raise InvalidInput("squared_budget", "and the sensitivity must be positive")
+        if max(self.main_deviation, self.burn_deviation) > _LARGEST:
+            raise Refused(f"the noise of a round would be {self.main_deviation:.3g}",
+                          f"at most {_LARGEST:.3g}: a larger epsilon, or fewer rounds")
+
+    @property
+    def total(self) -> int:
+        """All rounds."""
+        return self.rounds + self.burn_in
+
+    @property
+    def _burn_budget(self) -> Fraction:
+        return self.squared_budget * Fraction(self.burn_share) if self.burn_in else Fraction(0)
+
+    @cached_property
+    def burn_deviation(self) -> float:
+        """Standard deviation of each round of the burn-in, rounded up; 0 without one."""
+        if not self.burn_in:
+            return 0.0
+        return root_up(self.squared_sensitivity * self.burn_in / self._burn_budget)
+
+    @cached_property
+    def main_deviation(self) -> float:
+        """Standard deviation of each main round, rounded up."""
+        return root_up(self.squared_sensitivity * self.rounds / (self.squared_budget - self._burn_budget))
+
+    @property
+    def averaged(self) -> float:
+        """s: the standard deviation of every row's mean noise over the main rounds, whatever their number."""
+        return self.main_deviation / math.sqrt(self.rounds)
+
+    def deviation(self, t: int) -> float:
+        """Of a round.
+
+        Args:
+            t: the round, from 0, the burn-in first.
+        """
+        return self.burn_deviation if t < self.burn_in else self.main_deviation
+
+    def released(self, noise: Noise, exact: NDArray[np.int64], t: int) -> NDArray[np.int64]:
+        """(k,) what is published of a round, in units of load.
+
+        Args:
+            noise: where it comes from.
+            exact: (k,) supply less load, in units.
+            t: the round, from 0.
+        """
+        return noisy(noise, exact, self.deviation(t), self.law, ("slack", t))
+
+
+def noisy(
+    noise: Noise, exact: NDArray[np.int64], deviation: float, law: Law, stream: str | tuple[str, int]
+) -> NDArray[np.int64]:
+    """Numbers on the grid of loads with Gaussian noise on that grid.
+
+    Args:
+        noise: where it comes from.
+        exact: (k,) in units, below 2^53.
+        deviation: in loads, not in units.
+        law: of the noise.
+        stream: name of the draw.
+    """
+    if law == "discrete_gaussian":
+        return noise.discrete_gaussian(Fraction(deviation) * LOAD_UNIT, len(exact), stream=stream, center=exact)
+    drawn = noise.gaussian(deviation, len(exact), stream=stream, center=exact / LOAD_UNIT, grid=LOAD_BITS)
+    return np.rint(drawn * LOAD_UNIT).astype(np.int64)
+
+
+def total_variation(law: Law, squared: Fraction) -> float:
+    """How far two neighbouring laws can lie apart in total variation.
+
+    Args:
+        law: of the noise.
+        squared: the sum of (sigma/deviation)^2.
+
+    Source: spec convex_programs 2 and 6.1: 2 Phi(mu/2) - 1; by Pinsker's inequality sqrt(rho/2) for the discrete law.
+    """
+    if law == "gaussian":
+        return GDP(root_up(squared)).delta_at(0.0)
+    return min(1.0, root_up(squared) / 2.0)
+
+
