@@ -9,13 +9,15 @@ the small market a little worse than the large one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.allocation.baselines import lottery, serial_dictatorship
 from confide.allocation.duality import dual_bound
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.market import Market
@@ -28,9 +30,14 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["Prediction", "made_up", "predicted", "reduced", "upper_bound"]
+__all__ = ["LOTTERY", "RUNS", "SERIAL", "Prediction", "made_up", "predicted", "reduced", "upper_bound"]
 
-_VALUES = 4_000_000  # of the table that is made up
+LOTTERY = "a lottery for everybody's favourite"
+SERIAL = "a serial dictatorship"
+RUNS = 3
+"""Made-up crowds of each kind."""
+
+_VALUES = 4_000_000  # of the tables that are made up for one kind of crowd
 _LEAST_GOODS = 50
 _BOUND_VALUES = 1_000_000
 _BOUND_ROUNDS = 60
@@ -38,29 +45,62 @@ _BOUND_ROUNDS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What came out on made-up bidders: means over runs.
+    """What came out on made-up crowds of one kind: means over them, each with noise of its own.
 
     Args:
         welfare: over an upper bound of the optimum.
+        lowest: the same in the worst of the runs.
+        highest: and in the best.
         blind: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
+        beside: what rules do that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
         certificate: what the public certificate claims of the welfare over the optimum; None without one.
-        people: how many bidders were made up.
+        runs: how many crowds.
+        people: how many bidders were made up in each.
         goods: for how many goods.
     """
 
     welfare: float
+    lowest: float
+    highest: float
     blind: float
+    beside: Mapping[str, float]
     certificate: float | None
+    runs: int
     people: int
     goods: int
 
+    @property
+    def worth_it(self) -> bool:
+        """Whether it is better than to ask nobody, in the mean over the very same crowds."""
+        return self.welfare > self.blind
 
-def reduced(mechanism: Market, *, goods: bool = True) -> Market:
+    @classmethod
+    def of(cls, found: Sequence[Prediction]) -> Prediction:
+        """Of several runs, each alone, on crowds of the same kind.
+
+        Args:
+            found: at least one.
+        """
+        claimed = [one.certificate for one in found if one.certificate is not None]
+        return cls(
+            welfare=_mean([one.welfare for one in found]), lowest=min(one.lowest for one in found),
+            highest=max(one.highest for one in found), blind=_mean([one.blind for one in found]),
+            beside={name: _mean([one.beside[name] for one in found]) for name in found[0].beside},
+            certificate=_mean(claimed) if claimed else None, runs=sum(one.runs for one in found),
+            people=found[0].people, goods=found[0].goods)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Market:
     """The same market with fewer bidders, if there are too many to make up.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         goods: whether goods may be left out.
+        most: values that may be made up.
 
     Example:
         >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
@@ -70,12 +110,12 @@ def reduced(mechanism: Market, *, goods: bool = True) -> Market:
     """
     people, kept, copies = mechanism.people, mechanism.goods, np.array(mechanism.copies, dtype=np.int64)
     epsilon, gamma, batch = mechanism.epsilon, mechanism.gamma, getattr(mechanism, "batch", 1)
-    if goods and people * kept > _VALUES and kept > _LEAST_GOODS:
-        fewer = max(_LEAST_GOODS, int(_VALUES / people))
+    if goods and people * kept > most and kept > _LEAST_GOODS:
+        fewer = max(_LEAST_GOODS, int(most / people))
         copies = np.sort(copies)[np.linspace(0, kept - 1, fewer).astype(int)]
         people, gamma, kept = max(1, round(people * fewer / kept)), gamma * fewer / kept, fewer
-    if people * kept > _VALUES:
-        share = max(_VALUES / (people * kept), 1.0 / people)
+    if people * kept > most:
+        share = max(most / (people * kept), 1.0 / people)
         people, epsilon = max(1, round(people * share)), epsilon / share
         copies, batch = np.maximum(1, np.rint(copies * share).astype(np.int64)), max(1, round(batch * share))
     changes: dict[str, Any] = {"people": people, "goods": kept, "supply": tuple(copies.tolist()), "gamma": gamma,
@@ -126,15 +166,16 @@ def made_up(
 
 
 def predicted(
-    mechanism: Market, prior: ArrayLike | None = None, *, runs: int = 1, seed: int = 1,
+    mechanism: Market, prior: ArrayLike | None = None, *, runs: int = RUNS, seed: int = 1,
 ) -> Mapping[str, Prediction]:
     """Runs on made-up bidders.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         prior: as `made_up` takes it.
-        runs: on each kind of bidders.
-        seed: of bidders and noise.
+        runs: crowds of each kind, each with noise of its own. Where sizes are large, more of them are smaller ones, so
+            that all take as long as one.
+        seed: of the first crowd and its noise; those after it have the next ones.
 
     Returns:
         By the name of the bidders: "A" and "B", or "prior".
@@ -142,25 +183,24 @@ def predicted(
     Example:
         >>> market = SinkhornMatch.recommended(people=5_000, goods=5, supply=800, epsilon=1.0)
         >>> found = predicted(market)
-        >>> 0.9 < found["A"].welfare < 1.0
+        >>> 0.9 < found["A"].lowest <= found["A"].welfare <= found["A"].highest < 1.0
         True
     """
-    small = reduced(mechanism, goods=prior is None)
-    return {name: _of(small, values, runs, seed)
-            for name, values in made_up(small.people, small.goods, prior, seed=seed).items()}
+    runs = whole("runs", runs, at_least=1)
+    small = reduced(mechanism, goods=prior is None, most=max(1, _VALUES // runs))
+    crowds = [(seed + run, made_up(small.people, small.goods, prior, seed=seed + run)) for run in range(runs)]
+    return {name: Prediction.of([_of(small, crowd[name], at) for at, crowd in crowds]) for name in crowds[0][1]}
 
 
-def _of(market: Market, values: Valuations, runs: int, seed: int) -> Prediction:
+def _of(market: Market, values: Valuations, seed: int) -> Prediction:
     most = upper_bound(values, market.copies)
-    shares, certified = [], []
-    for run in range(whole("runs", runs, at_least=1)):
-        outcome: Any = market.run(values, Noise.simulated(seed + run))
-        shares.append(outcome.diagnostics["welfare"] / most)
-        if outcome.certificate is not None:
-            certified.append(outcome.certificate.ratio)
-    return Prediction(welfare=float(np.mean(shares)), blind=_blind(values, market.copies) / most,
-                      certificate=float(np.mean(certified)) if certified else None, people=market.people,
-                      goods=market.goods)
+    outcome: Any = market.run(values, Noise.simulated(seed))
+    share = outcome.diagnostics["welfare"] / most
+    beside = {LOTTERY: lottery(values, market.copies, seed=seed).welfare / most,
+              SERIAL: serial_dictatorship(values, market.copies, seed=seed).welfare / most}
+    return Prediction(welfare=share, lowest=share, highest=share, blind=_blind(values, market.copies) / most,
+                      beside=beside, certificate=None if outcome.certificate is None else outcome.certificate.ratio,
+                      runs=1, people=market.people, goods=market.goods)
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
