@@ -40,8 +40,9 @@ class PriceRelease(Mechanism):
     share_depends_on = "nobody has a share"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.auction, Market):
-            what = "None" if self.auction is None else type(self.auction).__name__
+        given: Any = self.auction
+        if not isinstance(given, Market):
+            what = "None" if given is None else type(given).__name__
             raise InvalidInput("auction", f"{what} is no matching",
                                "give one with its public parameters, such as SinkhornMatch.recommended(...)")
 

@@ -42,7 +42,8 @@ _BIDDING = 3e-9  # seconds for one value that is looked at for a bid
 _BIDDER = 80  # bytes of state of each bidder
 _NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporaries
 _DOUBLINGS = 24
-_RHYTHM = {"rounds"}  # a name that both mechanisms have for something else
+_TENTHS = 24
+_COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
 _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
 
 
@@ -57,8 +58,8 @@ class AllocationPlan:
         held_back: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
             given beyond its supply costs. Of a PMatch with a final clearing it is what the clearing's first cut needs.
         predicted: by the name of made-up bidders.
-        passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where there is
-            no choice, but `PMatch` charges prices.
+        passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
+            leave no choice but `PMatch`, and it charges prices.
         draws: of noise, k for each release.
         seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
         megabytes: roughly, the table of valuations included, the program itself not.
@@ -98,9 +99,9 @@ class AllocationPlan:
         said += [
             f"welfare is predicted at {parts}, as a share of the optimum: {some.runs} made-up crowd"
             f"{'s' * (some.runs > 1)} of each kind, noise drawn anew. This is a simulation, not a promise",
-            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.blind:.2f}"
-              + "".join(f", {name} {share:.2f}" for name, share in one.beside.items()) + "; none of these is private"
-              for kind, one in self.predicted.items()),
+            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.blind:.2f}; "
+              + " and ".join(f"{name} {share:.2f}" for name, share in one.beside.items())
+              + ", which are not private" for kind, one in self.predicted.items()),
             f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.held_back:,} copies of a "
             f"usual good stay behind for that",
         ]
@@ -186,16 +187,16 @@ def plan(
     found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in _recommended(kinds, epsilon, sizes)]
     found.sort(key=lambda pair: (not worth_it(pair[1]), -_mean(pair[1])))
     best, expected = found[0]
-    if not worth_it(expected):
-        enough = least_epsilon(lambda at: predicted(type(best).recommended(epsilon=at, **sizes), prior, runs=runs,
-                                                    seed=seed), epsilon)
-        raise hopeless(best, expected, enough)
     other = found[1][1] if len(found) > 1 else {}
-    if not other and isinstance(best, PMatch) and best.charge:  # whoever must have an auction may drop the charge
-        common = {name: value for name, value in sizes.items() if name in {one.name for one in fields(SinkhornMatch)}
-                  and name not in _RHYTHM}
+    if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
+        common = {name: value for name, value in sizes.items() if name in _COMMON}
         with suppress(Refused):
             other = predicted(SinkhornMatch.recommended(epsilon=epsilon, **common), prior, runs=runs, seed=seed)
+    if not worth_it(expected):
+        enough = least_epsilon(lambda at, tried: predicted(type(best).recommended(epsilon=at, **sizes), prior,
+                                                           runs=tried, seed=seed), epsilon, runs)
+        better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
+        raise hopeless(best, expected, enough, *better)
     return _planned(best, expected, other, named)
 
 
@@ -234,30 +235,35 @@ def worth_it(expected: Mapping[str, Prediction]) -> bool:
     return all(one.worth_it for one in expected.values())
 
 
-def least_epsilon(expected: Callable[[float], Mapping[str, Prediction]], epsilon: float) -> float:
-    """The smallest epsilon, to a tenth, at which it is worth it to ask anybody; infinite where none is found.
+def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], epsilon: float, runs: int) -> float:
+    """The smallest epsilon, to a tenth or so, at which it is worth it to ask anybody; infinite where none is found.
 
     Args:
-        expected: what made-up crowds would get at an epsilon; it may refuse one.
+        expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
         epsilon: at which it is not worth it.
+        runs: crowds with which it must be worth it. One of each kind is what it is looked for with.
     """
-    def worth(at: float) -> bool:
+    def worth(at: float, tried: int) -> bool:
         try:
-            return worth_it(expected(at))
+            return worth_it(expected(at, tried))
         except Refused:
             return False
 
     low, high = epsilon, 2.0 * epsilon
     for _ in range(_DOUBLINGS):
-        if worth(high):
+        if worth(high, 1):
             break
         low, high = high, 2.0 * high
     else:
         return math.inf
     while high > 1.1 * low:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if worth(middle) else (middle, high)
-    return high
+        low, high = (low, middle) if worth(middle, 1) else (middle, high)
+    for _ in range(_TENTHS):
+        if worth(high, runs):
+            return high
+        high *= 1.1
+    return math.inf
 
 
 def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, *others: str) -> Refused:
@@ -274,11 +280,11 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
            f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
            f"{one.blind:.2f} for the same made-up people without asking them)")
     if not math.isfinite(enough):
-        return Refused(few, "; or ".join([*others, "no epsilon would do: goods need more copies"]))
+        return Refused(few, "; or ".join(["no epsilon would do: goods need more copies", *others]))
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
         set(market.copies))[:2]))
-    return Refused(few, "; or ".join([*others, f"an epsilon of {_up(enough)}, or {copies} copies of a good with as "
-                                               "many times the bidders"]))
+    return Refused(few, "; or ".join([f"an epsilon of {_up(enough)}, or {copies} copies of a good with as many times "
+                                      "the bidders", *others]))
 
 
 def _up(number: float) -> str:

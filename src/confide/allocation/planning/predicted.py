@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ SERIAL = "a serial dictatorship"
 RUNS = 3
 """Made-up crowds of each kind."""
 
-_VALUES = 4_000_000  # of the tables that are made up for one kind of crowd
+_VALUES = 4_000_000  # of the table of a crowd
+_EACH = 2_000_000  # of each, where there are several
 _LEAST_GOODS = 50
 _BOUND_VALUES = 1_000_000
 _BOUND_ROUNDS = 60
@@ -173,8 +175,7 @@ def predicted(
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         prior: as `made_up` takes it.
-        runs: crowds of each kind, each with noise of its own. Where sizes are large, more of them are smaller ones, so
-            that all take as long as one.
+        runs: crowds of each kind, each with noise of its own. Where sizes are large, several are of half the size.
         seed: of the first crowd and its noise; those after it have the next ones.
 
     Returns:
@@ -187,20 +188,44 @@ def predicted(
         True
     """
     runs = whole("runs", runs, at_least=1)
-    small = reduced(mechanism, goods=prior is None, most=max(1, _VALUES // runs))
-    crowds = [(seed + run, made_up(small.people, small.goods, prior, seed=seed + run)) for run in range(runs)]
-    return {name: Prediction.of([_of(small, crowd[name], at) for at, crowd in crowds]) for name in crowds[0][1]}
+    small = reduced(mechanism, goods=prior is None, most=_VALUES if runs == 1 else _EACH)
+    found = dict[str, list[Prediction]]()
+    for at in range(seed, seed + runs):
+        for name, values in made_up(small.people, small.goods, prior, seed=at).items():
+            found.setdefault(name, []).append(_of(small, values, at, name if prior is None else None))
+    return {name: Prediction.of(each) for name, each in found.items()}
 
 
-def _of(market: Market, values: Valuations, seed: int) -> Prediction:
-    most = upper_bound(values, market.copies)
+def _of(market: Market, values: Valuations, seed: int, name: str | None) -> Prediction:
+    beside = _Beside.of(values, market.copies, seed) if name is None else _beside(
+        name, market.people, market.goods, market.copies, seed)
     outcome: Any = market.run(values, Noise.simulated(seed))
-    share = outcome.diagnostics["welfare"] / most
-    beside = {LOTTERY: lottery(values, market.copies, seed=seed).welfare / most,
-              SERIAL: serial_dictatorship(values, market.copies, seed=seed).welfare / most}
-    return Prediction(welfare=share, lowest=share, highest=share, blind=_blind(values, market.copies) / most,
-                      beside=beside, certificate=None if outcome.certificate is None else outcome.certificate.ratio,
-                      runs=1, people=market.people, goods=market.goods)
+    share = outcome.diagnostics["welfare"] / beside.most
+    return Prediction(welfare=share, lowest=share, highest=share, blind=beside.blind, beside=beside.rules, runs=1,
+                      certificate=None if outcome.certificate is None else outcome.certificate.ratio,
+                      people=market.people, goods=market.goods)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Beside:
+    """What one crowd could get otherwise: a bound of its welfare, and the other rules' shares of it."""
+
+    most: float
+    blind: float
+    rules: Mapping[str, float]
+
+    @classmethod
+    def of(cls, values: Valuations, supply: tuple[int, ...], seed: int) -> _Beside:
+        most = upper_bound(values, supply)
+        return cls(most=most, blind=_blind(values, supply) / most, rules={
+            LOTTERY: lottery(values, supply, seed=seed).welfare / most,
+            SERIAL: serial_dictatorship(values, supply, seed=seed).welfare / most})
+
+
+@lru_cache(maxsize=256)
+def _beside(name: str, people: int, goods: int, supply: tuple[int, ...], seed: int) -> _Beside:
+    """The same for every mechanism and epsilon, so it is found once; the crowd itself is not kept."""
+    return _Beside.of(made_up(people, goods, seed=seed)[name], supply, seed)
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
