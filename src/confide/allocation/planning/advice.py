@@ -290,7 +290,7 @@ def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, 
 def _up(number: float) -> str:
     """With two digits, rounded up: what is named is enough."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return f"{math.ceil(number / unit - 1e-9) * unit:.2g}"
+    return f"{math.ceil(number / unit - 1e-9) * unit:.12g}"
 
 
 def _planned(
