@@ -86,7 +86,8 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "additive": [(CAPPED[0], 'class = "additive"'), ("total = 16", "total = 30"), *LOUD],
     "unit": [(CAPPED[0], 'class = "unit-demand"'), ("total = 16\n", ""), ("supply = [45, 50, 50]", "supply = 25")],
     "ranked": [('scale = "points"\nhighest = 10\ntotal = 16', 'scale = "ranks"'), *LOUD],
-    "reserve": [("arity = 4", 'arity = 4\nreclear = 0.0\noutbid_tests = "round_end"\nhalting = "unsatisfied"'), *LOUD],
+    "reserve": [("arity = 4", 'arity = 4\nreclear = 0.0\noutbid_tests = "round_end"\nhalting = "unsatisfied"'),
+                ("epsilon = 60.0", "epsilon = 400.0"), ("epsilon = 61.0", "epsilon = 400.0")],
     "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'), ("gamma", "delta = 1e-6\ngamma"),
                  ("epsilon = 61.0", "epsilon = 90.0\ndelta = 1e-6")],
 }
