@@ -9,8 +9,17 @@ import pytest
 
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
-from confide.allocation.planning.advice import plan
-from confide.allocation.planning.predicted import made_up, predicted, reduced, upper_bound
+from confide.allocation.baselines import lottery, serial_dictatorship
+from confide.allocation.planning.advice import hopeless, least_epsilon, plan, worth_it
+from confide.allocation.planning.predicted import (
+    LOTTERY,
+    SERIAL,
+    Prediction,
+    made_up,
+    predicted,
+    reduced,
+    upper_bound,
+)
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -35,6 +44,76 @@ def test_a_plan_says_what_to_expect():
     assert "not a promise" in text
     assert "PMatch was predicted" in text
     assert "epsilon = 4" in text
+
+
+def test_predictions_are_of_several_crowds_each_beside_what_else_it_could_get():
+    one = SinkhornMatch.recommended(people=2000, goods=8, supply=200, epsilon=4.0)
+    apart = [predicted(one, runs=1, seed=seed) for seed in (1, 2, 3)]
+    for name, make in (("A", instance_a), ("B", instance_b)):
+        found = predicted(one)[name]
+        shares = [each[name].welfare for each in apart]
+        assert (found.runs, found.lowest, found.highest) == (3, min(shares), max(shares))
+        assert found.welfare == pytest.approx(np.mean(shares))
+        assert found.lowest < found.welfare < found.highest
+        table = make(2000, 8, seed=2)
+        most = upper_bound(Valuations.of(table, people=2000, goods=8), one.copies)
+        assert apart[1][name].beside == pytest.approx({
+            LOTTERY: lottery(table, 200, seed=2).welfare / most,
+            SERIAL: serial_dictatorship(table, 200, seed=2).welfare / most})
+        assert found.blind == pytest.approx(np.mean([each[name].blind for each in apart]))
+        assert found.beside[LOTTERY] < found.beside[SERIAL] < 1
+    advised = plan(2000, 8, 200, 4.0)
+    assert advised.span == (min(each.lowest for each in advised.predicted.values()),
+                            max(each.highest for each in advised.predicted.values()))
+    text = " ".join(advised.sentences())
+    assert f"({advised.predicted['A'].lowest:.3f} to {advised.predicted['A'].highest:.3f}) on bidders of kind A" in text
+    assert f"of the crowds of kind B, goods handed out without asking reach {advised.predicted['B'].blind:.2f}" in text
+    assert f"a serial dictatorship {advised.predicted['B'].beside[SERIAL]:.2f}, which are not private" in text
+
+
+def test_each_kind_of_crowd_is_held_against_its_own_blind_baseline():
+    common = {"certificate": None, "beside": {}, "runs": 1, "people": 10, "goods": 2}
+    below = Prediction(welfare=0.63, lowest=0.6, highest=0.66, blind=0.65, **common)
+    above = Prediction(welfare=0.70, lowest=0.7, highest=0.7, blind=0.56, **common)
+    assert above.welfare + below.welfare > above.blind + below.blind  # their means would pass
+    assert worth_it({"A": above, "B": above})
+    assert not worth_it({"A": below, "B": above})
+    one = SinkhornMatch(people=10, goods=2, supply=(3, 2), epsilon=0.5)
+    told = hopeless(one, {"A": below, "B": above}, 61.01, "other ways")
+    assert "at epsilon = 0.5 and 2 copies of a good SinkhornMatch does no better" in told.reason
+    assert "0.63 of the optimum predicted, and 0.65" in told.reason
+    assert told.remedy == "an epsilon of 62, or 245 and 367 copies of a good with as many times the bidders; or "\
+        "other ways"
+    assert hopeless(one, {"A": below}, np.inf, "x").remedy == "no epsilon would do: goods need more copies; or x"
+
+
+def test_what_is_enough_is_enough_for_all_crowds():
+    common = {"certificate": None, "beside": {}, "people": 10, "goods": 2, "blind": 0.5}
+
+    def at(epsilon: float, runs: int) -> dict[str, Prediction]:
+        if epsilon < 0.3:
+            raise Refused("too little")
+        welfare = 0.6 if epsilon > (1.0 if runs == 1 else 1.5) else 0.4
+        return {"A": Prediction(welfare=welfare, lowest=welfare, highest=welfare, runs=runs, **common)}
+
+    assert 1.5 < least_epsilon(at, 0.01, 3) < 1.66
+    assert least_epsilon(lambda epsilon, runs: at(0.5, runs), 0.01, 3) == np.inf
+
+
+def test_an_auction_that_charges_is_shown_beside_the_other_method():
+    found = plan(2000, 8, 400, 10.0, mechanism="pmatch", charge=True)
+    assert isinstance(found.mechanism, PMatch)
+    other = SinkhornMatch.recommended(people=2000, goods=8, supply=400, epsilon=10.0, charge=True)
+    assert found.passed_over == predicted(other)
+    share = np.mean([each.welfare for each in predicted(other).values()])
+    assert share > found.share + 0.02
+    assert f"SinkhornMatch was predicted at {share:.2f}, charging prices as well: take that" in found.sentences()
+
+
+@pytest.mark.slow
+def test_an_auction_that_charges_too_dearly_is_refused():
+    with pytest.raises(Refused, match=r"an epsilon of .* or SinkhornMatch, predicted at 0\.9"):
+        plan(2000, 8, 200, 10.0, mechanism="pmatch", charge=True)
 
 
 def test_options_of_one_mechanism_leave_no_choice():

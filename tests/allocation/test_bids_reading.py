@@ -236,6 +236,34 @@ def test_categories_are_worth_their_points(tmp_path: Path) -> None:
     assert not rejected
 
 
+@pytest.mark.parametrize(("name", "voters", "lines", "says"), [
+    ("x.toi", "5", "2: 1,2,3\n1: {3,1}\n", r"lines of x\.toi are of 3 people, and its head says NUMBER VOTERS: 5"),
+    ("x.toi", "2", "2: 1,2,3\n1: {3,1}\n", "of 3 people, .* NUMBER VOTERS: 2"),
+    ("x.toi", "some", "2: 1,2,3\n", "of 2 people, .* NUMBER VOTERS: some"),
+    ("x.soi", "3", "2: 1,2\n1: {3,1}\n", r"line 8 of x\.soi has ties"),
+    ("x.soc", "3", "2: 1,2,3\n1: {3,1},2\n", r"line 8 of x\.soc has ties"),
+    ("x.soc", "3", "2: 1,2,3\n1: 3,1\n", r"line 8 of x\.soc ranks 2 of 3 alternatives"),
+    ("x.toc", "3", "2: 1,2\n1: {3,1},2\n", r"line 7 of x\.toc ranks 2 of 3 alternatives"),
+])
+def test_what_a_format_forbids_is_refused(tmp_path: Path, name: str, voters: str, lines: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(f"{HEAD}# NUMBER VOTERS: {voters}\n{lines}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=says):
+        PrefLib(path=path, goods=GOODS).check()
+
+
+@pytest.mark.parametrize(("name", "head", "lines"), [
+    ("x.toi", "# NUMBER VOTERS: 4\n", "2: 1,2\n1: {3,1}\n1: 2\n"), ("x.soi", "# NUMBER VOTERS: 3\n", "2: 1\n1: 2,3\n"),
+    ("x.soc", "# NUMBER VOTERS: 3\n", "2: 1,2,3\n1: 3,1,2\n"), ("x.toc", "# NUMBER VOTERS: 3\n", "3: {1,2},3\n"),
+    ("x.toi", "# NUMBER VOTERS: 4\n", "2: 1,1\nbroken\n1: 3\n"), ("x.toi", "", "7: 1,2\n"),
+    ("x.cat", "# NUMBER VOTERS: 2\n", "1: {1,2},{},3\n1: {},{},{1,2,3}\n"),
+])
+def test_what_a_format_allows_is_read(tmp_path: Path, name: str, head: str, lines: str) -> None:
+    path = tmp_path / name
+    path.write_text(HEAD + head + lines, encoding="utf-8")
+    PrefLib(path=path, goods=GOODS).check()
+
+
 # ---- rows
 
 

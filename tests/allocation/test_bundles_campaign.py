@@ -85,8 +85,9 @@ EDITS: dict[str, list[tuple[str, str]]] = {
                 ("supply = [45, 50, 50]", "supply = 20"), *LOUD],
     "additive": [(CAPPED[0], 'class = "additive"'), ("total = 16", "total = 30"), *LOUD],
     "unit": [(CAPPED[0], 'class = "unit-demand"'), ("total = 16\n", ""), ("supply = [45, 50, 50]", "supply = 25")],
-    "ranked": [('scale = "points"\nhighest = 10\ntotal = 16', 'scale = "ranks"')],
-    "reserve": [("arity = 4", 'arity = 4\nreclear = 0.0\noutbid_tests = "round_end"\nhalting = "unsatisfied"'), *LOUD],
+    "ranked": [('scale = "points"\nhighest = 10\ntotal = 16', 'scale = "ranks"'), *LOUD],
+    "reserve": [("arity = 4", 'arity = 4\nreclear = 0.0\noutbid_tests = "round_end"\nhalting = "unsatisfied"'),
+                ("epsilon = 60.0", "epsilon = 400.0"), ("epsilon = 61.0", "epsilon = 400.0")],
     "gaussian": [("arity = 4", 'arity = 4\nlaw = "gaussian"'), ("gamma", "delta = 1e-6\ngamma"),
                  ("epsilon = 61.0", "epsilon = 90.0\ndelta = 1e-6")],
 }
@@ -134,7 +135,9 @@ def test_a_whole_life(which: str, tmp_path: Path) -> None:
         assert again.outcome.shares["bundle"].to_pylist() == held
         assert 0 < max(map(len, held)) <= it.plan.market.largest_bundle
         assert (counts(settled.outcome.shares, 3) <= np.array(it.plan.market.copies)).all()
-        assert settled.tables["prices"].column_names == ["good", "price", "supply"]
+        prices = settled.tables["prices"]
+        assert prices["price_points"].to_pylist() == [it.plan.scale.unit * each for each in prices["price"].to_pylist()]
+        assert settled.tables["prices"].column_names == ["good", "price", "price_points", "supply"]
         # Everybody's own bundle: from the file, from what she types, and from the public pack alone.
         for index, line in list(enumerate(written(tmp_path)))[::13]:
             shown = words(it.share(index + 1, store=store))
@@ -296,7 +299,7 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()
     assert plan.to_dict()["class"] == "capped-additive"
     assert "what a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
-    few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1")).plan
+    few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1"), *LOUD).plan
     assert "more would be worth something up to 2" in words(few.sections())
     ranked = words(campaign(tmp_path, *EDITS["ranked"]).plan.offer())
     assert "places are worth 0.5, 0.333, 0.167" in ranked

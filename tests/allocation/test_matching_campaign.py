@@ -123,8 +123,9 @@ def test_a_whole_life(method: str, tmp_path: Path) -> None:
         assert len(goods) == PEOPLE
         assert max(goods) >= 0
         prices = settled.tables["prices"]
-        assert prices.column_names == ["good", "price", "supply"]
+        assert prices.column_names == ["good", "price", "price_points", "supply"]
         assert prices["supply"].to_pylist() == [25, 30, 30]
+        assert prices["price_points"].to_pylist() == [100 * each for each in prices["price"].to_pylist()]
         # Everybody's own good: from the file, from what she types, and from the public pack alone.
         for index, line in list(enumerate(lines()))[::17]:
             name = "no good" if goods[index] < 0 else ("algebra", "drawing", "law")[goods[index]]
@@ -324,6 +325,12 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     (("increment = 0.25", "step = 2.0"), "auction.step", "is not a known key"),
     (('method = "auction"', 'method = "auktion"'), "auction.method", "did you mean 'auction'"),
     (('method = "auction"\n', ""), "auction.method", "is missing"),
+    (('method = "auction"', 'method = "best"'), "auction.increment", "it belongs to method = 'auction'"),
+    (('method = "auction"', 'method = "scaling"'), "auction.increment", "it belongs to method = 'auction'"),
+    (("increment = 0.25", "hottest = 0.2"), "auction.hottest", "it belongs to method = 'scaling'"),
+    (("increment = 0.25", "incremnt = 0.25"), "auction.incremnt", "did you mean 'increment'"),
+    (("[privacy]", "[foo]"), "foo", "is not a known table; the nearest is 'goods' (known: auction, budget, data, "),
+    (("[privacy]", "[privcy]"), "privcy", "is not a known table; did you mean 'privacy'?"),
     (("arity = 4", "reclear = 0.99"), "auction.reclear", "leaves nothing"),
 ], ids=lambda value: value[1] if isinstance(value, tuple) else "")
 def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_path: Path) -> None:
@@ -374,6 +381,94 @@ def test_the_template_plans(tmp_path: Path) -> None:
     assert plan.prediction.share > plan.prediction.blind
     assert plan.prediction.share == max(each.share for each in plan.others.values())
     assert tomllib.loads(text)["auction"] == {"method": "best"}
+
+
+def test_a_good_with_the_name_of_the_ids_is_refused_before_any_file_is_looked_at(tmp_path: Path) -> None:
+    for edit in (('"law"]', '"id"]'), ('id = "id"', 'id = "law"')):
+        with pytest.raises(InvalidInput, match=r"people\.id: '(id|law)' is also a good"):
+            campaign(tmp_path, edit)
+    long = ('source = "wishes.csv"', 'source = "wishes.csv"\nform = "long"')  # goods are no columns there
+    assert campaign(tmp_path, ('"law"]', '"id"]'), long).file.config.columns() == ("algebra", "drawing", "id")
+
+
+def test_prices_are_charged_by_whichever_method_is_best(tmp_path: Path) -> None:
+    best = (TEXT[TEXT.index('method = "auction"'):], 'method = "best"\ncharge = true\n')
+    plan = campaign(tmp_path, best).plan
+    assert isinstance(plan.market, SinkhornMatch)
+    assert plan.market.charge
+    assert "charging prices" in words(plan.sections())
+    assert {name: made.share for name, made in plan.others.items()} == {
+        name: predicted(kind_.recommended(people=PEOPLE, goods=3, supply=(25, 30, 30), epsilon=60.0, charge=True),
+                        plan.scale).share for name, kind_ in (("scaling", SinkhornMatch), ("auction", PMatch))}
+
+
+def test_an_auction_that_charges_is_warned_of(tmp_path: Path) -> None:
+    plan = campaign(tmp_path, *EDITS["charged"]).plan
+    assert plan.others["scaling"].share > plan.prediction.share + 0.02
+    assert (f"with prices charged, auction.method = 'scaling' is predicted at {plan.others['scaling'].share:.0%}, and "
+            f"what is planned at {plan.prediction.share:.0%}") in words(plan.sections()).replace('"', "'")
+    assert "with prices charged" not in words(campaign(tmp_path).plan.sections())
+
+
+def test_the_plan_has_a_range_and_rules_of_thumb_beside_it(tmp_path: Path) -> None:
+    plan = campaign(tmp_path).plan
+    made, shown = plan.prediction, words(plan.sections())
+    assert set(made.crowds) == {"A", "B"}
+    assert made.span[0] < made.share < made.span[1]
+    assert f"{made.share:.0%}; {made.span[0]:.1%} to {made.span[1]:.1%} in 6 runs" in shown
+    assert "by a serial dictatorship, which is not private" in shown
+    assert "by a lottery for everybody's favourite, which is not private" in shown
+    told = plan.to_dict()
+    assert told["predicted_range"] == list(made.span)
+    assert told["beside"] == made.beside
+    ranked = predicted(plan.market, Ranks.borda(3))
+    assert set(ranked.crowds) == {"prior"}
+    assert 0.4 < ranked.beside["a lottery for everybody's favourite"] < ranked.beside["a serial dictatorship"] < 1
+
+
+def test_refusals_name_what_would_do(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        campaign(tmp_path, ("epsilon = 60.0", "epsilon = 5.0"), SCALING).plan  # noqa: B018
+    assert "at epsilon = 5 and 25 copies of a good SinkhornMatch does no better than goods handed out" in str(
+        caught.value)
+    enough = float(caught.value.remedy.split()[3].rstrip(","))
+    assert f"an epsilon of {enough:g}, or" in caught.value.remedy
+    assert 5 < enough < 60
+    plan = campaign(tmp_path, ("epsilon = 60.0", f"epsilon = {enough}"), SCALING).plan
+    assert plan.prediction.worth_it
+
+
+def test_a_delta_that_is_missing_is_named(tmp_path: Path) -> None:
+    first, *others = EDITS["truncated"]
+    cut = (first[0], first[1].replace("delta = 0.001\n", ""))
+    with pytest.raises(Refused, match=r"costs a delta of .* and privacy\.delta is 0 \(add delta to \[privacy\] and to "
+                                      r"\[budget\]"):
+        campaign(tmp_path, cut).plan  # noqa: B018
+    for given, says in (("", r"budget\.delta is 0, .* \(add delta = 0\.001 or more to \[budget\]"),
+                        ("\ndelta = 0.01\nsubject_delta = 0.0", r"each subject of .* budget\.subject_delta is 0")):
+        edits = [(old, new.replace("\ndelta = 0.01", given)) for old, new in others]
+        with pytest.raises(BudgetExceeded, match=says):
+            campaign(tmp_path, first, *edits).plan  # noqa: B018
+    assert campaign(tmp_path, *EDITS["truncated"]).plan.market.delta == 0.001
+
+
+def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
+    it = campaign(tmp_path, ("highest = 100", "lowest = -100\nhighest = 300"), SCALING,
+                  ('"scaling"', '"scaling"\ncharge = true'))
+    assert it.plan.said(0.25) == "0.25 (100 points)"
+    settled = it.settle(tmp_path / "out")
+    prices = settled.tables["prices"]
+    assert prices["price_points"].to_pylist() == [400 * each for each in prices["price"].to_pylist()]
+    good, price = (settled.outcome.shares[name].to_pylist() for name in ("good", "price"))
+    who = next(place for place, each in enumerate(good) if each >= 0)
+    shown = words(it.share(who + 1))
+    assert f"({400 * price[who]:.4g} points) on that scale" in shown
+    assert "where 1 stands for 400 points, counted from -100" in shown
+    listed = it.file.kind.handout(it.plan, settled.outcome, it.file.kind.identities(it.file.config))
+    assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
+    assert "price in points" in words(it.file.kind.result(it.plan, settled.outcome))
+    assert Ranks(points=(10, 6, 3)).unit == 10
+    assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 
 
 # ---- predictions, studies, audits

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 import confide.allocation.scaling.soft_demand as soft
 from cases import fast
-from confide.allocation import SinkhornMatch, Valuations, instance_a, instance_b
+from confide.allocation import SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.scaling.leanings import Leanings
@@ -397,3 +397,19 @@ def test_an_outcome_is_saved_and_progress_is_told(tmp_path):
     outcome = one.run(instance_a(600, 5, seed=1), Noise.simulated(1), progress=lambda *at: told.append(at))
     assert told == [(r, 6) for r in range(1, 7)]
     assert outcome.to_dict()["mechanism"]
+
+
+def test_what_is_no_billboard_is_told_so():
+    market = SinkhornMatch.recommended(people=300, goods=3, supply=60, epsilon=8.0)
+    outcome = market.run(instance_a(300, 3, seed=1), Noise.simulated(1))
+    for given_, name in ((None, "None"), (outcome, "SimulatedOutcome"), ("x", "str")):
+        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give what the run published"):
+            market.decode([1.0, 0.5, 0.0], 0, given_)
+    with pytest.raises(InvalidInput, match="is no billboard"):
+        decode([1.0, 0.5, 0.0], 0, outcome)
+    other = replace(market, people=301)
+    with pytest.raises(InvalidInput, match="another market: 300 people and 3 goods; this one has 301 and 3"):
+        other.decode([1.0, 0.5, 0.0], 0, outcome.billboard)
+    for nothing in ("x", None, outcome):
+        with pytest.raises(InvalidInput, match=r"auction: .* is no matching; give one with its public parameters"):
+            release_prices(nothing, [[1.0]], Noise.simulated(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 from campaign.small import records, tiny, tree
-from confide.contract import InvalidInput, Outcome, Provenance, SimulatedOutcome, canonical, digest
+from confide.contract import InvalidInput, Outcome, Provenance, PublicOutcome, SimulatedOutcome, canonical, digest
 from confide.contract import outcome as outcomes
 from confide.contract.encoding import column_bytes, table_from_bytes
+from confide.contract.outcome import as_billboard
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression
 
@@ -250,3 +252,24 @@ def test_provenance_names_versions_and_noise() -> None:
     assert here.parts["numpy"] == np.__version__
     assert here.parts["pyarrow"] == pa.__version__
     assert replace(here, noise="simulated").noise == "simulated"
+
+
+def test_a_secure_run_has_no_diagnostics_and_says_why(tmp_path: Path) -> None:
+    outcome = _settled()
+    outcome.save(tmp_path / "out")
+    for it in (outcome, PublicOutcome.load(tmp_path / "out"), copy(outcome)):
+        assert not hasattr(it, "diagnostics")
+        assert getattr(it, "diagnostics", None) is None
+        with pytest.raises(AttributeError, match="simulated noise only"):
+            it.diagnostics  # type: ignore[union-attr]  # noqa: B018
+        with pytest.raises(AttributeError, match="has no attribute 'diagnostic'"):
+            it.diagnostic  # type: ignore[union-attr]  # noqa: B018
+    assert isinstance(_simulated().diagnostics, dict)
+
+
+def test_what_is_no_billboard_is_told_so() -> None:
+    outcome = _settled()
+    assert as_billboard(outcome.billboard) is outcome.billboard
+    for given, name in ((outcome, "Outcome"), (None, "None"), ({}, "dict")):
+        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give what the run published"):
+            as_billboard(given)

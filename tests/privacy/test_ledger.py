@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
@@ -29,6 +30,7 @@ from confide.privacy import (
     ZCDPEvent,
 )
 from confide.privacy.accounting import float_up, written
+from confide.privacy.filter import Cost, Filter, price
 from confide.privacy.ledger import Rule
 
 RECORD = Unit.RECORD_REPLACED
@@ -85,6 +87,26 @@ def test_budgets_are_the_decimals_that_people_write() -> None:
         third.charge(ACCOUNT, _pure(0.1))
     with pytest.raises(BudgetExceeded, match=r"epsilon 0 of 0\.3 is left"):
         third.charge(ACCOUNT, _pure(1e-12))
+
+
+def test_what_rounding_leaves_is_shown_as_nothing_and_still_counts() -> None:
+    """Parts of an epsilon are rounded down, so that a little is left of a budget that a campaign fills."""
+    spent = price("basic", [_pure(math.nextafter(3.0, 0.0)), _pure(1.0)])
+    full = Filter(PureDP(4.0)).charged(spent, "wishes")
+    rest = 4 - full.total.epsilon
+    assert 0 < rest < Fraction(1, 10**15)
+    assert full.left == "epsilon 0 of 4"
+    assert full.admits(Cost(epsilon=rest))  # the filter itself is exact
+    assert not full.admits(Cost(epsilon=rest + Fraction(1, 10**30)))
+    assert Filter(PureDP(4.0), total=Cost(epsilon=4 - Fraction(1, 10**9))).left == "epsilon 1e-09 of 4"
+    small = Filter(ApproxDP(1e-9, 1e-20))  # small budgets are no rounding
+    assert small.left == "epsilon 1e-09 of 1e-09, delta 1e-20 of 1e-20"
+    mixed = Filter(ApproxDP(1.0, 1e-6), total=Cost(delta=written(1e-6) - Fraction(1, 10**24)))
+    assert mixed.left == "epsilon 1 of 1, delta 0 of 1e-06"
+    zcdp = Filter(ApproxDP(1.0, 1e-6), "zcdp")
+    rho = Fraction(ZCDP.within(1.0, 1e-6).rho)
+    assert replace(zcdp, total=Cost(rho=rho - rho / 10**14, pure=False)).left.startswith("rho 0 of ")
+    assert replace(zcdp, total=Cost(epsilon=1 - Fraction(1, 10**14), rho=rho / 2)).left.endswith("at delta 1e-06)")
 
 
 def test_a_release_of_mixed_events_is_charged_at_its_own_delta() -> None:

@@ -17,6 +17,7 @@ from confide.allocation.billboards import Billboard
 from confide.allocation.valuations import as_row
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.outcome import as_billboard
 
 __all__ = ["Walk", "decode", "walk"]
 
@@ -56,7 +57,7 @@ def decode(record: Any, index: int, billboard: Billboard) -> int:
     Raises:
         InvalidInput: not a row, no such place.
     """
-    if not isinstance(billboard, Billboard):
+    if not isinstance(as_billboard(billboard), Billboard):
         raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
                            "each mechanism decodes its own: mechanism.decode(record, index, billboard)")
     row = as_row(record, billboard.rules.goods)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from confide.allocation.market import Market
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Spend
 from confide.contract.outcome import Billboard, Certificate, Outcome, SimulatedOutcome
@@ -27,6 +28,9 @@ class PriceRelease(Mechanism):
     Args:
         auction: whose billboard is released.
 
+    Raises:
+        InvalidInput: no matching.
+
     Source: Wu 2017, section 4.5; spec allocation 6.
     """
 
@@ -34,6 +38,13 @@ class PriceRelease(Mechanism):
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
     share_depends_on = "nobody has a share"
+
+    def __post_init__(self) -> None:
+        given: Any = self.auction
+        if not isinstance(given, Market):
+            what = "None" if given is None else type(given).__name__
+            raise InvalidInput("auction", f"{what} is no matching",
+                               "give one with its public parameters, such as SinkhornMatch.recommended(...)")
 
     def guarantees(self) -> Guarantees:
         return Guarantees((
@@ -66,6 +77,9 @@ def release_prices(auction: Market, values: Any, noise: NoiseSource) -> Outcome 
         auction: a matching with its public parameters.
         values: (n, k) valuations.
         noise: `Noise.secure()` for a release.
+
+    Raises:
+        InvalidInput: no matching, or no such valuations.
 
     Example:
         >>> from confide.allocation import PMatch, instance_a

@@ -35,7 +35,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, SimulatedOutcome, as_billboard
 from confide.privacy.accounting import float_up, written
 from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent
@@ -382,10 +382,14 @@ class SinkhornMatch(Market):
             raise InvalidInput("surplus", "is no number")
 
     def _own(self, billboard: AnyBillboard) -> ScalingBillboard:
-        if not isinstance(billboard, ScalingBillboard) or (billboard.people, billboard.goods) != (
-                self.people, self.goods):
-            raise InvalidInput("billboard", "is of another mechanism")
-        return billboard
+        board = as_billboard(billboard)
+        if not isinstance(board, ScalingBillboard):
+            raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
+                               "SinkhornMatch reads those of its own runs")
+        if (board.people, board.goods) != (self.people, self.goods):
+            raise InvalidInput("billboard", f"is of another market: {board.people:,} people and {board.goods:,} goods",
+                               f"this one has {self.people:,} and {self.goods:,}")
+        return board
 
 
 def _of_shape(name: str, numbers: Any, shape: tuple[int, ...]) -> None:

@@ -155,6 +155,9 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     theirs = set(implementation.config.model_fields)
     for key in document:
         if key not in own | theirs:
+            if isinstance(document[key], dict):
+                raise _no_table(key, [each for model in (_Head, implementation.config)
+                                      for each, what in model.model_fields.items() if _models(what.annotation)])
             raise InvalidInput(key, "is not a known key", _nearest(key, own | theirs))
     head = _validated(_Head, {k: v for k, v in document.items() if k in own})
     config = _validated(implementation.config, {k: v for k, v in document.items() if k in theirs})
@@ -180,6 +183,13 @@ def _nearest(key: str, known: Collection[str]) -> str:
     return did_you_mean(key, known, f"known: {', '.join(sorted(known))}", cutoff=0.5)
 
 
+def _no_table(key: str, known: Collection[str]) -> InvalidInput:
+    """A whole table under a name that is none: the nearest one is named, however far."""
+    (near,) = get_close_matches(key, known, n=1, cutoff=0.0)
+    hint = did_you_mean(key, known, f"the nearest is {near!r}")
+    return InvalidInput(key, "is not a known table", f"{hint} (known: {', '.join(sorted(known))})")
+
+
 def _plain(value: Any) -> str:
     """Dates and times of TOML, as text."""
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
@@ -190,7 +200,11 @@ def _validated(model: type[BaseModel], values: dict[str, Any]) -> Any:
     try:
         return model.model_validate_json(json.dumps(values, default=_plain), strict=True)
     except ValidationError as error:
-        found = [_Problem.of(model, values, each) for each in error.errors(include_url=False)]
+        problems = error.errors(include_url=False)
+        named = next((each for each in problems if isinstance(each.get("ctx", {}).get("error"), InvalidInput)), None)
+        if named is not None:  # of keys of several tables: the check itself names the key
+            raise named["ctx"]["error"] from None
+        found = [_Problem.of(model, values, each) for each in problems]
     # Of a table that may be one of several kinds, the kind that fits best is meant; of its problems, a key that nobody
     # knows explains the missing one.
     places = {(each.choice, each.alternative, each.path[: len(each.choice) + 1]) for each in found}
@@ -210,6 +224,7 @@ class _Problem:
         alternative: the kind of that table which has this problem.
         unknown: whether a key is not known there.
         known: the keys of the table.
+        elsewhere: what the table would have to be, for it to have the unknown key: "method = 'auction'".
         text: what is wrong.
         limit: what would be right, where the text does not say it.
     """
@@ -221,6 +236,7 @@ class _Problem:
     known: set[str]
     text: str
     limit: str = ""
+    elsewhere: str = ""
 
     @classmethod
     def of(cls, model: type[BaseModel], values: Any, found: Any) -> _Problem:
@@ -229,7 +245,7 @@ class _Problem:
         annotation: Any = model
         path: tuple[int | str, ...] = ()
         choice: tuple[int | str, ...] = ()
-        alternative, known = "", set[str]()
+        alternative, known, elsewhere = "", set[str](), ""
         for part in found["loc"]:
             if isinstance(here, dict) and (part in here or (found["type"] == "missing" and part is found["loc"][-1])):
                 tables = _models(annotation)
@@ -240,14 +256,16 @@ class _Problem:
                 path, here = (*path, part), here[part] if part < len(here) else None
             else:
                 choice, alternative = (choice, alternative) if choice else (path, str(part))
-                annotation = next((table for table in _models(annotation) if table.__name__ == part), annotation)
+                tables = _models(annotation)
+                annotation = next((table for table in tables if part in (table.__name__, *_tags(table))), annotation)
+                elsewhere = _elsewhere(str(found["loc"][-1]), tables)
         if found["type"] in ("union_tag_invalid", "union_tag_not_found"):
             return cls._of_tag(found, path, choice, alternative, here, _models(annotation))
         given = found.get("input")
         shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
         text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
         return cls(path=path, choice=choice, alternative=alternative, unknown=found["type"] == "extra_forbidden",
-                   known=known, text=text[:1].lower() + text[1:] + shown)
+                   known=known, text=text[:1].lower() + text[1:] + shown, elsewhere=elsewhere)
 
     @classmethod
     def _of_tag(cls, found: Any, path: tuple[int | str, ...], choice: tuple[int | str, ...], alternative: str,
@@ -271,6 +289,8 @@ class _Problem:
         # Places in a list count from 1, as people do.
         steps = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
         where = "".join(steps).removeprefix(".") or "campaign"  # what lies between tables is a fault of the whole
+        if self.unknown and self.elsewhere:
+            return InvalidInput(where, "is not a known key here", f"it belongs to {self.elsewhere}")
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
         return InvalidInput(where, self.text, self.limit)
@@ -281,3 +301,16 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in getattr(annotation, "__args__", ()) for model in _models(inner)]
+
+
+def _tags(table: type[BaseModel]) -> dict[str, str]:
+    """The words by which a table says which of several kinds it is -> the key that says so."""
+    return {word: key for key, what in table.model_fields.items() if what.is_required()
+            for word in get_args(what.annotation) if isinstance(word, str)}
+
+
+def _elsewhere(key: str, tables: list[type[BaseModel]]) -> str:
+    """Which kinds of a table have a key, in words."""
+    named = [f"{by} = {word!r}" for table in tables if key in table.model_fields
+             for word, by in list(_tags(table).items())[:1]]
+    return " or ".join(named)

@@ -105,12 +105,18 @@ def check_budget(file: CampaignFile, plan: Plan | PublicOutcome) -> None:
     """Whether the campaign's own budgets admit it.
 
     Raises:
-        BudgetExceeded: they do not, whatever was spent before.
+        BudgetExceeded: they do not, whatever was spent before; where they have no delta at all, it names the key.
     """
     asked = data_set_charge(file, plan)
     cost = price(asked.rule, asked.events, asked.delta)
-    for budget, whose in ((asked.budget, ""), (asked.subject_budget, "each subject of ")):
-        Filter(budget, asked.rule).charged(cost, f"{whose}{asked.account}")
+    for key, budget, whose in (("delta", asked.budget, ""),
+                               ("subject_delta", asked.subject_budget, "each subject of ")):
+        account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
+        if cost.delta and not fresh.limits[1]:
+            spent = f"delta {float(cost.delta):.3g}"
+            raise BudgetExceeded(account, spent, f"budget.{key} is 0, so that no delta",
+                                 f"add {key} = {float(cost.delta):.3g} or more to [budget], or spend no delta")
+        fresh.charged(cost, account)
 
 
 def ledger_says(file: CampaignFile, plan: Plan, store: Store | None) -> tuple[Literal["admits", "refuses", "charged"],

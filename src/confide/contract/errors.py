@@ -95,15 +95,17 @@ class BudgetExceeded(Refused):
         account: the public name of the account that is full.
         requested: the spend, in the units of the budget.
         remaining: what the account still admits.
+        remedy: what would do, where that is known better than by the usual words.
     """
 
-    def __init__(self, account: str, requested: str, remaining: str) -> None:
+    def __init__(self, account: str, requested: str, remaining: str, remedy: str = "") -> None:
         self.account = account
         self.requested = requested
         self.remaining = remaining
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}: {remaining} is left",
-            "spend less of it in this campaign; where nothing is left, other people's records are another data_set",
+            remedy or "spend less of it in this campaign; where nothing is left, other people's records are another "
+            "data_set",
         )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
 __all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
-           "settled_coins"]
+           "as_billboard", "settled_coins"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -46,6 +46,21 @@ class Billboard:
             InvalidInput: as `PublicOutcome.load`.
         """
         return PublicOutcome.load(folder).billboard
+
+
+def as_billboard(given: object) -> Billboard:
+    """What was given where a billboard is wanted.
+
+    Args:
+        given: perhaps an outcome, which has one, or nothing.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    if isinstance(given, Billboard):
+        return given
+    raise InvalidInput("billboard", f"{'None' if given is None else type(given).__name__} is no billboard",
+                       "give what the run published: outcome.billboard, or Billboard.load(folder)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,6 +110,16 @@ class _Public:
     def __repr__(self) -> str:
         kind, what, board = (type(part).__name__ for part in (self, self.mechanism, self.billboard))
         return f"<{kind} of {what}: {board}, {len(self.guarantees)} guarantees, {self.provenance.noise} noise>"
+
+    if not TYPE_CHECKING:  # a type checker goes on reporting attributes that there are not
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "diagnostics":
+                raise AttributeError(
+                    f"{type(self).__name__} has no diagnostics: they are computed from private data, and exist under "
+                    "simulated noise only, run(data, Noise.simulated(seed)).diagnostics; what may be said of a secure "
+                    "run is in its certificate and guarantees", name=name, obj=self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def public(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         """The public manifest and its columns: parameters, billboard, guarantees, certificate, provenance."""

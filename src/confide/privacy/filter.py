@@ -23,6 +23,9 @@ __all__ = ["Cost", "Filter", "Rule", "price"]
 
 Rule = Literal["basic", "zcdp"]
 
+_ROUNDING = Fraction(1, 10**12)
+"""Of a budget: a campaign whose parts are rounded down, each by less than 2^-52 of it, leaves less than this."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -135,19 +138,18 @@ class Filter:
 
     @property
     def left(self) -> str:
-        """What is left, in words."""
+        """What is left, in words: 0 where it is next to nothing. What is admitted, `admits` says, exactly."""
         total = self.total
         epsilon, delta = self.limits
+        pure = _shown(epsilon - total.epsilon, epsilon)
         if self.rule == "zcdp":
             allowed = ZCDP.within(float(epsilon), float(delta)).rho
-            rest = max(0.0, allowed - float(total.rho))
+            rest = _shown(Fraction(allowed) - total.rho, Fraction(allowed))
             text = f"rho {rest:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
-            if total.pure and total.epsilon < epsilon:
-                text += f", or epsilon {float(epsilon - total.epsilon):.6g} in pure releases"
-            return text
-        text = f"epsilon {float(max(Fraction(0), epsilon - total.epsilon)):.6g} of {float(epsilon):g}"
+            return f"{text}, or epsilon {pure:.6g} in pure releases" if total.pure and pure else text
+        text = f"epsilon {pure:.6g} of {float(epsilon):g}"
         if delta:
-            text += f", delta {float(max(Fraction(0), delta - total.delta)):.3g} of {float(delta):g}"
+            text += f", delta {_shown(delta - total.delta, delta):.3g} of {float(delta):g}"
         return text
 
     def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
@@ -192,3 +194,8 @@ class Filter:
                 asked += f", delta {float(cost.delta):.3g}"
             raise BudgetExceeded(account, asked, self.left)
         return replace(self, total=self.total + cost)
+
+
+def _shown(rest: Fraction, of: Fraction) -> float:
+    """What is left of a part of a budget, for a reader: 0 where it is next to nothing beside the whole."""
+    return float(rest) if rest >= _ROUNDING * of and rest > 0 else 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import Billboard
-from confide.allocation.campaign.words import worth
+from confide.allocation.campaign.words import Said, worth
 from confide.allocation.decoding import Walk, walk
 from confide.allocation.pmatch import PMatch
 
@@ -60,7 +60,8 @@ class AuctionWords:
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
     def story(
-        self, market: PMatch, billboard: Billboard, names: Sequence[str], record: NDArray[np.float64], index: int
+        self, market: PMatch, billboard: Billboard, names: Sequence[str], record: NDArray[np.float64], index: int,
+        said: Said,
     ) -> list[str]:
         hers = walk(record, index, billboard)
         slots = billboard.rules.slots
@@ -69,17 +70,17 @@ class AuctionWords:
         for step, good in zip(hers.steps, hers.goods, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
-            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth {worth(record[good])} "
-                         f"to you, at a price of {worth(price)}, it was the best for you above its price.")
+            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth "
+                         f"{said(float(record[good]))} to you, at a price of {said(price)}, it was the best for you "
+                         "above its price.")
         if hers.latest < 0:
             found.append("No good was worth its price to you." if hers.steps else "You bid on nothing.")
         else:
-            found.append(self._end(market, billboard, names, record, hers, index))
+            found.append(self._end(billboard, names, record, hers, index, said))
         return found
 
     def _end(
-        self, market: PMatch, billboard: Billboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk,
-        index: int,
+        self, billboard: Billboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int, said: Said,
     ) -> str:
         good, clearing = hers.latest, billboard.clearing
         name, age = names[good], int(billboard.final_counts[good]) - hers.seen
@@ -87,18 +88,18 @@ class AuctionWords:
             if hers.good < 0:
                 return (f"You were outbid on {name}, with no bid left: {age:,} bids were counted from yours on, and "
                         f"{billboard.rules.supply[good]:,} may be.")
-            said = f"Nobody outbid you on {name}."
+            ends = f"Nobody outbid you on {name}."
         else:
             cut = int(clearing.cuts[good])
-            said = (f"From your last bid, on {name}, {age:,} bids on it were counted until the end; it goes to those "
+            ends = (f"From your last bid, on {name}, {age:,} bids on it were counted until the end; it goes to those "
                     f"for whom that is at most {cut:,}" if cut >= 0 else
                     f"Your last bid was on {name}; of it, the noisy counts left nothing to hand out for sure")
             if age > cut:
-                return f"{said}. So you go without."
-            said += "."
+                return f"{ends}. So you go without."
+            ends += "."
         if billboard.rules.charge and not row[good] >= billboard.prices[good]:
-            price = worth(float(billboard.prices[good]))
-            return f"{said} But its final price is {price}, more than it is worth to you."
+            price = said(float(billboard.prices[good]))
+            return f"{ends} But its final price is {price}, more than it is worth to you."
         if billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
-            return f"{said} But there were too many, and the last in the public order go without."
-        return said
+            return f"{ends} But there were too many, and the last in the public order go without."
+        return ends

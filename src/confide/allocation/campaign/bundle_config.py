@@ -54,6 +54,11 @@ class PointsTogether(Points):
             raise InvalidInput("total", f"{self.total:g} is less than one good may be worth",
                                f"must be at least {self.highest - self.lowest:g}")
 
+    @property
+    def unit(self) -> float:
+        """The total."""
+        return self.total
+
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
         inside = np.clip(numbers, self.lowest, self.highest)
         return ((inside - self.lowest) / self.total).astype(np.float32)
@@ -72,6 +77,11 @@ class RanksTogether(Ranks):
     """
 
     most: int
+
+    @property
+    def unit(self) -> float:
+        """Those of b first places."""
+        return super().unit * self.most
 
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
         return (super().values(row, numbers).astype(np.float64) / self.most).astype(np.float32)

@@ -15,6 +15,8 @@ from confide.allocation.campaign.methods import build_bundles
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.predicted import Expected
 from confide.allocation.palloc import PAlloc
+from confide.allocation.planning.advice import hopeless, least_epsilon, worth_it
+from confide.allocation.planning.predicted import RUNS, Prediction
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import Refused
 
@@ -106,8 +108,15 @@ def bundles_plan_of(config: BundlesConfig) -> BundlesPlan:
                       "hand everybody what she likes best: nobody's values have to be told")
     found = BundlesPlan(market=market, config=config, names=config.goods.listed()[0], scale=config.rule())
     made = found.prediction
-    if made.share <= made.blind:
-        raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
-                      f"possible, and goods handed out without asking anybody give {made.blind:.0%}",
-                      "a larger epsilon, more copies of each good, or smaller bundles (auction.bundle)")
+    if not worth_it(judged := _judged(config, made)):
+        enough = least_epsilon(lambda epsilon, runs: _judged(config, predicted_bundles(
+            build_bundles(config.at_epsilon(epsilon)), found.scale, runs)), config.privacy.epsilon, RUNS)
+        raise hopeless(found.market, judged, enough, "smaller bundles (auction.bundle)")
     return found
+
+
+def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, Prediction]:
+    """The crowds that must do better than if nobody of them were asked: where any good will do, those whose needs
+    differ, since there is nothing else to ask for. The plan warns of the others.
+    """
+    return {name: one for name, one in made.crowds.items() if name == "B" or not config.counted}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,12 +11,18 @@ from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import width
-from confide.allocation.campaign.bundle_baselines import spread_evenly
+from confide.allocation.campaign.bundle_baselines import (
+    counted_serially,
+    lottery_of_bundles,
+    serial_bundles,
+    spread_evenly,
+)
 from confide.allocation.campaign.bundle_config import PointsTogether
 from confide.allocation.campaign.crowds import BundleCrowd
 from confide.allocation.campaign.predicted import Expected, made_up
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.palloc import PAlloc
+from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, Prediction
 from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise import Noise
@@ -27,23 +32,40 @@ __all__ = ["made_up_bundles", "predicted_bundles"]
 _CELLS = 250_000  # of the table that is made up
 
 
-@lru_cache(maxsize=32)
-def predicted_bundles(market: PAlloc, scale: Scale) -> Expected:
-    """Means over made-up people whose tastes differ, and whose needs do too; of a large campaign, of a smaller one
+@lru_cache(maxsize=64)
+def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expected:
+    """On made-up people whose tastes differ (A), and whose needs do too (B); of a large campaign, of a smaller one
     whose noise is the same part of its supply.
 
     Args:
         market: which.
         scale: how tastes become values.
+        runs: crowds of each kind.
     """
-    small, shares, blind = _reduced(market), list[float](), list[float]()
-    for needs in (False, True):
-        crowd = made_up_bundles(small.valuation, small.people, small.goods, scale, seed=1, needs=needs)
-        outcome: Any = small.run(crowd.data, Noise.simulated(1))
-        best, _ = crowd.best(small.copies, outcome.billboard.prices)
-        shares.append(outcome.diagnostics["welfare"] / best)
-        blind.append(_blind(crowd, small.copies) / best)
-    return Expected(share=math.fsum(shares) / len(shares), blind=math.fsum(blind) / len(blind))
+    small = _reduced(market)
+    return Expected(crowds={name: Prediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
+                            for name, needs in (("A", False), ("B", True))})
+
+
+def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> Prediction:
+    crowd = made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=needs)
+    outcome: Any = small.run(crowd.data, Noise.simulated(seed))
+    best, _ = crowd.best(small.copies, outcome.billboard.prices)
+    share = outcome.diagnostics["welfare"] / best
+    return Prediction(
+        welfare=share, lowest=share, highest=share, blind=_blind(crowd, small.copies) / best, runs=1,
+        beside={name: welfare / best for name, welfare in _beside(crowd, small.copies, seed).items()},
+        certificate=None if outcome.certificate is None else outcome.certificate.ratio, people=small.people,
+        goods=small.goods)
+
+
+def _beside(crowd: BundleCrowd, supply: tuple[int, ...], seed: int) -> dict[str, float]:
+    """What rules give that look at everybody's numbers. Where any good will do there is no favourite to raffle."""
+    table, most = crowd.rows.values.reshape(crowd.rows.people, -1), crowd.valuation.largest(crowd.goods)
+    if crowd.valuation.repeats:
+        return {SERIAL: counted_serially(table, sum(supply), seed)}
+    return {LOTTERY: lottery_of_bundles(table.astype(np.float64), supply, most),
+            SERIAL: serial_bundles(table.astype(np.float64), supply, most, seed)}
 
 
 def _reduced(market: PAlloc) -> PAlloc:

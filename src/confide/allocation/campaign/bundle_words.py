@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.billboards import Billboard
 from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
-from confide.allocation.campaign.words import worth
+from confide.allocation.campaign.words import Said, worth
 from confide.allocation.palloc import PAlloc
 
 __all__ = ["BundleWords", "bundle_story"]
@@ -63,12 +63,14 @@ class BundleWords:
     def paths(self, market: PAlloc, billboard: Billboard) -> NDArray[np.float64]:
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
-    def story(self, market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int) -> list[str]:
-        return bundle_story(market, billboard, names, record, index)
+    def story(
+        self, market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int, said: Said
+    ) -> list[str]:
+        return bundle_story(market, billboard, names, record, index, said)
 
 
 def bundle_story(
-    market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int
+    market: PAlloc, billboard: Billboard, names: Sequence[str], record: Any, index: int, said: Said
 ) -> list[str]:
     """Her bids, and what became of each good that she held in the end.
 
@@ -78,6 +80,7 @@ def bundle_story(
         names: of the goods.
         record: hers, as the class has it.
         index: her place.
+        said: prices in words.
     """
     hers = walk_bundle(market.valuation.bidder(record, market.goods), index, billboard)
     slots = billboard.rules.slots
@@ -90,7 +93,7 @@ def bundle_story(
         again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
         tried.add(good)
         found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
-                     f"{worth(price)}: it added most above its price to what you held.")
+                     f"{said(price)}: it added most above its price to what you held.")
     if not hers.steps:
         return [*found, "You bid on nothing: no good was worth its price to you."]
     lost = sorted(set(hers.bid_on) - set(hers.goods))

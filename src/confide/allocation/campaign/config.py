@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import MutableMapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -204,9 +204,10 @@ class ScalingTable(_Table):
 
 
 class BestTable(_Table):
-    """`[auction]` with method = "best": whichever is predicted to do better at these sizes."""
+    """`[auction]` with method = "best": whichever is predicted to do better, as recommended for these sizes."""
 
     method: Literal["best"]
+    charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
 
 
 Method = AuctionTable | ScalingTable | BestTable
@@ -220,6 +221,21 @@ class GoodsConfig(_Table):
     values: Annotated[PointsTable | RanksTable, Field(discriminator="scale")]
     data: Data
     privacy: PrivacyTable
+
+    @model_validator(mode="after")
+    def _names(self) -> GoodsConfig:
+        if self.data.form == "wide" and self.people.id in self.columns():
+            raise InvalidInput("people.id", f"{self.people.id!r} is also a good, and both would be the same column of "
+                               "the file", "give the column of ids, or the good, another name")
+        return self
+
+    def at_epsilon(self, epsilon: float) -> Self:
+        """The same with another epsilon.
+
+        Args:
+            epsilon: > 0.
+        """
+        return self.model_copy(update={"privacy": self.privacy.model_copy(update={"epsilon": epsilon})})
 
     def columns(self) -> tuple[str, ...]:
         """What a row has a number for."""

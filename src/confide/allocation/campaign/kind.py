@@ -106,10 +106,11 @@ class MatchingKind:
         return pages.result_sections(_as_settled(plan, outcome), outcome)
 
     def tables(self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`prices`: every good, its final price on the scale from 0 to 1, and its copies."""
+        """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
         board: Any = outcome.billboard
+        prices = np.asarray(board.prices, dtype=np.float64)
         return {"prices": pa.table({
-            "good": pa.array(plan.names, pa.string()), "price": np.asarray(board.prices, dtype=np.float64),
+            "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
             "supply": pa.array(_as_settled(plan, outcome).market.copies, pa.int64())})}
 
     def handout(
@@ -126,7 +127,8 @@ class MatchingKind:
         columns = {"id": pa.array([row[0] for row in rows], pa.string()),
                    "good": pa.array([row[1] for row in rows], pa.string())}
         if plan.charges:
-            columns["price"] = pa.array([row[2] for row in rows], pa.float64())
+            owed = np.array([row[2] for row in rows], dtype=np.float64)
+            columns |= {"price": pa.array(owed), "price_points": pa.array(owed * plan.scale.unit)}
         return pa.table(columns)
 
     def explain(

@@ -29,8 +29,9 @@ from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Ranks
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.errors import InvalidInput, Refused
+from confide.privacy.clamping import added_delta
 
-__all__ = ["alternatives", "build", "build_bundles", "words_of"]
+__all__ = ["alternatives", "at_epsilon", "build", "build_bundles", "words_of"]
 
 _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
     AuctionTable: PMatch.recommended,
@@ -39,9 +40,6 @@ _MAKERS: Mapping[type[Any], Callable[..., Market]] = {
 }
 _WORDS: Mapping[type[Market], MethodWords] = {
     PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
-
-_USUAL: tuple[ScalingTable | AuctionTable, ...] = (ScalingTable(method="scaling"), AuctionTable(method="auction"))
-"""Every method with what is recommended for it."""
 
 _PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
 """Settings of an auction with the least noise."""
@@ -62,7 +60,7 @@ def build(config: MatchingConfig) -> Market:
     if not isinstance(config.auction, BestTable):
         return _made(config, config.auction)
     found, refusals = list[Market](), list[Refused]()
-    for table in _USUAL:
+    for table in _usual(config):
         try:
             found.append(_made(config, table))
         except Refused as error:
@@ -70,7 +68,36 @@ def build(config: MatchingConfig) -> Market:
     if not found:
         raise refusals[-1]
     scale = config.rule()
-    return max(found, key=lambda market: predicted(market, scale).share)  # the first of equals
+
+    def merit(market: Market) -> tuple[bool, float]:
+        made = predicted(market, scale)
+        return made.worth_it, made.share
+
+    return max(found, key=merit)  # the first of equals
+
+
+def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market:
+    """A file's market with another epsilon: by the same method, whatever "best" would then be.
+
+    Args:
+        config: of the file.
+        market: that it asks for.
+        epsilon: > 0.
+
+    Raises:
+        Refused: no setting is possible.
+    """
+    table = config.auction
+    if isinstance(table, BestTable):
+        table = next(each for each in _usual(config) if isinstance(each, ScalingTable) is isinstance(
+            market, SinkhornMatch))
+    return _made(config.at_epsilon(epsilon), table)
+
+
+def _usual(config: MatchingConfig) -> tuple[ScalingTable | AuctionTable, ...]:
+    """Every method with what is recommended for it; prices are charged where the file says so."""
+    charge = config.auction.charge
+    return ScalingTable(method="scaling", charge=charge), AuctionTable(method="auction", charge=charge)
 
 
 def build_bundles(config: BundlesConfig) -> PAlloc:
@@ -91,7 +118,7 @@ def build_bundles(config: BundlesConfig) -> PAlloc:
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
     """Each method with what is recommended for these sizes; without those that are refused."""
     found = dict[str, Market]()
-    for table in _USUAL:
+    for table in _usual(config):
         with suppress(Refused):
             found[table.method] = _made(config, table)
     return found
@@ -102,7 +129,13 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
     own = table.model_dump(exclude={"method"}, exclude_none=True)
     public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
                               **config.privacy.model_dump(), **more}
-    rule = config.rule()
+    rule, privacy = config.rule(), config.privacy
+    if privacy.on_overflow == "truncate" and not privacy.delta:
+        costs = added_delta(privacy.epsilon, privacy.gamma)
+        raise Refused(f"privacy.on_overflow = 'truncate' costs a delta of {costs:.3g} with privacy.gamma = "
+                      f"{privacy.gamma:g}, and privacy.delta is 0",
+                      "add delta to [privacy] and to [budget], with a gamma below delta/(1 + e^epsilon); or "
+                      "on_overflow = 'flag'")
     if isinstance(table, ScalingTable) and isinstance(rule, Ranks):
         own.setdefault("spread", rule.step(len(names)))
     try:

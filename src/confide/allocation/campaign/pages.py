@@ -20,6 +20,7 @@ __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 _SHOWN = 20  # goods on a page; the table has all
+_CLEARLY = 0.02  # of the best that is possible: what another method is better by, for a word about it
 _DRAWN = 6  # goods of a picture
 
 
@@ -69,20 +70,28 @@ def _overflow(plan: GoodsPlan) -> str:
 
 def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
     made = plan.prediction
-    return [("predicted welfare of made-up people, of the best that is possible", f"{made.share:.0%}"),
-            ("  where goods are handed out without asking anybody", f"{made.blind:.0%}")]
+    least, most = made.span
+    return [("predicted welfare of made-up people, of the best that is possible",
+             f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
+            ("  where goods are handed out without asking anybody", f"{made.blind:.0%}"),
+            *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.beside.items())]
 
 
 def _methods(plan: GoodsPlan) -> list[Section]:
     """The methods side by side, where they can be tried out."""
-    rows = [(name, made.share) for name, made in plan.others.items()]
-    if not rows:
+    if not plan.others:
         return []
-    rows = [("as planned", plan.prediction.share), *rows, ("without asking anybody", plan.prediction.blind)]
+    made = plan.prediction
+    rows: list[tuple[str, float, float | None, float | None]] = [
+        (name, each.share, *each.span) for name, each in {"as planned": made, **plan.others}.items()]
+    rows.append(("without asking anybody", made.blind, None, None))
+    rows += [(f"{name} (not private)", share, None, None) for name, share in made.beside.items()]
+    charging = ", charging prices" if plan.charges else ""
     return [Section(title="What made-up people would get", blocks=(Table(
-        columns=("method", "share of the best that is possible"), rows=tuple(rows),
-        note="Runs with simulated noise on people with public tastes, who write what is asked for; with what is "
-             "recommended for each method. Real people may get more or less: no promise."),))]
+        columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
+        rows=tuple(rows),
+        note=f"Runs with simulated noise on the same crowds of people with public tastes, who write what is asked for; "
+             f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
 
 
 def _warnings(plan: GoodsPlan) -> list[str]:
@@ -98,13 +107,19 @@ def _warnings(plan: GoodsPlan) -> list[str]:
         found.append(f"with probability {it.gamma:g} some good is given more often than there are copies. Have a "
                      "few more in stock, or a smaller gamma: to break the promise of somebody who was given one tells "
                      "others something that nothing was charged for")
-    if plan.prediction.share < 1.1 * plan.prediction.blind:
-        found.append("hardly more is predicted than where nobody is asked: a larger epsilon or more copies of each "
-                     "good help")
+    poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.blind]
+    if poor:
+        one = min(poor, key=lambda each: each.welfare - each.blind)
+        found.append(f"hardly more is predicted than where nobody is asked, or less: {one.welfare:.0%} beside "
+                     f"{one.blind:.0%} for the same made-up people. A larger epsilon or more copies of each good help")
+    for name, other in plan.others.items() if plan.charges else ():
+        if other.share > plan.prediction.share + _CLEARLY:
+            found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
+                         f"is planned at {plan.prediction.share:.0%}")
     if plan.charges:
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
-                     "number on the scale from 0 to 1; what that is in money is the operator's to say before, and to "
-                     "collect afterwards")
+                     "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
+                     "before, and to collect afterwards")
     return found
 
 
@@ -164,15 +179,18 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
+    unit = plan.scale.unit
     note = f"Prices are on the scale on which {plan.most} is 1: one above that is too high for everybody. "
+    note += "" if unit == 1.0 else f"In points that is {unit:.6g}. "
     note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
     note += "How many copies of a good were taken, and by whom, is not public."
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
     return [
         Section(title="Prices", blocks=(
-            Table(columns=("good", "price", "copies"), note=note, rows=tuple(
-                (plan.names[good], float(prices[good]), plan.market.copies[good]) for good in order.tolist())),
+            Table(columns=("good", "price", "price in points", "copies"), note=note, rows=tuple(
+                (plan.names[good], float(prices[good]), float(prices[good] * unit), plan.market.copies[good])
+                for good in order.tolist())),
             *_pictures(plan, board, order[:_DRAWN].tolist()),
             Text((_certified(plan, outcome.certificate),)))),
         Section(title="What is promised, and to whom", blocks=(Text((
@@ -202,6 +220,13 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
     which = "The prices" if len(goods) == len(plan.names) else f"The {len(goods)} highest prices"
     return curves(rows, title="Prices by round", x="rounds played", y="price, of the most that can be written",
                   alt=f"{which} by round, which end at {told}.")
+
+
+def _points(plan: GoodsPlan) -> str:
+    """What a point is, for one who reads both units."""
+    unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
+    counted = f", counted from {lowest:g}" if lowest else ""
+    return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
 
 
 def _sentence(promise: Guarantee) -> str:
@@ -234,13 +259,15 @@ def explain(
     if record is None:
         return [Section(title=f"{who}: no good", private=True, blocks=(Text((
             "No usable row arrived under this id: it counts as one to whom nothing is worth anything.",)),))]
-    told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index)
+    told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index,
+                            plan.said)
     if goods:
         one = len(goods) == 1
         told.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
-                    f"{worth(plan.worth_of(record, goods))} to you by what you wrote, on the scale from 0 to 1.")
+                    f"{plan.said(plan.worth_of(record, goods))} to you by what you wrote, on the scale from 0 to 1"
+                    f"{_points(plan)}.")
         if plan.charges:
-            told.append(f"You owe its final price, {worth(float(share['price']))} on that scale, to the operator.")
+            told.append(f"You owe its final price, {plan.said(float(share['price']))} on that scale, to the operator.")
     else:
         told.append("So you get no good.")
     told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "

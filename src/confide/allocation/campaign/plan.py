@@ -13,10 +13,13 @@ import numpy as np
 from confide.allocation.campaign.asked import asked_for_goods
 from confide.allocation.campaign.config import GoodsConfig, MatchingConfig
 from confide.allocation.campaign.crowds import Crowd, SingleCrowd
-from confide.allocation.campaign.methods import alternatives, build, words_of
+from confide.allocation.campaign.methods import alternatives, at_epsilon, build, words_of
 from confide.allocation.campaign.predicted import Expected, made_up, predicted
-from confide.allocation.campaign.words import MethodWords
+from confide.allocation.campaign.words import MethodWords, worth
 from confide.allocation.market import Market
+from confide.allocation.planning.advice import hopeless, least_epsilon
+from confide.allocation.planning.predicted import RUNS
+from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Scale
 from confide.allocation.reading.tables import Rows
 from confide.allocation.valuations import Valuations
@@ -66,8 +69,12 @@ class GoodsPlan:
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """What made-up people would get by each method, with what is recommended for it; none where it takes long."""
-        if not isinstance(self.config, MatchingConfig) or self.market.people * self.market.goods > _QUICK:
+        """What made-up people would get by each method, with what is recommended for it; none where it takes long,
+        but for an auction that charges, which may be much the worse for it.
+        """
+        large = self.market.people * self.market.goods > _QUICK and not (self.charges and isinstance(
+            self.market, PMatch))
+        if not isinstance(self.config, MatchingConfig) or large:
             return {}
         return {name: predicted(market, self.scale) for name, market in alternatives(self.config).items()}
 
@@ -85,6 +92,11 @@ class GoodsPlan:
     def asked(self) -> str:
         """What people write, in words."""
         return asked_for_goods(self.scale)
+
+    def said(self, value: float) -> str:
+        """A value or a price in words: on the scale from 0 to 1, and in the campaign's own points."""
+        unit = self.scale.unit
+        return worth(value) if unit == 1.0 else f"{worth(value)} ({value * unit:.4g} points)"
 
     @property
     def most(self) -> str:
@@ -137,7 +149,8 @@ class GoodsPlan:
         return {
             "people": it.people, "goods": it.goods, "supply": list(it.copies), "method": type(it).__name__,
             "epsilon": it.epsilon, "delta": it.delta, "gamma": it.gamma,
-            "predicted_share": found.share, "blind_share": found.blind,
+            "predicted_share": found.share, "predicted_range": list(found.span), "blind_share": found.blind,
+            "beside": dict(found.beside),
             "planned": {name.strip(): value for name, value in self.words.planned(it)},
         }
 
@@ -158,11 +171,11 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
                       "hand everybody her favourite: nothing has to be decided together, and nobody's values be told")
     found = GoodsPlan(market=build(config), config=config, names=names, scale=scale)
     made = found.prediction
-    if made.share <= made.blind:
+    if not made.worth_it:
         others = {name: predicted(market, scale) for name, market in alternatives(config).items()}
-        better = [f"auction.method = {name!r}, predicted {other.share:.0%}" for name, other in others.items()
-                  if other.share > other.blind]
-        raise Refused(f"at these sizes the noise leaves too little: predicted is {made.share:.0%} of the best that is "
-                      f"possible, and goods handed out without asking anybody give {made.blind:.0%}",
-                      "; or ".join([*better, "a larger epsilon, or more copies of each good"]))
+        better = [f"auction.method = {name!r}, predicted at {other.share:.2f}" for name, other in others.items()
+                  if other.worth_it]
+        enough = least_epsilon(lambda epsilon, runs: predicted(at_epsilon(config, found.market, epsilon), scale,
+                                                               runs).crowds, config.privacy.epsilon, RUNS)
+        raise hopeless(found.market, made.crowds, enough, *better)
     return found

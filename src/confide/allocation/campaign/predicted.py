@@ -6,6 +6,7 @@ Predictions are no promises, and nothing of them comes from anybody's record.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +18,8 @@ from confide.allocation.favourites import best_goods
 from confide.allocation.instances import instance_a
 from confide.allocation.market import Market
 from confide.allocation.planning import predicted as simulation
+from confide.allocation.planning.advice import worth_it
+from confide.allocation.planning.predicted import Prediction
 from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.valuations import Valuations
 
@@ -28,31 +31,62 @@ _STEPS = 120  # of prices towards those that bound the welfare best
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What made-up people would get, as a share of the best that is possible.
+    """What made-up people would get, as shares of the best that is possible: means over all kinds of crowds.
 
     Args:
-        share: from the market.
-        blind: from handing out the goods without asking anybody.
+        crowds: what came out on each kind of them.
     """
 
-    share: float
-    blind: float
+    crowds: Mapping[str, Prediction]
+
+    @property
+    def share(self) -> float:
+        """From the market."""
+        return self._mean(lambda one: one.welfare)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The same in the worst and in the best of all runs."""
+        return min(one.lowest for one in self.crowds.values()), max(one.highest for one in self.crowds.values())
+
+    @property
+    def runs(self) -> int:
+        """Of all kinds together."""
+        return sum(one.runs for one in self.crowds.values())
+
+    @property
+    def blind(self) -> float:
+        """From handing out the goods without asking anybody."""
+        return self._mean(lambda one: one.blind)
+
+    @property
+    def beside(self) -> Mapping[str, float]:
+        """From rules that are not private."""
+        names = next(iter(self.crowds.values())).beside
+        return {name: self._mean(lambda one, name=name: one.beside[name]) for name in names}  # type: ignore[misc]
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether each kind of crowd does better than if nobody of it were asked."""
+        return worth_it(self.crowds)
+
+    def _mean(self, of: Callable[[Prediction], float]) -> float:
+        return math.fsum(of(one) for one in self.crowds.values()) / len(self.crowds)
 
 
-@lru_cache(maxsize=32)
-def predicted(market: Market, scale: Scale) -> Expected:
-    """Means over made-up people of the family's instances; where sizes are large, of smaller ones (`reduced`).
+@lru_cache(maxsize=64)
+def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
+    """On made-up people of the family's instances; where sizes are large, on smaller crowds (`reduced`).
 
     Args:
         market: which.
         scale: how people's tastes become values.
+        runs: crowds of each kind.
     """
     rows = None
     if isinstance(scale, Ranks):
         rows = made_up(_PRIOR, market.goods, scale, seed=1).reshape(_PRIOR, market.goods)
-    found = tuple(simulation.predicted(market, rows).values())
-    return Expected(share=math.fsum(each.welfare for each in found) / len(found),
-                    blind=math.fsum(each.blind for each in found) / len(found))
+    return Expected(crowds=simulation.predicted(market, rows, runs=runs))
 
 
 def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.campaign.words import worth
+from confide.allocation.campaign.words import Said, worth
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.privacy.coins import COINS, coin_of
 
@@ -49,13 +49,13 @@ class ScalingWords:
 
     def story(
         self, market: SinkhornMatch, billboard: ScalingBillboard, names: Sequence[str], record: NDArray[np.float64],
-        index: int,
+        index: int, said: Said,
     ) -> list[str]:
         best = market.wanted(record, index, billboard)
         if best < 0:
             return ["At the last prices no good is worth its price to you: you ask for none."]
         found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
-                 f"{worth(record[best])}, at a price of {worth(float(billboard.prices[best]))}. You ask for it."]
+                 f"{said(float(record[best]))}, at a price of {said(float(billboard.prices[best]))}. You ask for it."]
         rate = int(billboard.rates[best])
         if not billboard.seed or rate >= COINS:
             return [*found, "Everybody who asks for it gets it."]

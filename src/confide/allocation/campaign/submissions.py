@@ -59,6 +59,7 @@ class Submissions:
                 raise InvalidInput("data.source", f"{path.resolve()} is not a file")
             file = PrefLib(path=path, goods=config.goods.listed()[0], unlisted=data.unlisted)
             file.alternatives()
+            file.check()
             return cls(config=config, source=file)
         source = open_table(data.source, folder=folder)
         found = cls(config=config, source=source)

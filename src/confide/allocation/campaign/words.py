@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MethodWords", "worth"]
+__all__ = ["MethodWords", "Said", "worth"]
+
+
+Said = Callable[[float], str]
+"""A value or a price in words, in both units."""
 
 
 class MethodWords(Protocol):
@@ -35,7 +39,7 @@ class MethodWords(Protocol):
         ...
 
     def story(
-        self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int
+        self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
         """Why she gets what she gets, in her own terms: from her record, as the market takes it."""
         ...

@@ -33,7 +33,8 @@ class Handout:
     release_safe: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self.allocation):,} bidders by {self.method}, {self.label}>"
+        return (f"<{type(self).__name__} of {len(self.allocation):,} bidders by {self.method}, "
+                f"welfare {self.welfare:,.6g}, {self.label}>")
 
     def given(self, goods: int) -> NDArray[np.int64]:
         """(k,) how many copies of each good are handed out.

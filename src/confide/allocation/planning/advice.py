@@ -16,21 +16,23 @@ Source: spec allocation 4.3; predictions are simulations, not guarantees.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.allocation.planning.predicted import Prediction, predicted
+from confide.allocation.market import Market
+from confide.allocation.planning.predicted import RUNS, Prediction, predicted
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.coins import COINS
 
-__all__ = ["AllocationPlan", "plan"]
+__all__ = ["AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
 
 _Advised = PMatch | SinkhornMatch
 
@@ -40,6 +42,9 @@ _BIDDING = 3e-9  # seconds for one value that is looked at for a bid
 _BIDDER = 80  # bytes of state of each bidder
 _NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporaries
 _DOUBLINGS = 24
+_TENTHS = 24
+_COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
+_CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +58,8 @@ class AllocationPlan:
         held_back: m, copies of a usual good that stay where as many ask for it as there are: what surely no good is
             given beyond its supply costs. Of a PMatch with a final clearing it is what the clearing's first cut needs.
         predicted: by the name of made-up bidders.
-        passed_over: what the other mechanism would do, where it was looked at.
+        passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
+            leave no choice but `PMatch`, and it charges prices.
         draws: of noise, k for each release.
         seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
         megabytes: roughly, the table of valuations included, the program itself not.
@@ -73,19 +79,29 @@ class AllocationPlan:
         """Predicted welfare over the optimum, the mean over the kinds of bidders."""
         return _mean(self.predicted)
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest of all runs."""
+        found = self.predicted.values()
+        return min((one.lowest for one in found), default=1.0), max((one.highest for one in found), default=1.0)
+
     def sentences(self) -> tuple[str, ...]:
         """The plan in words."""
         by = self.mechanism
         name = type(by).__name__
-        blind = float(np.mean([one.blind for one in self.predicted.values()])) if self.predicted else math.nan
         said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
         if by.plentiful:
             return (*said, "there is a copy of every good for everybody: each gets her favourite, and nothing is told "
                            "of anybody")
-        parts = ", ".join(f"{one.welfare:.2f} on bidders of kind {kind}" for kind, one in self.predicted.items())
+        some = next(iter(self.predicted.values()))
+        parts = ", ".join(f"{one.welfare:.2f} ({one.lowest:.3f} to {one.highest:.3f}) on bidders of kind {kind}"
+                          for kind, one in self.predicted.items())
         said += [
-            f"welfare is predicted at {parts}, as a share of the optimum; goods handed out without asking reach "
-            f"{blind:.2f}. This is a simulation, not a promise",
+            f"welfare is predicted at {parts}, as a share of the optimum: {some.runs} made-up crowd"
+            f"{'s' * (some.runs > 1)} of each kind, noise drawn anew. This is a simulation, not a promise",
+            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.blind:.2f}; "
+              + " and ".join(f"{name} {share:.2f}" for name, share in one.beside.items())
+              + ", which are not private" for kind, one in self.predicted.items()),
             f"with probability {1 - by.gamma:g}, no good is given beyond its supply; {self.held_back:,} copies of a "
             f"usual good stay behind for that",
         ]
@@ -94,10 +110,16 @@ class AllocationPlan:
             said.append(f"the public certificate is predicted to claim at least {min(claims):.2f} of the optimum")
         if self.passed_over:
             other = "PMatch" if name == "SinkhornMatch" else "SinkhornMatch"
-            said.append(f"{other} was predicted at {_mean(self.passed_over):.2f}")
+            said.append(f"{other} was predicted at {_mean(self.passed_over):.2f}"
+                        + (", charging prices as well: take that" if self._dearly else ""))
         said.append(f"{self.draws:,} draws of noise; about {self.seconds:.3g} seconds and {self.megabytes:,.0f} "
                     f"megabytes")
         return tuple(said)
+
+    @property
+    def _dearly(self) -> bool:
+        """Whether charging prices costs what the other mechanism would not lose."""
+        return bool(self.passed_over) and self.mechanism.charge and _mean(self.passed_over) > self.share + _CLEARLY
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
@@ -105,7 +127,7 @@ class AllocationPlan:
         settings["supply"] = list(self.mechanism.copies)
         return {
             "mechanism": type(self.mechanism).__name__, "settings": settings, "error": self.error,
-            "held_back": self.held_back, "share": self.share,
+            "held_back": self.held_back, "share": self.share, "span": list(self.span),
             "predicted": {name: _plain(one) for name, one in self.predicted.items()},
             "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
@@ -121,7 +143,7 @@ def plan(
     *,
     mechanism: Literal["any", "pmatch", "sinkhorn"] = "any",
     prior: ArrayLike | None = None,
-    runs: int = 1,
+    runs: int = RUNS,
     seed: int = 1,
     named: int | None = None,
     **options: Any,
@@ -136,16 +158,16 @@ def plan(
         mechanism: "pmatch" and "sinkhorn" leave no choice.
         prior: (m, k) public rows of valuations, made up or published before, never bids of this market; without them,
             instances A and B.
-        runs: simulations on each kind of made-up bidders.
-        seed: of the simulations.
+        runs: crowds of each kind of made-up bidders, each with noise of its own.
+        seed: of the first crowd and its noise.
         named: how many goods a row names, where tables are sparse; for time and memory.
         options: of the mechanism, such as gamma, delta, neighbours or certify_with. Options that
             one mechanism alone has, such as halting, leave no choice either.
 
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
-        Refused: hopeless: on made-up bidders it does no better than handing out goods without asking anybody. Names
-            the epsilon, or the supply, that would do.
+        Refused: hopeless: on made-up bidders of some kind it does no better than handing out goods to the very same
+            bidders without asking anybody. Names the epsilon, or the supply, that would do.
 
     Example:
         >>> advised = plan(5_000, 5, 800, 1.0)
@@ -163,19 +185,19 @@ def plan(
     if first.plentiful:
         return _planned(first, {}, {}, named)
     found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in _recommended(kinds, epsilon, sizes)]
-    found.sort(key=lambda pair: -_mean(pair[1]))
+    found.sort(key=lambda pair: (not worth_it(pair[1]), -_mean(pair[1])))
     best, expected = found[0]
-    if not _worth(expected):
-        enough = _enough(type(best), epsilon, sizes, prior, seed)
-        few = (f"at epsilon = {epsilon:g} and {min(best.copies):,} copies of a good {type(best).__name__} does no "
-               f"better than goods handed out without asking anybody ({_mean(expected):.2f} of the optimum, predicted)")
-        if not math.isfinite(enough):
-            raise Refused(few, "no epsilon would do: goods need more copies")
-        copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / epsilon):,}" for copy in sorted(
-            set(best.copies))[:2]))
-        raise Refused(
-            few, f"an epsilon of {enough:.2g}, or {copies} copies of a good with as many times the bidders")
-    return _planned(best, expected, found[1][1] if len(found) > 1 else {}, named)
+    other = found[1][1] if len(found) > 1 else {}
+    if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
+        common = {name: value for name, value in sizes.items() if name in _COMMON}
+        with suppress(Refused):
+            other = predicted(SinkhornMatch.recommended(epsilon=epsilon, **common), prior, runs=runs, seed=seed)
+    if not worth_it(expected):
+        enough = least_epsilon(lambda at, tried: predicted(type(best).recommended(epsilon=at, **sizes), prior,
+                                                           runs=tried, seed=seed), epsilon, runs)
+        better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
+        raise hopeless(best, expected, enough, *better)
+    return _planned(best, expected, other, named)
 
 
 def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
@@ -204,31 +226,71 @@ def _mean(expected: Mapping[str, Prediction]) -> float:
     return float(np.mean([one.welfare for one in expected.values()])) if expected else 1.0
 
 
-def _worth(expected: Mapping[str, Prediction]) -> bool:
-    return _mean(expected) > float(np.mean([one.blind for one in expected.values()]))
+def worth_it(expected: Mapping[str, Prediction]) -> bool:
+    """Whether every kind of crowd does better than if nobody of it were asked.
+
+    Args:
+        expected: by the kind of crowds.
+    """
+    return all(one.worth_it for one in expected.values())
 
 
-def _enough(
-    kind: type[_Advised], epsilon: float, sizes: Mapping[str, Any], prior: ArrayLike | None, seed: int
-) -> float:
-    """The smallest epsilon, to a tenth, at which it is worth it."""
-    def worth(at: float) -> bool:
+def least_epsilon(expected: Callable[[float, int], Mapping[str, Prediction]], epsilon: float, runs: int) -> float:
+    """The smallest epsilon, to a tenth or so, at which it is worth it to ask anybody; infinite where none is found.
+
+    Args:
+        expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
+        epsilon: at which it is not worth it.
+        runs: crowds with which it must be worth it. One of each kind is what it is looked for with.
+    """
+    def worth(at: float, tried: int) -> bool:
         try:
-            return _worth(predicted(kind.recommended(epsilon=at, **sizes), prior, seed=seed))
+            return worth_it(expected(at, tried))
         except Refused:
             return False
 
     low, high = epsilon, 2.0 * epsilon
     for _ in range(_DOUBLINGS):
-        if worth(high):
+        if worth(high, 1):
             break
         low, high = high, 2.0 * high
     else:
         return math.inf
     while high > 1.1 * low:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if worth(middle) else (middle, high)
-    return high
+        low, high = (low, middle) if worth(middle, 1) else (middle, high)
+    for _ in range(_TENTHS):
+        if worth(high, runs):
+            return high
+        high *= 1.1
+    return math.inf
+
+
+def hopeless(market: Market, expected: Mapping[str, Prediction], enough: float, *others: str) -> Refused:
+    """The refusal of a market that is predicted to be no better than to ask nobody, with what would do.
+
+    Args:
+        market: which.
+        expected: by the kind of crowds.
+        enough: `least_epsilon`.
+        others: what else would do.
+    """
+    one = min(expected.values(), key=lambda each: each.welfare - each.blind)
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {type(market).__name__} does "
+           f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
+           f"{one.blind:.2f} for the same made-up people without asking them)")
+    if not math.isfinite(enough):
+        return Refused(few, "; or ".join(["no epsilon would do: goods need more copies", *others]))
+    copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
+        set(market.copies))[:2]))
+    return Refused(few, "; or ".join([f"an epsilon of {_up(enough)}, or {copies} copies of a good with as many times "
+                                      "the bidders", *others]))
+
+
+def _up(number: float) -> str:
+    """With two digits, rounded up: what is named is enough."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return f"{math.ceil(number / unit - 1e-9) * unit:.12g}"
 
 
 def _planned(
@@ -262,4 +324,4 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
 
 
 def _plain(one: Prediction) -> dict[str, Any]:
-    return {item.name: getattr(one, item.name) for item in fields(one)}
+    return {**{item.name: getattr(one, item.name) for item in fields(one)}, "beside": dict(one.beside)}

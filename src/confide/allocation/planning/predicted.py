@@ -9,13 +9,16 @@ the small market a little worse than the large one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.allocation.baselines import lottery, serial_dictatorship
 from confide.allocation.duality import dual_bound
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.market import Market
@@ -28,9 +31,15 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["Prediction", "made_up", "predicted", "reduced", "upper_bound"]
+__all__ = ["LOTTERY", "RUNS", "SERIAL", "Prediction", "made_up", "predicted", "reduced", "upper_bound"]
 
-_VALUES = 4_000_000  # of the table that is made up
+LOTTERY = "a lottery for everybody's favourite"
+SERIAL = "a serial dictatorship"
+RUNS = 3
+"""Made-up crowds of each kind."""
+
+_VALUES = 4_000_000  # of the table of a crowd
+_EACH = 2_000_000  # of each, where there are several
 _LEAST_GOODS = 50
 _BOUND_VALUES = 1_000_000
 _BOUND_ROUNDS = 60
@@ -38,29 +47,62 @@ _BOUND_ROUNDS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What came out on made-up bidders: means over runs.
+    """What came out on made-up crowds of one kind: means over them, each with noise of its own.
 
     Args:
         welfare: over an upper bound of the optimum.
+        lowest: the same in the worst of the runs.
+        highest: and in the best.
         blind: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
+        beside: what rules do that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
         certificate: what the public certificate claims of the welfare over the optimum; None without one.
-        people: how many bidders were made up.
+        runs: how many crowds.
+        people: how many bidders were made up in each.
         goods: for how many goods.
     """
 
     welfare: float
+    lowest: float
+    highest: float
     blind: float
+    beside: Mapping[str, float]
     certificate: float | None
+    runs: int
     people: int
     goods: int
 
+    @property
+    def worth_it(self) -> bool:
+        """Whether it is better than to ask nobody, in the mean over the very same crowds."""
+        return self.welfare > self.blind
 
-def reduced(mechanism: Market, *, goods: bool = True) -> Market:
+    @classmethod
+    def of(cls, found: Sequence[Prediction]) -> Prediction:
+        """Of several runs, each alone, on crowds of the same kind.
+
+        Args:
+            found: at least one.
+        """
+        claimed = [one.certificate for one in found if one.certificate is not None]
+        return cls(
+            welfare=_mean([one.welfare for one in found]), lowest=min(one.lowest for one in found),
+            highest=max(one.highest for one in found), blind=_mean([one.blind for one in found]),
+            beside={name: _mean([one.beside[name] for one in found]) for name in found[0].beside},
+            certificate=_mean(claimed) if claimed else None, runs=sum(one.runs for one in found),
+            people=found[0].people, goods=found[0].goods)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Market:
     """The same market with fewer bidders, if there are too many to make up.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         goods: whether goods may be left out.
+        most: values that may be made up.
 
     Example:
         >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
@@ -70,12 +112,12 @@ def reduced(mechanism: Market, *, goods: bool = True) -> Market:
     """
     people, kept, copies = mechanism.people, mechanism.goods, np.array(mechanism.copies, dtype=np.int64)
     epsilon, gamma, batch = mechanism.epsilon, mechanism.gamma, getattr(mechanism, "batch", 1)
-    if goods and people * kept > _VALUES and kept > _LEAST_GOODS:
-        fewer = max(_LEAST_GOODS, int(_VALUES / people))
+    if goods and people * kept > most and kept > _LEAST_GOODS:
+        fewer = max(_LEAST_GOODS, int(most / people))
         copies = np.sort(copies)[np.linspace(0, kept - 1, fewer).astype(int)]
         people, gamma, kept = max(1, round(people * fewer / kept)), gamma * fewer / kept, fewer
-    if people * kept > _VALUES:
-        share = max(_VALUES / (people * kept), 1.0 / people)
+    if people * kept > most:
+        share = max(most / (people * kept), 1.0 / people)
         people, epsilon = max(1, round(people * share)), epsilon / share
         copies, batch = np.maximum(1, np.rint(copies * share).astype(np.int64)), max(1, round(batch * share))
     changes: dict[str, Any] = {"people": people, "goods": kept, "supply": tuple(copies.tolist()), "gamma": gamma,
@@ -126,15 +168,15 @@ def made_up(
 
 
 def predicted(
-    mechanism: Market, prior: ArrayLike | None = None, *, runs: int = 1, seed: int = 1,
+    mechanism: Market, prior: ArrayLike | None = None, *, runs: int = RUNS, seed: int = 1,
 ) -> Mapping[str, Prediction]:
     """Runs on made-up bidders.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         prior: as `made_up` takes it.
-        runs: on each kind of bidders.
-        seed: of bidders and noise.
+        runs: crowds of each kind, each with noise of its own. Where sizes are large, several are of half the size.
+        seed: of the first crowd and its noise; those after it have the next ones.
 
     Returns:
         By the name of the bidders: "A" and "B", or "prior".
@@ -142,25 +184,48 @@ def predicted(
     Example:
         >>> market = SinkhornMatch.recommended(people=5_000, goods=5, supply=800, epsilon=1.0)
         >>> found = predicted(market)
-        >>> 0.9 < found["A"].welfare < 1.0
+        >>> 0.9 < found["A"].lowest <= found["A"].welfare <= found["A"].highest < 1.0
         True
     """
-    small = reduced(mechanism, goods=prior is None)
-    return {name: _of(small, values, runs, seed)
-            for name, values in made_up(small.people, small.goods, prior, seed=seed).items()}
+    runs = whole("runs", runs, at_least=1)
+    small = reduced(mechanism, goods=prior is None, most=_VALUES if runs == 1 else _EACH)
+    found = dict[str, list[Prediction]]()
+    for at in range(seed, seed + runs):
+        for name, values in made_up(small.people, small.goods, prior, seed=at).items():
+            found.setdefault(name, []).append(_of(small, values, at, name if prior is None else None))
+    return {name: Prediction.of(each) for name, each in found.items()}
 
 
-def _of(market: Market, values: Valuations, runs: int, seed: int) -> Prediction:
-    most = upper_bound(values, market.copies)
-    shares, certified = [], []
-    for run in range(whole("runs", runs, at_least=1)):
-        outcome: Any = market.run(values, Noise.simulated(seed + run))
-        shares.append(outcome.diagnostics["welfare"] / most)
-        if outcome.certificate is not None:
-            certified.append(outcome.certificate.ratio)
-    return Prediction(welfare=float(np.mean(shares)), blind=_blind(values, market.copies) / most,
-                      certificate=float(np.mean(certified)) if certified else None, people=market.people,
-                      goods=market.goods)
+def _of(market: Market, values: Valuations, seed: int, name: str | None) -> Prediction:
+    beside = _Beside.of(values, market.copies, seed) if name is None else _beside(
+        name, market.people, market.goods, market.copies, seed)
+    outcome: Any = market.run(values, Noise.simulated(seed))
+    share = outcome.diagnostics["welfare"] / beside.most
+    return Prediction(welfare=share, lowest=share, highest=share, blind=beside.blind, beside=beside.rules, runs=1,
+                      certificate=None if outcome.certificate is None else outcome.certificate.ratio,
+                      people=market.people, goods=market.goods)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Beside:
+    """What one crowd could get otherwise: a bound of its welfare, and the other rules' shares of it."""
+
+    most: float
+    blind: float
+    rules: Mapping[str, float]
+
+    @classmethod
+    def of(cls, values: Valuations, supply: tuple[int, ...], seed: int) -> _Beside:
+        most = upper_bound(values, supply)
+        return cls(most=most, blind=_blind(values, supply) / most, rules={
+            LOTTERY: lottery(values, supply, seed=seed).welfare / most,
+            SERIAL: serial_dictatorship(values, supply, seed=seed).welfare / most})
+
+
+@lru_cache(maxsize=256)
+def _beside(name: str, people: int, goods: int, supply: tuple[int, ...], seed: int) -> _Beside:
+    """The same for every mechanism and epsilon, so it is found once; the crowd itself is not kept."""
+    return _Beside.of(made_up(people, goods, seed=seed)[name], supply, seed)
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:

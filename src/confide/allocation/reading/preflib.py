@@ -3,6 +3,9 @@
 A line says how many people gave the same order; they take the next places of the public list, so that the same file
 always gives the same places. Whoever does not rank a good gives nothing for it.
 
+A file that is not what its head and its ending say is refused before anybody's order is used: one lost line would give
+everybody after it another place. What is no order at all is its own people's loss alone.
+
 Such a file is for orders that are no secret any more: places follow its lines, so that whoever knows how it is sorted
 can tell from somebody's place what she may have ranked. Secret orders are collected under ids that mean nothing.
 
@@ -35,6 +38,8 @@ _GROUP = rf"(?:{_NUMBER}|\{{(?:{_NUMBER}(?:,{_NUMBER})*)?\}})"
 _ORDER = re.compile(rf"({_NUMBER}):((?:{_GROUP}(?:,{_GROUP})*)?)")
 _COUNT = re.compile(rf"({_NUMBER}):")
 _PARTS = re.compile(_GROUP)
+_STRICT = (".soc", ".soi")  # whose orders have no ties
+_COMPLETE = (".soc", ".toc")  # whose orders rank all alternatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,19 +66,9 @@ class PrefLib:
 
     def alternatives(self) -> tuple[int, ...]:
         """For each alternative, from number 1, which good it is; -1 for none."""
-        names = dict[int, str]()
-        count = None
-        for line in self._lines():
-            if not line.startswith("#"):
-                break
-            key, _, value = line[1:].strip().partition(":")
-            if found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key.strip().upper()):
-                names[int(found[1])] = value.strip()
-            elif key.strip().upper() == "NUMBER ALTERNATIVES" and re.fullmatch(_NUMBER, value.strip()):
-                count = int(value.strip())
-        if count is None:
-            raise InvalidInput("source", f"{self.path.name} has no line '# NUMBER ALTERNATIVES: ...'",
-                               "must be a file of PrefLib's present format")
+        head, count = self._head(), self._count()
+        names = {int(found[1]): value for key, value in head.items()
+                 if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
         numbers = {name: number for number, name in reversed(names.items())}
         if not all(good in numbers for good in self.goods):
             numbers = {str(number): number for number in range(1, count + 1)}
@@ -87,6 +82,57 @@ class PrefLib:
             raise InvalidInput("goods.names", f"leave out alternative {found_goods.index(-1) + 1} of {self.path.name}",
                                'name all alternatives, or say unlisted = "ignore"')
         return tuple(found_goods)
+
+    def check(self) -> None:
+        """Whether the lines are what the head and the file's ending say.
+
+        Raises:
+            InvalidInput: other people than NUMBER VOTERS says, or an order that the format forbids; names both
+                numbers, or the line.
+        """
+        ending, count, people = self.path.suffix.lower(), self._count(), 0
+        for number, here, pairs in self._orders(count):
+            people += here
+            if pairs is None:
+                continue
+            if ending in _STRICT and len({place for _, place in pairs}) < len(pairs):
+                raise InvalidInput("source", f"line {number} of {self.path.name} has ties",
+                                   f"orders of a {ending} file have none; with ties it is .toi, or .toc")
+            if ending in _COMPLETE and len(pairs) < count:
+                raise InvalidInput("source", f"line {number} of {self.path.name} ranks {len(pairs)} of {count} "
+                                   "alternatives", f"orders of a {ending} file rank all; else it is .soi, or .toi")
+        said = self._head().get("NUMBER VOTERS")
+        if said is not None and (not re.fullmatch(_NUMBER, said) or int(said) != people):
+            raise InvalidInput("source", f"the lines of {self.path.name} are of {people:,} people, and its head says "
+                               f"NUMBER VOTERS: {said}",
+                               "a line is lost, or a count is wrong: everybody after it would have another's place")
+
+    def _head(self) -> dict[str, str]:
+        """The lines "# KEY: value", by key; of keys that stand twice, the last."""
+        found = dict[str, str]()
+        for line in self._lines():
+            if not line.startswith("#"):
+                break
+            key, _, value = line[1:].strip().partition(":")
+            found[key.strip().upper()] = value.strip()
+        return found
+
+    def _count(self) -> int:
+        """Of alternatives."""
+        said = self._head().get("NUMBER ALTERNATIVES", "")
+        if not re.fullmatch(_NUMBER, said):
+            raise InvalidInput("source", f"{self.path.name} has no line '# NUMBER ALTERNATIVES: ...'",
+                               "must be a file of PrefLib's present format")
+        return int(said)
+
+    def _orders(self, alternatives: int) -> Iterator[tuple[int, int, list[tuple[int, int]] | None]]:
+        """Number of the line, how many people, and (alternative, place) of each; None where it is no order."""
+        for number, line in enumerate(self._lines(), 1):
+            text = re.sub(r"\s", "", line)
+            if text and not text.startswith("#"):
+                counts = _COUNT.match(text)
+                # What is no line of the format is somebody's all the same.
+                yield number, int(counts[1]) if counts else 1, _order(text, alternatives)
 
     def read(
         self, scale: Ranks, roster: Roster, rejected: MutableMapping[str, str] | None = None,
@@ -103,13 +149,7 @@ class PrefLib:
         rule = replace(scale, as_written=True) if self.categories else scale
         goods = np.array(self.alternatives(), dtype=np.int64)
         told, orders, at = dict[str, str](), list[tuple[int, int, list[tuple[int, int]]]](), 0
-        for number, line in enumerate(self._lines(), 1):
-            text = re.sub(r"\s", "", line)
-            if not text or text.startswith("#"):
-                continue
-            counts = _COUNT.match(text)
-            people = int(counts[1]) if counts else 1  # what is no line of the format is somebody's all the same
-            pairs = _order(text, len(goods))
+        for number, people, pairs in self._orders(len(goods)):
             if at + people > roster.count:
                 told[f"line {number}"] = "more people than were declared"
             here = max(0, min(people, roster.count - at))

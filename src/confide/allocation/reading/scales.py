@@ -39,6 +39,11 @@ class Scale(Protocol):
         """What is accepted, in words."""
         ...
 
+    @property
+    def unit(self) -> float:
+        """Points that a value of 1 stands for: points are what the rule counts in, and 0 of them are worth nothing."""
+        ...
+
     def __hash__(self) -> int: ...
 
 
@@ -80,6 +85,11 @@ class Points:
     def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
         inside = np.clip(numbers, self.lowest, self.highest)
         return ((inside - self.lowest) / (self.highest - self.lowest)).astype(np.float32)
+
+    @property
+    def unit(self) -> float:
+        """From the lowest number to the highest."""
+        return self.highest - self.lowest
 
     def limit(self) -> str:
         return f"must be in [{self.lowest:.12g}, {self.highest:.12g}]"
@@ -151,6 +161,11 @@ class Ranks:
         place = np.minimum(numbers, len(table)).astype(np.int64) if self.as_written else _ranks(row, numbers)
         found: NDArray[np.float32] = table[np.minimum(place, len(table)) - 1].astype(np.float32)
         return found
+
+    @property
+    def unit(self) -> float:
+        """Those of the first place."""
+        return float(self.points[0])
 
     def limit(self) -> str:
         return "must be a place, a whole number from 1"
