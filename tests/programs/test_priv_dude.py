@@ -144,7 +144,7 @@ def test_bad_records() -> None:
         mechanism.decode(values[17], 17, outcome.billboard)
     with pytest.raises(InvalidInput, match="index"):
         mechanism.decode(values[1], 300, outcome.billboard)
-    with pytest.raises(InvalidInput, match="path of prices"):
+    with pytest.raises(InvalidInput, match="no billboard"):
         mechanism.decode(values[1], 1, outcome)  # type: ignore[arg-type]
 
 

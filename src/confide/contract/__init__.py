@@ -45,7 +45,15 @@ if TYPE_CHECKING:
         kind_names,
     )
     from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-    from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, PublicOutcome, SimulatedOutcome
+    from confide.contract.outcome import (
+        Billboard,
+        Certificate,
+        Outcome,
+        Provenance,
+        PublicOutcome,
+        SimulatedOutcome,
+        as_billboard,
+    )
     from confide.contract.presentation import Block, Picture, Section, Table, Text
 
 
@@ -92,6 +100,7 @@ __all__ = [
     "Truthfulness",
     "Unit",
     "Unsupported",
+    "as_billboard",
     "canonical",
     "digest",
     "kind",
@@ -115,7 +124,8 @@ __getattr__, __dir__ = doors(
             "kind", "kind_names",
         ),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
-        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome"),
+        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
+                    "as_billboard"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
     },
 )

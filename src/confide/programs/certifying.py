@@ -24,11 +24,11 @@ from scipy.special import ndtri
 
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
-from confide.contract.outcome import Certificate
+from confide.contract.outcome import Certificate, as_billboard
 from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
-__all__ = ["PathCertificate", "certificate", "mixture", "quantile"]
+__all__ = ["PathCertificate", "as_path", "certificate", "mixture", "quantile"]
 
 _ROUNDED = 0.5 / LOAD_UNIT
 _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, where the mixture is sharpest
@@ -93,8 +93,7 @@ def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCert
         >>> bool(found.gap < 0.02 * 5_000), found.vacuous
         (True, False)
     """
-    if not isinstance(billboard, PathBillboard):
-        raise InvalidInput("billboard", f"{type(billboard).__name__} holds no path of prices")
+    billboard = as_path(billboard)
     failure = fraction("beta", billboard.beta if beta is None else beta)
     prices = billboard.main_prices / PRICE_UNIT
     slacks = billboard.natural_slacks[billboard.burn_in :]
@@ -160,7 +159,7 @@ def as_path(billboard: Any) -> PathBillboard:
     Raises:
         InvalidInput: it is another one.
     """
-    if not isinstance(billboard, PathBillboard):
-        raise InvalidInput("billboard", f"{type(billboard).__name__} holds no path of prices",
-                           "is that of this campaign, `outcome.billboard`")
-    return billboard
+    board = as_billboard(billboard)
+    if not isinstance(board, PathBillboard):
+        raise InvalidInput("billboard", f"{type(board).__name__} holds no path of prices", "is of another mechanism")
+    return board

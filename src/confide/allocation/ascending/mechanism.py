@@ -26,6 +26,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees, Privacy
 from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import as_billboard
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event
 from confide.privacy.losses import PureDP
@@ -269,6 +270,7 @@ class Ascending(Market):
         check_billboard(self, self._own(billboard))
 
     def _own(self, billboard: AnyBillboard) -> Billboard:
-        if not isinstance(billboard, Billboard) or billboard.rules != self.rules:
+        board = as_billboard(billboard)
+        if not isinstance(board, Billboard) or board.rules != self.rules:
             raise InvalidInput("billboard", "is of another auction")
-        return billboard
+        return board
