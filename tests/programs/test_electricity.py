@@ -42,13 +42,13 @@ def everything(program: Electricity):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_responses_are_as_good_as_any_plan(options: dict[str, object], most: int) -> None:
-    program = Electricity(25, 5.0, most=most, intervals=2, slots=3, **options)  # type: ignore[arg-type]
+    program = Electricity(10, 5.0, most=most, intervals=2, slots=3, **options)  # type: ignore[arg-type]
     records, draw = program.read(made_up(program, most)), study_generator(7)
     plans = list(everything(program))
-    for _ in range(4):
+    for _ in range(3):
         prices = (draw.choice([0.0, 0.25, 0.5, 1.0, 2.0], 6) * draw.random(6) * PRICE_UNIT).astype(np.int64)
         chosen = program.respond(records, prices)
-        for i in range(25):
+        for i in range(10):
             one = records.take(slice(i, i + 1))
             gains = [int(program.values(one, plan)[0] - program.paid(one, plan, prices)[0]) for plan in plans
                      if not program.hard or not program.missed(one, plan).any()]
@@ -158,7 +158,7 @@ def test_hard_needs_make_no_claim_without_a_declared_tau() -> None:
         Electricity(8, 4.0, most=4, intervals=1, slots=5, hard=True)
 
 
-@pytest.mark.parametrize("options", KINDS)
+@pytest.mark.parametrize("options", fast(2, KINDS[::-1]))
 def test_runs_without_noise_reach_the_optimum(options: dict[str, object]) -> None:
     """Spec convex_programs 11.4."""
     n = 50
@@ -169,6 +169,7 @@ def test_runs_without_noise_reach_the_optimum(options: dict[str, object]) -> Non
     outcome = mechanism.run(data, Noise.replayed({("slack", t): np.zeros(6) for t in range(800)}))
     best = optimum(program.linear_program(program.read(data)))
     found = outcome.diagnostics  # type: ignore[union-attr]
+    assert (found["load"] > supply - 0.5).any()  # there is less than is wanted
     assert found["excess"].sum() < 0.001 * n
     assert abs(best - found["value"]) < 0.005 * abs(best)
     for i in range(0, n, 9):

@@ -60,6 +60,8 @@ class Electricity(Program):
       reach Q - 1 at least. No promise is made unless `tau` is declared, and those that are made hold if it is right;
       the certificate after a run needs no tau. Prices stay within 2 tau.
 
+    With soft needs an average of plans is worth at least the average of their values: what one misses, another has.
+
     Args:
         people: n.
         supply: how many may use each slot: T Q numbers, a (T, Q) table, or one for all.
