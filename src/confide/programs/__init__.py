@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
+    from confide.programs.families.electricity import Electricity
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
 
 __all__ = [
+    "AggregativeGame",
     "Constants",
+    "Electricity",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
@@ -32,6 +36,7 @@ __all__ = [
     "Records",
     "UnitDemand",
     "certificate",
+    "nearly_best",
 ]
 
 __getattr__, __dir__ = doors(
@@ -40,6 +45,8 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "families.aggregative_game": ("AggregativeGame", "nearly_best"),
+        "families.electricity": ("Electricity",),
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),

@@ -73,8 +73,9 @@ class PrivDude(Dude):
         public = [(program.public_value(row), program.public_load(row)) for row in prices]
         load = sum(one[1] for one in sums) + np.sum([one[1] for one in public], axis=0)
         mean = load / (LOAD_UNIT * self.rounds)
+        over = mean - program.supply_units / LOAD_UNIT
         return {"value": (sum(one[0] for one in sums) / PRICE_UNIT + sum(one[0] for one in public)) / self.rounds,
-                "load": mean, "excess": np.maximum(0.0, mean - program.supply_units / LOAD_UNIT)}
+                "load": mean, "excess": np.abs(over) if program.two_sided else np.maximum(0.0, over)}
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         self._place(index)

@@ -1,0 +1,294 @@
+"""`AggregativeGame`: mixed strategies whose sum is a public target, each of actions that are good at that target.
+
+In an aggregative game what an action is worth depends on the sum of everybody's contributions alone. If everybody
+plays actions that are (nearly) best at a sum, and the sum comes out, nobody has a reason to leave: an equilibrium.
+
+Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.programs.constants import Constants
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.linear import LinearProgram
+from confide.programs.pairs import two
+from confide.programs.program import Program, Records, Unusable
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row
+
+__all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]
+
+_MOST_GAMMA = 1024.0  # contributions stay inside 32 bits
+_CHUNK = 1 << 21
+
+
+def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
+    """(..., A) which actions are within a tolerance of the best one: what a record allows. Everybody finds her own.
+
+    Args:
+        utilities: (..., A) of every action where everybody's contributions add up to the target.
+        tolerance: >= 0, in the same unit.
+
+    Raises:
+        InvalidInput: no utilities, or some that are not finite.
+
+    Example:
+        >>> nearly_best([0.5, 0.9, 1.0], 0.1).tolist()
+        [False, True, True]
+    """
+    table = np.asarray(utilities, dtype=np.float64)
+    if table.ndim < 1 or table.shape[-1] < 1 or not bool(np.isfinite(table).all()):
+        raise InvalidInput("utilities", "are not finite numbers of some actions")
+    chosen: NDArray[np.bool_] = table >= table.max(axis=-1, keepdims=True) - non_negative("tolerance", tolerance)
+    return chosen
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AggregativeRecords(Records):
+    """What everybody's actions contribute, and which she may play. Private.
+
+    Args:
+        parts: (n, A, k) int32 contributions, in units of load.
+        allowed: (n, A); nothing is allowed in a slot without a record.
+    """
+
+    parts: NDArray[np.int32]
+    allowed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class AggregativeGame(Program):
+    """n people with A actions each, whose contributions are to add up to a public target.
+
+    A record is a pair: (A, k) contributions, each at most `gamma` in absolute value, and (A,) which actions are
+    allowed, at least one: usually those that are `nearly_best` at the target. There is nothing to maximise: what counts
+    is how far the sum is from the target, row by row, which the certificate's `excess` bounds. Rows are equations with
+    one noisy release each, and prices of either sign. Contributions are rounded to 2^-20, to the nearest (towards zero
+    where their sum would be above `largest_sum`); what is promised is about the rounded ones.
+
+    A participant with a record plays allowed actions only. A slot without one plays -1, which contributes nothing.
+
+    One run asks about one target. Who looks for an equilibrium on a grid of targets makes one run for each, and
+    the budget (epsilon, delta) must be split among all of them: choosing a target after a look at the runs of others
+    composes like everything else that is released.
+
+    Args:
+        people: n.
+        supply: the target: k numbers, within what n contributions can add up to.
+        actions: A, of everybody.
+        gamma: bound of each contribution, in (0, 1024].
+        largest_sum: C1, bound of the sum of the absolute contributions of an action; k gamma by default.
+        signed: whether contributions may be negative; without, their noise is up to half as large.
+        tau: any number; 1 by default. It sets the scale of prices alone.
+
+    Raises:
+        InvalidInput: a number out of range; a target that no contributions reach.
+
+    Example:
+        >>> game = AggregativeGame(2, (0.5, 0.0), actions=2, gamma=1.0)
+        >>> parts = [[[1.0, 0.0], [0.0, 1.0]], [[-0.5, 0.5], [0.5, -1.0]]]
+        >>> records = game.read((parts, [[True, True], [False, True]]))
+        >>> game.respond(records, np.array([1, 0])).ravel().tolist()
+        [1, 1]
+        >>> game.constants.squared_sensitivity("substitution")
+        Fraction(8, 1)
+    """
+
+    actions: int = field(kw_only=True)
+    gamma: float = field(kw_only=True)
+    largest_sum: float | None = field(default=None, kw_only=True)
+    signed: bool = field(default=True, kw_only=True)
+
+    two_sided = True
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        whole("actions", self.actions, at_least=1)
+        positive("gamma", self.gamma, at_most=_MOST_GAMMA)
+        if int(self.gamma * LOAD_UNIT) < 1:
+            raise InvalidInput("gamma", f"{self.gamma!r} is too small", "at least 2^-20: use a smaller unit")
+        if not isinstance(self.signed, bool):
+            raise InvalidInput("signed", f"{self.signed!r} is not true or false")
+        if np.ndim(self.supply) == 0:
+            object.__setattr__(self, "supply", (self.supply,))
+        if self.rows < 1:
+            raise InvalidInput("supply", "is a target without numbers", "one for each row, at least one")
+        if self.largest_sum is not None:
+            positive("largest_sum", self.largest_sum, at_most=self.rows * self.gamma)
+            if self.largest_sum < self.gamma:
+                raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below gamma", f"at least {self.gamma!r}")
+        super().__post_init__()
+        reach = self.people * self.gamma
+        for one in self.supplies:
+            if not (-reach if self.signed else 0.0) <= one <= reach:
+                raise InvalidInput("supply", f"no contributions add up to {one:g}",
+                                   f"must be in [{-reach if self.signed else 0.0:g}, {reach:g}]")
+
+    @property
+    def rows(self) -> int:
+        return len(self.supply)  # type: ignore[arg-type]
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    @property
+    def scale(self) -> int:
+        return LOAD_UNIT
+
+    @property
+    def supply_units(self) -> NDArray[np.int64]:
+        """(k,) the target in units of load, to the nearest."""
+        return np.asarray(np.rint(np.array(self.supplies) * LOAD_UNIT), dtype=np.int64)
+
+    @property
+    def target(self) -> tuple[float, ...]:
+        """(k,) what contributions are to add up to."""
+        return self.supplies
+
+    @cached_property
+    def constants(self) -> Constants:
+        most, reach = max(map(abs, self.supplies)), self.people * self.gamma
+        return Constants(
+            rows=self.rows, largest_entry=self.gamma, most_value=0.0, signed=self.signed, packing=False,
+            largest_sum=self.rows * self.gamma if self.largest_sum is None else self.largest_sum,
+            width=reach + most if self.signed else max(reach, most),
+            tau=(1.0,) * self.rows if self.tau is None else self.tau)  # type: ignore[arg-type]
+
+    # ---- records
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: a pair: (n, A, k) contributions, and (n, A) of true and false, or 1 and 0, which actions are allowed.
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, AggregativeRecords):
+            return self._of_all(data)
+        parts, allowed = two("records", data, "contributions", "allowed")
+        table = numbers("contributions", parts, (self.people, self.actions, self.rows))
+        mask = numbers("allowed", allowed, (self.people, self.actions))
+        bad = bad_rows(table, self._least, self.gamma) | ~self._usable(mask) | self._too_much(table)
+        refused_or_null("records", bad, self._limit, unusable)
+        return self._kept(table, mask, bad)
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: a pair: (A, k) contributions, and (A,) which actions are allowed.
+        """
+        shape = (self.actions, self.rows)
+        if record is None:
+            return self._kept(np.zeros((1, *shape)), np.zeros((1, self.actions)), np.ones(1, dtype=bool))
+        parts, allowed = two("record", record, "contributions", "allowed")
+        table = row("contributions", parts, shape, self._least, self.gamma)[None]
+        mask = row("allowed", allowed, (self.actions,), 0.0, 1.0)[None]
+        if not bool(self._usable(mask)[0]):
+            raise InvalidInput("allowed", "is not true or false of every action, or of none true", self._limit)
+        if bool(self._too_much(table)[0]):
+            raise InvalidInput("contributions", f"an action's add up to more than {self.constants.largest_sum:g}",
+                               self._limit)
+        return self._kept(table, mask, np.zeros(1, dtype=bool))
+
+    @property
+    def _least(self) -> float:
+        return -self.gamma if self.signed else 0.0
+
+    @property
+    def _limit(self) -> str:
+        summed = "" if self.largest_sum is None else f", those of an action at most {self.largest_sum:g} together"
+        return f"contributions must be in [{self._least:g}, {self.gamma:g}]{summed}; at least one action allowed"
+
+    @staticmethod
+    def _usable(mask: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) whether rows are of zeros and ones, not all zero."""
+        found: NDArray[np.bool_] = ((mask == 0) | (mask == 1)).all(axis=1) & (mask == 1).any(axis=1)
+        return found
+
+    def _too_much(self, table: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) whether some action contributes more than is declared in all."""
+        if self.largest_sum is None:
+            return np.zeros(len(table), dtype=bool)
+        within: NDArray[np.bool_] = (np.abs(table).sum(axis=2, dtype=np.float64) <= self.largest_sum).all(axis=1)
+        return ~within
+
+    def _kept(self, table: NDArray[Any], mask: NDArray[Any], bad: NDArray[np.bool_]) -> AggregativeRecords:
+        parts = np.empty(table.shape, dtype=np.int32)
+        step = max(1, _CHUNK // (self.actions * self.rows))
+        for at in range(0, len(table), step):
+            some = np.where(bad[at : at + step, None, None], 0.0, table[at : at + step]).astype(np.float64)
+            parts[at : at + step] = self._on_grid(some * LOAD_UNIT)
+        return AggregativeRecords(people=len(table), parts=parts, allowed=(mask == 1) & ~bad[:, None])
+
+    def _on_grid(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Contributions in whole units, within the bounds that are declared of them."""
+        most = math.floor(self.gamma * LOAD_UNIT)
+        near = np.clip(np.rint(exact), -most, most)
+        if self.largest_sum is None:
+            return near
+        over = np.abs(near).sum(axis=2, keepdims=True) > math.floor(self.largest_sum * LOAD_UNIT)
+        return np.where(over, np.trunc(exact), near)
+
+    # ---- what people do at prices
+
+    def respond(self, records: AggregativeRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.empty((records.people, 1), dtype=np.int32)
+        _cheapest(records.parts, records.allowed, np.ascontiguousarray(prices, dtype=np.int64), chosen)
+        return chosen
+
+    def contributions(self, records: AggregativeRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        played = actions[:, 0]
+        out = records.parts[np.arange(len(played)), np.maximum(played, 0)].astype(np.int64)
+        out[played < 0] = 0
+        return out
+
+    def values(self, records: AggregativeRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        return np.zeros(len(actions), dtype=np.int64)
+
+    def linear_program(self, records: AggregativeRecords) -> LinearProgram:
+        people, actions = np.nonzero(records.allowed)
+        m, n = len(people), records.people
+        parts = records.parts[people, actions] / LOAD_UNIT
+        entries, rows = np.nonzero(parts)
+        present = np.asarray(records.allowed.any(axis=1), dtype=np.float64)
+        return LinearProgram(
+            objective=np.zeros(m), coupling=csc_array((parts[entries, rows], (rows, entries)), shape=(self.rows, m)),
+            supply=self.supply_units / LOAD_UNIT, equations=True,
+            personal=csc_array((np.ones(m), (people, np.arange(m))), shape=(n, m)),
+            low=present, high=present, lower=np.zeros(m), upper=np.ones(m), owner=people.astype(np.int64))
+
+
+@kernel
+def _cheapest(parts: Any, allowed: Any, prices: Any, chosen: Any) -> None:
+    """Everybody's cheapest allowed action at the prices, the first of equals; -1 where none is allowed.
+
+    Args:
+        parts: (n, A, k) int32.
+        allowed: (n, A).
+        prices: (k,) int64.
+        chosen: (n, 1) int32, filled in.
+    """
+    n, actions, k = parts.shape
+    for i in range(n):
+        best, least = -1, np.int64(0)
+        for a in range(actions):
+            if allowed[i, a]:
+                cost = np.int64(0)
+                for j in range(k):
+                    cost += prices[j] * np.int64(parts[i, a, j])
+                if best < 0 or cost < least:
+                    best, least = a, cost
+        chosen[i, 0] = best

@@ -1,0 +1,338 @@
+"""`Electricity`: everybody needs power in some slots of some intervals, and each slot has so much of it.
+
+Whoever schedules knows how many slots there are, and how many one may use in all. When somebody is at home, and how
+much an hour is worth to her, stays hers.
+
+Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_programs 4 and 7 (erratum 8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.programs.constants import Constants
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
+from confide.programs.linear import LinearProgram
+from confide.programs.pairs import two
+from confide.programs.program import Program, Records, Unusable
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+
+__all__ = ["Electricity", "ElectricityRecords"]
+
+_MUST = 1 << 60  # what a mandatory slot is worth besides its value: more than all prices together, and no overflow
+_MOST_SHORTFALL = 2.0**19
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ElectricityRecords(Records):
+    """What each slot is worth to everybody, and how many she needs. Private.
+
+    Args:
+        worth: (n, T Q) int32, in units of value.
+        needs: (n, T) int32 slots of each interval.
+    """
+
+    worth: NDArray[np.int32]
+    needs: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Electricity(Program):
+    """n people, T intervals of Q slots with limited power; a record is what each slot is worth, and what is needed.
+
+    A participant's plan x has x_tq in [0, 1] and at most `most` slots in all. Needs come in three kinds:
+
+    - none (the default): a record is (T, Q) values in [0, 1]. A packing program; tau = 1 holds always.
+    - soft (`shortfall`): a record is (values, needs), needs being T whole numbers, in interval t at most Q, together at
+      most `most`. A slot that is needed in an interval and not had there costs `shortfall`, whoever misses it; then
+      tau = 1 + shortfall holds always.
+    - hard (`hard=True`): needs are always met. How much a unit of power could be worth then is not known from the
+      family alone: more power in one slot may move a chain of people, one slot each, so that tau = 1 is false; it may
+      reach Q - 1 at least. No promise is made unless `tau` is declared, and those that are made hold if it is right;
+      the certificate after a run needs no tau. Prices stay within 2 tau.
+
+    With soft needs an average of plans is worth at least the average of their values: what one misses, another has.
+
+    Args:
+        people: n.
+        supply: how many may use each slot: T Q numbers, a (T, Q) table, or one for all.
+        most: how many slots anybody may use in all, at most T Q.
+        intervals: T, where `supply` is no table.
+        slots: Q, where `supply` is no table.
+        shortfall: what a missed slot costs, in (0, 2^19]; None without soft needs.
+        hard: whether needs are always met.
+        tau: dual bound of each row, or one for all; must be declared with hard needs.
+
+    Raises:
+        InvalidInput: a number out of range; both kinds of needs; hard needs without a declared tau.
+
+    Example:
+        >>> program = Electricity(2, 1.0, most=2, intervals=2, slots=2, shortfall=0.5)
+        >>> values, needs = [[[0.25, 0.5], [0.0, 0.75]], [[0.0, 0.0], [0.0, 0.0]]], [[0, 0], [1, 0]]
+        >>> records = program.read((values, needs))
+        >>> program.respond(records, np.zeros(4, dtype=np.int64)).tolist()
+        [[1, 3], [0, -1]]
+        >>> program.taus[0]
+        1.5
+    """
+
+    most: int = field(kw_only=True)
+    intervals: int | None = field(default=None, kw_only=True)
+    slots: int | None = field(default=None, kw_only=True)
+    shortfall: float | None = field(default=None, kw_only=True)
+    hard: bool = field(default=False, kw_only=True)
+
+    action_name = "slots"
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.supply) == 2:
+            table = np.asarray(self.supply)
+            for name, found in zip(("intervals", "slots"), table.shape, strict=True):
+                if getattr(self, name) not in (None, found):
+                    raise InvalidInput(name, f"{getattr(self, name)}, but the table of supplies has {found}")
+                object.__setattr__(self, name, found)
+            object.__setattr__(self, "supply", tuple(table.ravel().tolist()))
+        for name in ("intervals", "slots"):
+            if getattr(self, name) is None:
+                raise InvalidInput(name, "are not numbered", "`supply` as a (T, Q) table, or both numbers")
+            whole(name, getattr(self, name), at_least=1)
+        whole("most", self.most, at_least=1)
+        if self.most > self.rows:
+            raise InvalidInput("most", f"{self.most} slots", f"at most {self.rows}, which is all of them")
+        if not isinstance(self.hard, bool):
+            raise InvalidInput("hard", f"{self.hard!r} is not true or false")
+        if self.shortfall is not None:
+            positive("shortfall", self.shortfall, at_most=_MOST_SHORTFALL)
+            if self.hard:
+                raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
+        if self.hard and self.tau is None:
+            raise InvalidInput("tau", "is not declared", "with hard needs no claim can be made without it: give `tau`, "
+                               "or `shortfall`, what a missed slot costs")
+        super().__post_init__()
+        for one in self.supplies:
+            if one < 0:
+                raise InvalidInput("supply", f"{one:g} is negative", "must be at least 0")
+
+    @property
+    def rows(self) -> int:
+        return int(self.intervals) * int(self.slots)  # type: ignore[arg-type]
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(f"{t}.{q}" for t in range(self._shape[0]) for q in range(self._shape[1]))
+
+    @property
+    def width(self) -> int:
+        return self.most
+
+    @property
+    def asks_needs(self) -> bool:
+        """Whether records say what is needed."""
+        return self.hard or self.shortfall is not None
+
+    @property
+    def _penalty(self) -> int:
+        """What a missed slot costs, in units of value: rounded down, so that 1 + shortfall stays a dual bound."""
+        return int((self.shortfall or 0.0) * PRICE_UNIT)
+
+    @cached_property
+    def constants(self) -> Constants:
+        missed = self.shortfall or 0.0
+        return Constants(
+            rows=self.rows, largest_entry=1.0, largest_sum=float(self.most), least_entry=1.0,
+            most_value=float(self.most), least_value=-missed * self.most, packing=not self.asks_needs,
+            width=float(max(self.people, *self.supplies)),
+            tau=(1.0 + missed,) * self.rows if self.tau is None else self.tau,  # type: ignore[arg-type]
+            step_scale=(float(self.people),) * self.rows)
+
+    # ---- records
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: (n, T, Q) values in [0, 1]; with needs a pair of them and of (n, T) whole numbers.
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, ElectricityRecords):
+            return self._of_all(data)
+        table, wanted = two("records", data, "values", "needs") if self.asks_needs else (data, None)
+        values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape))
+        bad = bad_rows(values, 0.0, 1.0)
+        needs = np.zeros((self.people, self._shape[0]))
+        if wanted is not None:
+            needs = numbers("needs", wanted, needs.shape)
+            bad |= ~self._can_be_met(needs)
+        refused_or_null("records", bad, self._limit, unusable)
+        return self._kept(values, needs, bad)
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: (T, Q) values in [0, 1]; with needs a pair of them and of T whole numbers.
+        """
+        values, needs = np.zeros(self._shape), np.zeros(self._shape[0])
+        if record is not None:
+            table, wanted = two("record", record, "values", "needs") if self.asks_needs else (record, needs)
+            values = row("values" if self.asks_needs else "record", table, self._shape, 0.0, 1.0)
+            needs = row("needs", wanted, needs.shape, 0.0, float(self._shape[1]))
+            if not bool(self._can_be_met(needs[None])[0]):
+                raise InvalidInput("needs", "cannot be met", self._limit)
+        return self._kept(values[None], needs[None], np.zeros(1, dtype=bool))
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return int(self.intervals), int(self.slots)  # type: ignore[arg-type]
+
+    @property
+    def _limit(self) -> str:
+        values = "each value must be a number in [0, 1]"
+        if not self.asks_needs:
+            return values
+        return f"{values}, needs whole numbers in 0..{self._shape[1]} of each interval, at most {self.most} in all"
+
+    def _can_be_met(self, needs: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) whether needs are whole numbers that slots and their limit allow."""
+        in_range = (needs >= 0) & (needs <= self._shape[1])
+        usable = np.where(in_range, needs, 0.0)
+        met: NDArray[np.bool_] = (in_range & (usable == np.floor(usable))).all(axis=1)
+        return np.asarray(met & (usable.sum(axis=1) <= self.most), dtype=np.bool_)
+
+    def _kept(self, values: NDArray[Any], needs: NDArray[Any], bad: NDArray[np.bool_]) -> ElectricityRecords:
+        kept = np.where(bad[:, None], 0, needs)
+        return ElectricityRecords(people=len(values), worth=value_units(values.reshape(len(values), -1), bad, np.int32),
+                                  needs=kept.astype(np.int32))
+
+    # ---- what people do at prices
+
+    def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m, most) everybody's best slots, in their order.
+
+        What the first slots of an interval add is their value less price and what their lack would cost, of the others
+        it is value less price alone: it only decreases within an interval, so that the `most` largest positive ones of
+        all intervals are best. Filling needs first, and the rest by what is left, would not be where a shortfall is
+        cheap.
+        """
+        chosen = np.empty((records.people, self.width), dtype=np.int32)
+        bonus = _MUST if self.hard else self._penalty
+        _plans(records.worth, records.needs, np.ascontiguousarray(prices, dtype=np.int64), bonus, chosen)
+        return chosen
+
+    def load(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        counted = np.bincount(actions.reshape(-1) + 1, minlength=self.rows + 1)[1:]
+        return counted.astype(np.int64) << LOAD_BITS
+
+    def contributions(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        out = np.zeros((len(actions), self.rows), dtype=np.int64)
+        people, places = np.nonzero(actions >= 0)
+        out[people, actions[people, places]] = LOAD_UNIT
+        return out
+
+    def values(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        used = actions >= 0
+        worth = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)
+        total: NDArray[np.int64] = np.where(used, worth, 0).sum(axis=1, dtype=np.int64)
+        if self._penalty:
+            total -= self._penalty * self.missed(records, actions).sum(axis=1)
+        return total
+
+    def missed(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        """(m, T) how many needed slots everybody goes without.
+
+        Args:
+            records: of m participants.
+            actions: (m, most).
+        """
+        intervals, slots = self._shape
+        had = np.stack([((actions >= t * slots) & (actions < (t + 1) * slots)).sum(axis=1) for t in range(intervals)],
+                       axis=1)
+        return np.asarray(np.maximum(0, records.needs - had), dtype=np.int64)
+
+    def linear_program(self, records: ElectricityRecords) -> LinearProgram:
+        n, k, slots = records.people, self.rows, self._shape[1]
+        who, needed = np.nonzero(records.needs)
+        d = len(who)  # pairs of a participant and an interval with needs
+        soft = d if self.shortfall is not None else 0
+        owner = np.concatenate([np.repeat(np.arange(n), k), who[:soft]])
+        m, of_x = len(owner), np.arange(n * k)
+        coupling = csc_array((np.ones(n * k), (np.tile(np.arange(k), n), of_x)), shape=(k, m))
+        # Rows of `personal`: everybody's slots in all; then, of each need, slots had and slots missed.
+        covers = (who * k + needed * slots)[:, None] + np.arange(slots)
+        entries = np.concatenate([of_x, covers.reshape(-1), np.arange(n * k, m)])
+        rows = np.concatenate([owner[: n * k], np.repeat(n + np.arange(d), slots), n + np.arange(soft)])
+        personal = csc_array((np.ones(len(rows)), (rows, entries)), shape=(n + d, m))
+        cost = np.full(soft, -self._penalty / PRICE_UNIT)
+        return LinearProgram(
+            objective=np.concatenate([records.worth.reshape(-1) / PRICE_UNIT, cost]),
+            coupling=coupling, supply=self.supply_units / LOAD_UNIT, equations=False, personal=personal,
+            low=np.concatenate([np.full(n, -np.inf), records.needs[who, needed].astype(np.float64)]),
+            high=np.concatenate([np.full(n, float(self.most)), np.full(d, np.inf)]),
+            lower=np.zeros(m), upper=np.concatenate([np.ones(n * k), np.full(soft, np.inf)]), owner=owner)
+
+
+@kernel
+def _plans(worth: Any, needs: Any, prices: Any, bonus: Any, chosen: Any) -> None:
+    """Everybody's best slots at the prices: the largest positive gains, the first of equals.
+
+    Args:
+        worth: (n, T Q) int32.
+        needs: (n, T) int32.
+        prices: (T Q,) int64.
+        bonus: what a needed slot adds besides.
+        chosen: (n, most) int32, filled in: slots in their order, then -1.
+    """
+    n, k = worth.shape
+    intervals, most = needs.shape[1], chosen.shape[1]
+    slots = k // intervals
+    gain, largest = np.empty(k, np.int64), np.empty(most, np.int64)
+    needed = np.empty(k, np.bool_)
+    for i in range(n):
+        for j in range(k):
+            gain[j] = worth[i, j] - prices[j]
+        for t in range(intervals):
+            if needs[i, t] > 0:
+                for j in range(t * slots, (t + 1) * slots):
+                    needed[j] = False
+                for _ in range(needs[i, t]):
+                    best = -1
+                    for j in range(t * slots, (t + 1) * slots):
+                        if not needed[j] and (best < 0 or gain[j] > gain[best]):
+                            best = j
+                    needed[best] = True
+                for j in range(t * slots, (t + 1) * slots):
+                    if needed[j]:
+                        gain[j] += bonus
+        found = 0  # of `largest`, which holds the largest positive gains in falling order
+        for j in range(k):
+            g = gain[j]
+            if g > 0 and (found < most or g > largest[most - 1]):
+                at = found if found < most else most - 1
+                while at > 0 and largest[at - 1] < g:
+                    largest[at] = largest[at - 1]
+                    at -= 1
+                largest[at] = g
+                found = min(found + 1, most)
+        least = largest[found - 1] if found > 0 else 1
+        equal = 0  # how many of those that gain the least have a place
+        for at in range(found):
+            if largest[at] == least:
+                equal += 1
+        at = 0
+        for j in range(k):
+            if found > 0 and (gain[j] > least or (gain[j] == least and equal > 0)):
+                if gain[j] == least:
+                    equal -= 1
+                chosen[i, at] = j
+                at += 1
+        for rest in range(at, most):
+            chosen[i, rest] = -1
