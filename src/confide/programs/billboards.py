@@ -29,7 +29,9 @@ class PathBillboard(Billboard):
         tau: (k,) dual bounds.
         two_sided: whether rows are equations.
         beta: probability that the certificate may fail.
-        trivial: how far the value of a program of this size can be from its optimum in any case.
+        trivial: how far the value of a program of this size can be from its optimum in any case; 0 where nothing has a
+            value, and only the rows count.
+        most_excess: what all rows together can exceed their supply by in any case.
         seed: of the public coins, 64 hexadecimal digits; empty where none are used.
     """
 
@@ -42,6 +44,7 @@ class PathBillboard(Billboard):
     two_sided: bool
     beta: float
     trivial: float
+    most_excess: float
     seed: str = ""
 
     def __repr__(self) -> str:

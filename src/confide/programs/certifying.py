@@ -48,7 +48,7 @@ class PathCertificate(Certificate):
         sharp_gap: the same, measured from the first main prices: often half of it where prices hardly move.
         regret: what stands for R in statements that are made after the run.
         complaint: at most this over alpha participants are not alpha-satisfied by their averages.
-        vacuous: whether the gap says nothing.
+        vacuous: whether the gap says nothing; the excess, where nothing has a value.
     """
 
     beta: float
@@ -122,11 +122,12 @@ def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCert
     complaint = (apart + mixture(near, still, failure / 2)
                  + quantile(failure / (4 * rows), discrete) * s * float(np.linalg.norm(average - reference, 1))
                  + _ROUNDED * float(np.abs(prices - average).sum()) / billboard.rounds)
-    gap = seen + slip + deviation
+    seen += slip
+    valued = billboard.trivial > 0.0  # else every value is 0, and so is the gap
     return PathCertificate(
-        beta=failure, excess=excess, gap=gap, sharp_gap=seen + slip + sharp,
-        regret=gap + 2.0 * float(tau @ excess), complaint=max(0.0, complaint),
-        vacuous=not gap < billboard.trivial)
+        beta=failure, excess=excess, gap=seen + deviation if valued else 0.0, sharp_gap=seen + sharp if valued else 0.0,
+        regret=seen + deviation + 2.0 * float(tau @ excess), complaint=max(0.0, complaint),
+        vacuous=not (seen + deviation < billboard.trivial if valued else float(excess.sum()) < billboard.most_excess))
 
 
 def quantile(tail: float, discrete: bool) -> float:

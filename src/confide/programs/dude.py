@@ -194,9 +194,10 @@ class Dude(Mechanism):
         source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
                         erratum="no factor 2; constants by martingale tails")
         least = min(self.program.taus)
+        value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages", trivial=self.trivial,
+                          failure_probability=self.beta, source=source),) if self.trivial > 0.0 else ()
         return (
-            Accuracy(bound=self.regret, measure="optimum less the value of the averages", trivial=self.trivial,
-                     failure_probability=self.beta, source=source),
+            *value,
             Accuracy(bound=self.regret / least, measure="excess of all rows together, of the averages",
                      trivial=self._most_excess, failure_probability=self.beta, source=source),
         )
@@ -243,7 +244,7 @@ class Dude(Mechanism):
         """What a billboard repeats of the plan, so that it can be certified alone."""
         return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
                 "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": self.trivial}
+                "trivial": self.trivial, "most_excess": self._most_excess}
 
     @abstractmethod
     def _settled(
