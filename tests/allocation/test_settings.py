@@ -11,13 +11,22 @@ import pytest
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
 from confide.allocation.planning.predicted import upper_bound
-from confide.allocation.planning.settings import LADDER, arities, typical, usual_error
+from confide.allocation.planning.settings import CHARGED, LADDER, arities, typical, usual_error
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.tree_blocks import levels
 from confide.privacy.tree_counter import TreeCounter
 
-RUNGS = (*LADDER, (0.1, 8, 30, 0.3, 0.0), (0.2, 5, 20, 0.3, 0.0))
+RUNGS = (*LADDER, (0.1, 8, 30, 0.3, 0.0), (0.2, 5, 20, 0.3, 0.0), (0.3, 3, 10, 0.3, 0.0), (1.0, 1, 1, 0.45, 0.0),
+         (0.1, 3, 10, 0.5, 0.0), (0.3, 1, 1, 0.65, 0.0))
+
+
+def of_the_rung(one) -> tuple:
+    return one.increment, one.bid_cap, one.rounds, one.reclear
+
+
+def error_over_supply(one) -> float:
+    return usual_error(one.counter, one.gamma) / typical(one.copies)
 
 
 def welfare(kind, values, supply, epsilon, runs=(1, 2), **options) -> float:
@@ -51,11 +60,15 @@ def test_the_usual_error_is_the_exact_one_nearly(law):
 @pytest.mark.parametrize(("goods", "signal"), fast(2, [(8, 400), (20, 4000), (20, 800), (50, 1600), (100, 4000),
                                                        (8, 40_000), (20, 40_000)]))
 def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
-    one = PMatch.recommended(people=1000 * goods, goods=goods, supply=800, epsilon=signal / 800)
+    sizes = {"people": 1000 * goods, "goods": goods, "supply": 800, "epsilon": signal / 800}
+    one = PMatch.recommended(**sizes)
     rung = next(r for r in LADDER if r[0] == one.increment)
     assert (one.bid_cap, one.rounds, one.reclear) == rung[1:4]
     assert one.batch == 400
     assert usual_error(one.counter, one.gamma) / 800 <= rung[4]
+    for finer in LADDER[:LADDER.index(rung)]:
+        options = dict(zip(("increment", "bid_cap", "rounds", "reclear"), finer[:4], strict=True))
+        assert error_over_supply(PMatch.recommended(**sizes, **options)) > finer[4]
     # the arity is the best one: no other tree has a smaller bound
     for arity in arities(one.counter.horizon):
         if arity <= 512:
@@ -66,16 +79,17 @@ def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
 
 
 def test_one_bid_is_not_taken_too_early():
-    assert PMatch.recommended(100_000, 20, 4_000, 1.0).increment == 0.3
-    assert PMatch.recommended(100_000, 20, 4_000, 0.4).increment == 0.3  # of the supply, times epsilon: 1600
-    assert PMatch.recommended(100_000, 20, 4_000, 0.1).increment == 1.0
-    assert PMatch.recommended(100_000, 20, 4_000, 10.0).increment == 0.05
+    # of the supply, times epsilon: from 40,000 to 400
+    for epsilon, rung in ((10.0, 0), (4.0, 1), (1.0, 2), (0.4, 2), (0.1, 4)):
+        assert of_the_rung(PMatch.recommended(100_000, 20, 4_000, epsilon)) == LADDER[rung][:4]
+    assert of_the_rung(PMatch.recommended(8_000, 8, 800, 1.0)) == LADDER[3][:4]
+    assert [rung[1] for rung in LADDER] == [14, 6, 3, 2, 1]
 
 
 def test_more_epsilon_never_makes_the_prices_coarser():
     found = [PMatch.recommended(20_000, 20, 800, epsilon).increment for epsilon in (0.1, 1.0, 2.0, 5.0, 20.0, 80.0)]
     assert all(after <= before for before, after in pairwise(found))
-    assert found[0] == 1.0
+    assert found[0] == LADDER[-1][0] == 0.4
     assert found[-1] == 0.05
 
 
@@ -124,7 +138,9 @@ def test_the_temperature_falls_as_far_as_the_noise_allows():
 
 
 def test_prices_that_are_charged_are_fine():
-    assert PMatch.recommended(4000, 5, 600, 4.0, charge=True).increment == 0.02
+    for epsilon, rung in ((80.0, 0), (8.0, 1), (2.4, 2), (1.2, 3), (0.4, 4)):
+        assert of_the_rung(PMatch.recommended(4000, 5, 600, epsilon, charge=True)) == CHARGED[rung][:4]
+        assert CHARGED[rung][0] < LADDER[rung][0]
     table = instance_b(4000, 5, seed=1)
     found = {increment: PMatch.recommended(4000, 5, 600, 20.0, charge=True, increment=increment).run(
         table, Noise.simulated(1)).diagnostics["welfare"] for increment in (0.02, 0.3)}
@@ -154,8 +170,24 @@ def test_the_rule_is_within_a_few_percent_of_the_best_rung(goods, supply, signal
         for rung in RUNGS:
             options = dict(zip(("increment", "bid_cap", "rounds", "reclear"), rung[:4], strict=True))
             best.setdefault(rung, []).append(welfare(PMatch, values, supply, epsilon, **options) / most)
-    assert np.mean(rule) >= max(np.mean(found) for found in best.values()) - 0.04
+    assert np.mean(rule) >= max(np.mean(found) for found in best.values()) - 0.03
     assert np.mean(smooth) > np.mean(rule)
+
+
+@pytest.mark.parametrize(("goods", "supply", "signal", "least"), fast(0, [
+    (8, 800, 400, 0.62), (8, 800, 1600, 0.81), (20, 800, 800, 0.71), (20, 800, 8000, 0.9), (8, 800, 40_000, 0.93)]))
+def test_the_rule_is_near_the_best_rung_where_prices_are_charged(goods, supply, signal, least):
+    people, epsilon = goods * supply * 5 // 4, signal / supply
+    best: dict[tuple, list[float]] = {}
+    rule = []
+    for make in (instance_a, instance_b):
+        values = Valuations.of(make(people, goods, seed=1), people=people, goods=goods)
+        most = upper_bound(values, (supply,) * goods)
+        rule.append(welfare(PMatch, values, supply, epsilon, charge=True) / most)
+        for rung in CHARGED:
+            options = dict(zip(("increment", "bid_cap", "rounds", "reclear"), rung[:4], strict=True))
+            best.setdefault(rung, []).append(welfare(PMatch, values, supply, epsilon, charge=True, **options) / most)
+    assert np.mean(rule) >= max(least, max(np.mean(found) for found in best.values()) - 0.03)
 
 
 @pytest.mark.slow

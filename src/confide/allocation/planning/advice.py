@@ -1,14 +1,14 @@
 """Which matching, with which settings, and what to expect of it: from public sizes alone.
 
 Two mechanisms keep the same promise of privacy. Measured on a grid of 8 to 100 goods, 400 to 800 copies of each and 400
-to 40,000 copies times epsilon (the table of `settings`), `SinkhornMatch` was better by .25 of the optimum at 400 copies
-times epsilon and by .1 at 4,000. At 40,000, where there is next to no noise and its lots and leanings are what costs,
-they are even, but for 100 goods with 400 copies each, where `PMatch` was better by .02. Where
-prices are charged it is better by more, because everybody asks at the prices that she pays. `PMatch` is the published
-auction, it takes other laws of noise and halting rules, and its holders are counted, not drawn by lot.
+to 40,000 copies times epsilon (the table of `settings`), `SinkhornMatch` was better by .2 of the optimum at 400 copies
+times epsilon and by .06 at 4,000. At 40,000, where there is next to no noise and its lots and leanings are what costs,
+they are even, but for 100 goods with 400 copies each, where `PMatch` was better by .02. Where prices are charged it is
+better by more, .25 and .1, because everybody asks at the prices that she pays. `PMatch` is the published auction, it
+takes other laws of noise and halting rules, and its holders are counted, not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. At 20 goods with 800
-copies, PMatch falls below that at about 400 copies times epsilon, SinkhornMatch at about 100.
+copies, PMatch falls below that at about 250 copies times epsilon, SinkhornMatch at about 100.
 
 Source: spec allocation 4.3; predictions are simulations, not guarantees.
 """
