@@ -101,9 +101,9 @@ def test_what_is_enough_is_enough_for_all_crowds():
 
 
 def test_an_auction_that_charges_is_shown_beside_the_other_method():
-    found = plan(2000, 8, 400, 10.0, mechanism="pmatch", charge=True)
+    found = plan(2000, 8, 400, 4.0, mechanism="pmatch", charge=True)
     assert isinstance(found.mechanism, PMatch)
-    other = SinkhornMatch.recommended(people=2000, goods=8, supply=400, epsilon=10.0, charge=True)
+    other = SinkhornMatch.recommended(people=2000, goods=8, supply=400, epsilon=4.0, charge=True)
     assert found.passed_over == predicted(other)
     share = np.mean([each.welfare for each in predicted(other).values()])
     assert share > found.share + 0.02
@@ -112,8 +112,8 @@ def test_an_auction_that_charges_is_shown_beside_the_other_method():
 
 @pytest.mark.slow
 def test_an_auction_that_charges_too_dearly_is_refused():
-    with pytest.raises(Refused, match=r"an epsilon of .* or SinkhornMatch, predicted at 0\.9"):
-        plan(2000, 8, 200, 10.0, mechanism="pmatch", charge=True)
+    with pytest.raises(Refused, match=r"an epsilon of .* or SinkhornMatch, predicted at 0\.8"):
+        plan(2000, 8, 200, 1.0, mechanism="pmatch", charge=True)
 
 
 def test_options_of_one_mechanism_leave_no_choice():
@@ -130,7 +130,7 @@ def test_prices_that_are_charged_cost_no_welfare():
     found = plan(2000, 8, 200, 4.0, charge=True)
     assert isinstance(found.mechanism, SinkhornMatch)
     assert found.mechanism.charge
-    assert found.share > 0.9 > 0.2 + np.mean([one.welfare for one in found.passed_over.values()])
+    assert found.share > 0.9 > 0.1 + np.mean([one.welfare for one in found.passed_over.values()])
 
 
 def test_options_reach_the_mechanism():

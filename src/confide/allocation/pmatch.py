@@ -68,7 +68,7 @@ class PMatch(Ascending):
 
         Example:
             >>> PMatch.recommended(100_000, 20, 4_000, 1.0).increment
-            0.3
+            0.15
         """
         from confide.allocation.planning.settings import recommended_settings
 
