@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.families.flow import Flow
+    from confide.programs.families.shared_resources import SharedResources
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
 
 __all__ = [
     "Constants",
+    "Flow",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
     "Program",
     "Records",
+    "SharedResources",
     "UnitDemand",
     "certificate",
 ]
@@ -40,6 +44,8 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "families.flow": ("Flow",),
+        "families.shared_resources": ("SharedResources",),
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),

@@ -27,6 +27,8 @@ __all__ = ["Flow", "FlowRecords"]
 
 _COSTS = "a source and a sink that differ, both nodes' numbers, then each arc's cost in [0, 1]"
 _ENDS = "a source and a sink that differ, both nodes' numbers"
+_LANES = 32  # searches side by side
+_CELLS = 1 << 14  # of labels and weights, so that they stay in the cache
 _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 
@@ -195,7 +197,7 @@ class Flow(Program):
         with np.errstate(invalid="ignore"):
             nodes = ((ends >= 0) & (ends < self.node_count) & (ends == np.floor(ends))).all(axis=1)
         good = nodes & (ends[:, 0] != ends[:, 1]) & ~bad_rows(table[:, 2:], 0.0, 1.0)
-        return ~(good | (ends == -1).all(axis=1))
+        return np.asarray(~(good | (ends == -1).all(axis=1)))
 
     def _of(self, table: NDArray[Any], bad: NDArray[np.bool_]) -> FlowRecords:
         empty = bad | (table[:, 0] < 0)
@@ -206,9 +208,13 @@ class Flow(Program):
 
     def respond(self, records: FlowRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.full((records.people, self.width), -1, dtype=np.int32)
-        public = self.costs is not None
-        _cheapest(records.ends, self._public_costs if public else records.costs, public, prices, *self._graph,
-                  self._escape_units, chosen)
+        if self.costs is None:
+            turns, firsts = np.arange(records.people), np.arange(records.people + 1)
+            costs = records.costs
+        else:
+            turns, firsts = _by_sink(np.ascontiguousarray(records.ends[:, 1]), self.node_count)
+            costs = self._public_costs
+        _cheapest(turns, firsts, records.ends, costs, prices, *self._graph, self._escape_units, chosen)
         return chosen
 
     def load(self, records: FlowRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -291,17 +297,46 @@ def _checked(arcs: Any) -> tuple[tuple[int, int], ...]:
 
 
 @kernel
+def _by_sink(sinks: Any, nodes: Any) -> Any:
+    """People in the order of their sinks, and where each sink's people begin.
+
+    Args:
+        sinks: (n,) int32, -1 where there is none.
+        nodes: their number.
+    """
+    people = len(sinks)
+    starts = np.zeros(nodes + 2, dtype=np.int64)
+    for i in range(people):
+        starts[sinks[i] + 2] += 1
+    firsts, some = np.zeros(min(people, nodes + 1) + 1, dtype=np.int64), 0
+    for v in range(1, nodes + 2):
+        if starts[v] > 0:
+            some += 1
+        starts[v] += starts[v - 1]
+        firsts[some] = starts[v]
+    turns = np.empty(people, dtype=np.int64)
+    for i in range(people):
+        place = sinks[i] + 1
+        turns[starts[place]] = i
+        starts[place] += 1
+    return turns, firsts[: some + 1]
+
+
+@kernel
 def _cheapest(
-    ends: Any, costs: Any, public: Any, prices: Any, begins: Any, order: Any, heads: Any, escape: Any, chosen: Any
+    turns: Any, firsts: Any, ends: Any, costs: Any, prices: Any, begins: Any, order: Any, heads: Any, escape: Any,
+    chosen: Any,
 ) -> None:
     """Everybody's cheapest path at costs and prices, by dynamic programming from the sink over the number of arcs.
 
-    Labels start at the cost of the escape, so that what is not strictly cheaper never counts.
+    Labels start at the cost of the escape, so that what is not strictly cheaper never counts. Searches that do not
+    depend on each other, one for each person or, where costs are public, for each sink, go side by side.
 
     Args:
+        turns: (n,) people in the order of their searches.
+        firsts: (s + 1,) where each search's people begin.
         ends: (n, 2) int32.
         costs: (n, E) int32; (1, E) where they are public.
-        public: whether they are.
         prices: (E,) int64, none negative.
         begins: (nodes + 1,) int32, where each node's arcs begin in `order`.
         order: (E,) int32 arcs by their tails.
@@ -309,55 +344,53 @@ def _cheapest(
         escape: the cost of the escape.
         chosen: (n, L) int32, all -1, filled in.
     """
-    people, hops = chosen.shape
+    hops = chosen.shape[1]
     nodes, arcs = len(begins) - 1, len(order)
-    turns = np.arange(people)
-    if public:  # those who go to one sink after each other
-        starts = np.zeros(nodes + 2, dtype=np.int64)
-        for i in range(people):
-            starts[ends[i, 1] + 2] += 1
-        for v in range(nodes + 1):
-            starts[v + 1] += starts[v]
-        for i in range(people):
-            place = ends[i, 1] + 1
-            turns[starts[place]] = i
-            starts[place] += 1
-    labels = np.empty((hops + 1, nodes), dtype=np.int64)
-    weights = np.empty(arcs, dtype=np.int64)
-    found, last = -1, 0
-    for i in turns:
-        source, sink = ends[i, 0], ends[i, 1]
-        if source < 0:
-            continue
-        if not public or sink != found:
-            found = sink
-            row = 0 if public else i
-            for a in range(arcs):
-                weights[a] = costs[row, order[a]] + prices[order[a]]
+    searches = len(firsts) - 1
+    lanes = max(1, min(_LANES, _CELLS // ((hops + 1) * nodes + arcs)))
+    labels = np.empty((hops + 1, nodes, lanes), dtype=np.int64)
+    weights = np.empty((arcs, lanes), dtype=np.int64)
+    for at in range(0, searches, lanes):
+        some = min(lanes, searches - at)
+        for lane in range(lanes):
             for v in range(nodes):
-                labels[0, v] = escape
-            labels[0, sink] = 0
-            changed, last = True, 0
-            while changed and last < hops:
-                last += 1
-                changed = False
-                for v in range(nodes):
-                    best = labels[last - 1, v]
-                    for a in range(begins[v], begins[v + 1]):
-                        best = min(best, weights[a] + labels[last - 1, heads[a]])
-                    labels[last, v] = best
-                    changed = changed or best != labels[last - 1, v]
-        if labels[last, source] == escape:
-            continue
-        left = last
-        while labels[left - 1, source] == labels[left, source]:
-            left -= 1
-        v, step = source, 0
-        while left > 0:
-            a = begins[v]
-            while weights[a] + labels[left - 1, heads[a]] != labels[left, v]:
-                a += 1
-            chosen[i, step] = order[a]
-            v = heads[a]
-            step += 1
-            left -= 1
+                labels[0, v, lane] = escape
+            for a in range(arcs):
+                weights[a, lane] = escape
+        for lane in range(some):
+            i = turns[firsts[at + lane]]
+            if ends[i, 1] >= 0:
+                row = i if len(costs) > 1 else 0
+                for a in range(arcs):
+                    weights[a, lane] = costs[row, order[a]] + prices[order[a]]
+                labels[0, ends[i, 1], lane] = 0
+        changed, last = np.int64(1), 0
+        while changed != 0 and last < hops:
+            last += 1
+            changed = np.int64(0)
+            for v in range(nodes):
+                old, new = labels[last - 1, v], labels[last, v]
+                for lane in range(lanes):
+                    new[lane] = old[lane]
+                for a in range(begins[v], begins[v + 1]):
+                    beyond, weight = labels[last - 1, heads[a]], weights[a]
+                    for lane in range(lanes):
+                        new[lane] = min(new[lane], weight[lane] + beyond[lane])
+                for lane in range(lanes):
+                    changed |= new[lane] ^ old[lane]
+        for lane in range(some):
+            for turn in range(firsts[at + lane], firsts[at + lane + 1]):
+                i = turns[turn]
+                v, left, step = ends[i, 0], last, 0
+                if v < 0 or labels[last, v, lane] == escape:
+                    continue
+                while labels[left - 1, v, lane] == labels[left, v, lane]:
+                    left -= 1
+                while left > 0:
+                    a = begins[v]
+                    while weights[a, lane] + labels[left - 1, heads[a], lane] != labels[left, v, lane]:
+                        a += 1
+                    chosen[i, step] = order[a]
+                    v = heads[a]
+                    step += 1
+                    left -= 1

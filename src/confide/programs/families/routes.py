@@ -106,7 +106,7 @@ def routes_between(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) ->
     places = _places(arcs, nodes, source, sink, hops)
     paths = simple_paths(arcs, nodes, source, sink, hops, most=max(1, len(places)))
     if paths is None:
-        return _by_places(arcs, source, sink, places)
+        return _by_places(arcs, sink, places)
     lengths = np.array([len(path) for path in paths], dtype=np.int64)
     m = len(paths)
     return Routes(
@@ -136,7 +136,7 @@ def _places(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> list[t
     return found
 
 
-def _by_places(arcs: Arcs, source: int, sink: int, places: list[tuple[int, int]]) -> Routes:
+def _by_places(arcs: Arcs, sink: int, places: list[tuple[int, int]]) -> Routes:
     """One variable for each arc at each place: what comes to a node at a place leaves it at the next."""
     balances: dict[tuple[int, int], int] = {}
     entries = []
