@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from confide.programs.constants import Constants
     from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
     from confide.programs.families.electricity import Electricity
+    from confide.programs.families.flow import Flow
+    from confide.programs.families.shared_resources import SharedResources
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
@@ -29,11 +31,13 @@ __all__ = [
     "AggregativeGame",
     "Constants",
     "Electricity",
+    "Flow",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
     "Program",
     "Records",
+    "SharedResources",
     "UnitDemand",
     "certificate",
     "nearly_best",
@@ -47,6 +51,8 @@ __getattr__, __dir__ = doors(
         "constants": ("Constants",),
         "families.aggregative_game": ("AggregativeGame", "nearly_best"),
         "families.electricity": ("Electricity",),
+        "families.flow": ("Flow",),
+        "families.shared_resources": ("SharedResources",),
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
+from confide.programs.families.favourites import favourites
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Program, Records, Unusable
@@ -112,7 +112,7 @@ class UnitDemand(Program):
 
     def respond(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, 1), dtype=np.int32)
-        _favourites(records.worth, prices.astype(np.int32), chosen)
+        favourites(records.worth, prices.astype(np.int32), chosen)
         return chosen
 
     def load(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -133,23 +133,3 @@ class UnitDemand(Program):
         people, goods = np.nonzero(records.worth)
         return choices(self, values=records.worth[people, goods], people=people, rows=goods,
                        loads=np.full(len(goods), LOAD_UNIT), entries=np.arange(len(goods)))
-
-
-@kernel
-def _favourites(worth: Any, prices: Any, chosen: Any) -> None:
-    """Everybody's best good at the prices, the first of equals: two passes without branches.
-
-    Args:
-        worth: (n, k) int32.
-        prices: (k,) int32.
-        chosen: (n, 1) int32, filled in.
-    """
-    k, none = np.int32(len(prices)), np.int32(0)
-    for i in range(len(worth)):
-        best = none
-        for j in range(k):
-            best = max(best, worth[i, j] - prices[j])
-        left = none  # goods from the first best one on
-        for j in range(k):
-            left = max(left, np.int32(k - j) if worth[i, j] - prices[j] == best else none)
-        chosen[i, 0] = np.int32(k - left) if best > 0 else np.int32(-1)

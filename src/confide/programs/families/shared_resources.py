@@ -1,0 +1,230 @@
+"""`SharedResources`: everybody joins one project; projects share resources, of which units are bought in public.
+
+Source: Wu 2017, section 5.4.4; spec convex_programs 4 (shared resources) and errata 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, hstack
+
+from confide.contract.checks import non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.programs.constants import Constants
+from confide.programs.families.favourites import favourites
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
+from confide.programs.linear import LinearProgram, choices
+from confide.programs.program import Program, Records, Unusable
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+
+__all__ = ["ProjectRecords", "SharedResources"]
+
+_MOST_COST = 2.0**20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ProjectRecords(Records):
+    """What each project is worth to everybody. Private.
+
+    Args:
+        worth: (n, m) int32, in units of value.
+    """
+
+    worth: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SharedResources(Program):
+    """n people who each join one of m projects, or none; a project needs a unit of each of its resources per person.
+
+    A unit of a resource serves one person in each project that needs it: with y units, every such project may have y
+    people. Units are bought in public; how many follows from the prices, and anyone can work it out. A record is m
+    values in [0, 1]. Rows are pairs of a project and a resource that it needs, in the order of `needs`; the price of
+    a project is the sum of its rows' prices.
+
+    The dual bound of a row is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a person
+    be turned away. (The source has 1, which is valid too, and needs the longer path.)
+
+    Args:
+        people: n.
+        supply: units that are there already, of each row, or of all; not negative.
+        needs: resources of each project, by their numbers from 0, each named once; m projects.
+        costs: of a unit of each resource, > 0: what is free limits nobody and needs no row.
+        tau: by default min(1, cost) of the row's resource.
+
+    Raises:
+        InvalidInput: a number out of range, or a resource without a cost.
+
+    Example:
+        >>> program = SharedResources(3, needs=((0,), (0, 1)), costs=(0.5, 0.25))
+        >>> program.row_names
+        ('0 for 0', '0 for 1', '1 for 1')
+        >>> records = program.read([[1.0, 0.5], [0.25, 0.75], [0.0, 0.0]])
+        >>> prices = (np.array([0.25, 0.3, 0.25]) * PRICE_UNIT).astype(np.int64)
+        >>> program.respond(records, prices).ravel().tolist(), program.bought(prices).tolist()
+        ([0, 1, -1], [3, 0])
+    """
+
+    supply: float | tuple[float, ...] = 0.0
+    needs: tuple[tuple[int, ...], ...] = field(kw_only=True)
+    costs: tuple[float, ...] = field(kw_only=True)
+
+    action_name = "project"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "costs", _costs(self.costs))
+        object.__setattr__(self, "needs", _needs(self.needs, len(self.costs)))
+        super().__post_init__()
+        for one in self.supplies:
+            non_negative("supply", one)
+
+    @property
+    def rows(self) -> int:
+        return sum(map(len, self.needs))
+
+    @property
+    def projects(self) -> int:
+        """m."""
+        return len(self.needs)
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(f"{resource} for {project}" for project, some in enumerate(self.needs) for resource in some)
+
+    @cached_property
+    def constants(self) -> Constants:
+        least = np.minimum(PRICE_UNIT, self._cost_units[self._resources]) / PRICE_UNIT
+        tau = tuple(least.tolist()) if self.tau is None else self.tau
+        return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(max(map(len, self.needs))),
+                         least_entry=1.0, most_value=1.0, width=self.people + max(self.supplies),
+                         packing=False, tau=tau)  # type: ignore[arg-type]
+
+    @cached_property
+    def _resources(self) -> NDArray[np.int64]:
+        """(k,) the resource of each row."""
+        return np.array([one for some in self.needs for one in some], dtype=np.int64)
+
+    @cached_property
+    def _needed(self) -> NDArray[np.int64]:
+        """(m, k) which rows a person in each project adds to."""
+        projects = np.repeat(np.arange(self.projects), [len(some) for some in self.needs])
+        out = np.zeros((self.projects, self.rows), dtype=np.int64)
+        out[projects, np.arange(self.rows)] = 1
+        return out
+
+    @cached_property
+    def _cost_units(self) -> NDArray[np.int64]:
+        """(r,) costs in units of value, at least 1."""
+        return np.maximum(1, values_near(self.costs).astype(np.int64))
+
+    # ---- the public block
+
+    def bought(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(r,) units of each resource that are bought at these prices: n where they are worth their cost, or none.
+
+        Args:
+            prices: (k,) in units of price. The amounts of a run are the mean over its main rounds.
+        """
+        worth = np.zeros(len(self.costs), dtype=np.int64)
+        np.add.at(worth, self._resources, prices)
+        return np.where(worth > self._cost_units, self.people, 0)
+
+    def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return -self.bought(prices)[self._resources] << LOAD_BITS
+
+    def public_value(self, prices: NDArray[np.int64]) -> float:
+        return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
+
+    # ---- records
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: (n, m) values in [0, 1].
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, ProjectRecords):
+            return self._of_all(data)
+        table = numbers("records", data, (self.people, self.projects))
+        bad = bad_rows(table, 0.0, 1.0)
+        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
+        return ProjectRecords(people=self.people, worth=value_units(table, bad, np.int32))
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: (m,) values in [0, 1].
+        """
+        shape = (self.projects,)
+        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
+        return ProjectRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+
+    # ---- what people do at prices
+
+    def respond(self, records: ProjectRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.empty((records.people, 1), dtype=np.int32)
+        of_projects = np.minimum(self._needed @ prices, PRICE_UNIT)  # at 1 nobody gains
+        favourites(records.worth, of_projects.astype(np.int32), chosen)
+        return chosen
+
+    def load(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        joined = np.bincount(actions[:, 0] + 1, minlength=self.projects + 1)[1:]
+        total: NDArray[np.int64] = joined @ self._needed << LOAD_BITS
+        return total
+
+    def contributions(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        joined = actions[:, 0]
+        return np.where(joined[:, None] >= 0, self._needed[np.maximum(joined, 0)] << LOAD_BITS, 0)
+
+    def values(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)
+        return np.where(actions[:, 0] >= 0, found, 0)
+
+    # ---- the same program for a solver
+
+    def linear_program(self, records: ProjectRecords) -> LinearProgram:
+        people, projects = np.nonzero(records.worth)
+        entries, rows = np.nonzero(self._needed[projects])
+        private = choices(self, values=records.worth[people, projects], people=people, rows=rows,
+                          loads=np.full(len(rows), LOAD_UNIT), entries=entries)
+        r = len(self.costs)
+        units = csc_array((-np.ones(self.rows), (np.arange(self.rows), self._resources)), shape=(self.rows, r))
+        return replace(
+            private, objective=np.concatenate([private.objective, -self._cost_units / PRICE_UNIT]),
+            coupling=csc_array(hstack([private.coupling, units])),
+            personal=csc_array(hstack([private.personal, csc_array((self.people, r))])),
+            lower=np.zeros(private.size + r), owner=np.concatenate([private.owner, np.full(r, -1)]),
+            upper=np.concatenate([private.upper, np.full(r, float(self.people))]))
+
+
+def _costs(given: Any) -> tuple[float, ...]:
+    if np.ndim(given) != 1:
+        raise InvalidInput("costs", "are not numbers in a row", "one for each resource")
+    return tuple(positive("costs", one, at_most=_MOST_COST)
+                 for one in (given.tolist() if isinstance(given, np.ndarray) else given))
+
+
+def _needs(given: Any, resources: int) -> tuple[tuple[int, ...], ...]:
+    """Each project's resources, by numbers."""
+    try:
+        needs = tuple(tuple(whole("needs", one) for one in some) for some in given)
+    except TypeError:
+        raise InvalidInput("needs", "are not lists of resources", "one for each project") from None
+    if not needs:
+        raise InvalidInput("needs", "there are no projects", "at least 1")
+    for project, some in enumerate(needs):
+        if not some or len(set(some)) < len(some) or max(some) >= resources:
+            raise InvalidInput("needs", f"of project {project} cannot be used",
+                               f"at least one resource, each once, below {resources}")
+    return needs
