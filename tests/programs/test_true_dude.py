@@ -27,6 +27,8 @@ from confide.programs.schedule import total_variation
 
 from false_alarms import alpha
 
+LEVEL = alpha("programs.true.lies", cases=4)
+
 
 def small(people: int = 300, **options: Any) -> TrueDude:
     program = options.pop("program", None) or UnitDemand(people, people // 8, goods=4)
@@ -185,7 +187,7 @@ def best_lie(
 def test_two_people_gain_by_lies_where_there_is_no_noise_and_not_where_there_is(seeds: int) -> None:
     """Whoever reports less keeps the other's price down: .67 without noise, where the bound says .021."""
     mechanism = TrueDude(UnitDemand(2, (1.5,)), 0.1, 1e-6, 40, 20)
-    values, level = np.ones((2, 1)), alpha("programs.true.lies", cases=4)
+    values, level = np.ones((2, 1)), LEVEL
     lies = [0.3] if seeds < 100 else [0.0, 0.1, 0.3, 0.5, 0.7, 0.9]
     silent = [lambda: Noise.replayed({("slack", t): np.zeros(1) for t in range(60)})]
     assert best_lie(mechanism, values, lies, silent, level) > 0.5 > mechanism.gain
@@ -195,7 +197,7 @@ def test_two_people_gain_by_lies_where_there_is_no_noise_and_not_where_there_is(
 
 @pytest.mark.parametrize("seeds", [pytest.param(4), pytest.param(30, marks=pytest.mark.slow)])
 def test_lies_pay_where_nothing_is_charged(seeds: int) -> None:
-    people, level = 3000, alpha("programs.true.lies", cases=4)
+    people, level = 3000, LEVEL
     mechanism = TrueDude(UnitDemand(people, (people / 4,)), 1.0, 1e-6, 40, 20)
     values = study_generator(1).random((people, 1))
     values[0] = 0.5  # less than the price, about .75

@@ -138,8 +138,8 @@ class TightDude(Dude):
         most = self.program.people * entry
         reason = f"row {self.program.row_names[j]} would keep back {kept[j]:.5g} of a supply of {supplies[j]:.5g}"
         if least >= most:
-            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants cannot "
-                          f"use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
+            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants "
+                          f"cannot use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
         raise Refused(reason, f"a supply above {least:.5g}, more rounds, or a larger alpha")
 
     @property
