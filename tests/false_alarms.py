@@ -59,6 +59,11 @@ SHARES: dict[str, float] = {
     "allocation.coins": 1e-9,
     # three comparisons
     "release.bars": 1e-9,
+    # convex programs
+    "programs.true.claims": 1e-9,
+    "programs.true.lies": 1e-9,
+    "programs.tight.rounding": 1e-9,
+    "programs.tight.feasible": 1e-9,
 }
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
+    from confide.programs.tight_dude import TightDude
+    from confide.programs.true_dude import TrueDude
 
 __all__ = [
     "AggregativeGame",
@@ -38,6 +40,8 @@ __all__ = [
     "Program",
     "Records",
     "SharedResources",
+    "TightDude",
+    "TrueDude",
     "UnitDemand",
     "certificate",
     "nearly_best",
@@ -56,5 +60,7 @@ __getattr__, __dir__ = doors(
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
+        "tight_dude": ("TightDude",),
+        "true_dude": ("TrueDude",),
     },
 )

@@ -9,7 +9,7 @@ import math
 
 from confide.contract.checks import fraction, positive, whole
 from confide.programs.constants import Constants
-from confide.programs.grids import PRICE_UNIT
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.schedule import Schedule
 
 __all__ = ["bernstein", "corrected_regret", "regret_bound"]
@@ -53,18 +53,33 @@ def corrected_regret(
 
 
 def regret_bound(constants: Constants, schedule: Schedule, beta: float, *, two_sided: bool = False) -> float:
-    """R of a run with constant steps: infinite where a step is not the one that the bound is for.
+    """R of a run with the constant steps that are taken, 2 tau/(scale sqrt(T)): at least what the best step has.
+
+    Zinkevich's bound of a row, (side^2/eta + eta sum of squares)/(2 T), is least at the best step only; a scale that
+    is below the width, or noise that is large beside it, costs more. What is rounded to the grids is
+    added.
 
     Args:
         constants: of the program.
         schedule: of the rounds.
         beta: in (0, 1).
         two_sided: whether rows are equations.
+
+    Returns:
+        Infinity where no public scale is known: the step is then AdaGrad's, whose regret is known afterwards.
     """
+    if constants.step_scale is None:
+        return math.inf
+    k, s, rounds = constants.rows, schedule.averaged, schedule.rounds
+    x, sides, scales = math.log(4.0 / fraction("beta", beta)), 2.0 if two_sided else 1.0, constants.step_scale
     tau = max(constants.tau)
-    slip = constants.rows * tau * math.sqrt(schedule.rounds) * constants.width / PRICE_UNIT  # prices on their grid
-    return slip + corrected_regret(rows=constants.rows, tau=tau, width=constants.width, averaged=schedule.averaged,
-                                   rounds=schedule.rounds, beta=beta, two_sided=two_sided)
+    squares = k * constants.width**2 + rounds * s**2 * (k + 2.0 * math.sqrt(k * x / rounds) + 2.0 * x / rounds) \
+        + 2.0 * constants.width * s * math.sqrt(2.0 * k * x)
+    first = (sides**2 * sum(one * scale for one, scale in zip(constants.tau, scales, strict=True))
+             + max(one / scale for one, scale in zip(constants.tau, scales, strict=True)) * squares) / math.sqrt(rounds)
+    slip = sides * (math.sqrt(rounds) * sum(scales) / PRICE_UNIT + sum(constants.tau) / LOAD_UNIT)
+    return slip + first + sides * 2.0 * tau * s * (
+        math.sqrt(2.0 * k * x) + k / math.sqrt(2.0 * math.pi) + math.sqrt(2.0 * k * x))
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:

@@ -53,17 +53,21 @@ class PrivDude(Dude):
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> Outcome | SimulatedOutcome:
         parts = held.map(_tallied, self.program, board.main_prices)
+        shares = self._shares(parts)
+        diagnostics = None if noise.release_safe else self._diagnosed(records, board, parts)
+        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
+                             diagnostics=diagnostics)
+
+    def _shares(self, parts: list[Tally]) -> pa.Table:
+        """Everybody's actions and times, from the tallies of the shards."""
         width, counts = self.program.width, np.concatenate([np.diff(part[0]) for part in parts])
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-        shares = pa.table({
+        return pa.table({
             "actions": pa.LargeListArray.from_arrays(pa.array(width * ends), pa.array(
                 np.concatenate([part[1].reshape(-1) for part in parts]))),
             "times": pa.LargeListArray.from_arrays(pa.array(ends), pa.array(
                 np.concatenate([part[2] for part in parts]))),
         })
-        diagnostics = None if noise.release_safe else self._diagnosed(records, board, parts)
-        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
-                             diagnostics=diagnostics)
 
     def _diagnosed(self, records: Any, board: PathBillboard, parts: list[Any]) -> dict[str, Any]:
         """Value and load of the averages: for studies alone."""

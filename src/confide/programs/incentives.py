@@ -1,0 +1,313 @@
+"""Where average prices are charged: who would rather have something else at them, and what a lie can gain.
+
+Whatever she reports, a participant gets at most u* = max (value - price) at the charged prices, a number in [0, V].
+The path of prices is private, so that her report moves the mean of u* by little. Truth gives her u* - alpha at least,
+because whoever is further below it is handed her favourite in its place.
+
+All comparisons are of whole numbers: alpha is rounded down to a unit, so that "satisfied" is never said too often. The
+prices that are charged are rounded to 2^-24; where satisfaction at the exact averages is what a theorem counts,
+2^-24 C1 is taken off alpha: half a unit of each price, for what she has and for what she would rather have.
+
+A value is what the program makes of it, rounded to 2^-24; that is what gains and utilities are about.
+
+Source: Wu 2017, Algorithm 10, Lemma 6.2.4 and Theorem 6.2.11; spec convex_programs 6.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Source, Truthfulness
+from confide.numerics.roots import root_up
+from confide.privacy.accounting import float_up
+from confide.privacy.losses import GDP, ZCDP
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.schedule import Law, total_variation
+
+if TYPE_CHECKING:
+    from confide.programs.averages import Tally
+    from confide.programs.constants import Constants, Neighbours
+    from confide.programs.program import Program
+
+__all__ = ["Judged", "Relative", "additive_gain", "alpha_units", "audited_gain", "check_payments", "exact_alpha",
+           "judged", "loss_of_a_lie", "printed_gain", "reassigned", "relative_gain", "truthfulness"]
+
+_CELLS = 1 << 22  # of contributions that are held at once
+
+
+# ---- who is satisfied
+
+
+def check_payments(program: Program, rounds: int) -> None:
+    """Whether prices can be charged: nobody's value or contribution is ever negative, and everybody may have nothing.
+
+    Args:
+        program: whose actions are priced.
+        rounds: T, over which utilities are added up in 64 bits.
+
+    Raises:
+        InvalidInput: another kind of program, or sums beyond 2^62.
+    """
+    one = program.constants
+    if not one.packing or one.signed or program.two_sided:
+        raise InvalidInput("program", f"{type(program).__name__} has values, contributions or prices below 0, or no "
+                           "null action", "must be a packing program, such as UnitDemand")
+    if rounds * _most_units(program) > 2**62:
+        raise InvalidInput("rounds", f"utilities of {rounds} rounds add up to too much",
+                           f"at most {2**62 // _most_units(program)}")
+
+
+def alpha_units(program: Program, alpha: float) -> int:
+    """alpha in units of value times the program's scale, rounded down, and cut at what anybody can complain of.
+
+    Args:
+        program: whose units they are.
+        alpha: > 0, in units of value.
+    """
+    exact_alpha(program, alpha)
+    return min(math.floor(Fraction(alpha) * PRICE_UNIT * program.scale), _most_units(program))
+
+
+def exact_alpha(program: Program, alpha: float) -> float:
+    """What divides a regret: whoever is reassigned is this far from satisfied at the exact averages of the prices.
+
+    Args:
+        program: whose C1 and units count.
+        alpha: > 0, in units of value.
+
+    Raises:
+        InvalidInput: so small that the rounding of prices is all of it.
+    """
+    whole_units = math.floor(Fraction(positive("alpha", alpha)) * PRICE_UNIT * program.scale)
+    left = Fraction(whole_units, PRICE_UNIT * program.scale) - Fraction(program.constants.largest_sum) / PRICE_UNIT
+    if left <= 0:
+        raise InvalidInput("alpha", f"{alpha:g} is within the rounding of prices",
+                           f"above {(program.constants.largest_sum + 1.0) / PRICE_UNIT:.3g}")
+    down = float(left)
+    return down if Fraction(down) <= left else math.nextafter(down, 0.0)
+
+
+class Judged(NamedTuple):
+    """What everybody's average is worth to her at the charged prices, over all rounds. Private.
+
+    Args:
+        unsatisfied: (m,) whether her favourite would give her more, by more than alpha.
+        favourites: (m, width) what she likes best at the charged prices.
+        value: (m,) of her average, times T, in units of value.
+        paid: (m,) for her average, times T, in units of value times the scale.
+        missed: (m,) T times what her favourite gives more, in units of value times the scale.
+    """
+
+    unsatisfied: NDArray[np.bool_]
+    favourites: NDArray[np.int32]
+    value: NDArray[np.int64]
+    paid: NDArray[np.int64]
+    missed: NDArray[np.int64]
+
+
+def judged(
+    program: Program, records: Any, tally: Tally, charged: NDArray[np.int64], rounds: int, alpha: int,
+) -> Judged:
+    """Everybody's average beside her favourite.
+
+    Args:
+        program: whose actions they are.
+        records: of m participants.
+        tally: of their responses to the main rounds.
+        charged: (k,) prices, in units.
+        rounds: T.
+        alpha: in units of value times the scale, from `alpha_units`.
+    """
+    starts, actions, times = tally
+    m, scale = records.people, program.scale
+    favourites = np.empty((m, program.width), dtype=np.int32)
+    value, paid, missed = (np.empty(m, dtype=np.int64) for _ in range(3))
+    at, most = 0, max(1, _CELLS // program.rows)
+    while at < m:
+        end = max(at + 1, int(np.searchsorted(starts, starts[at] + most, side="right")) - 1)
+        block, of = records.take(slice(at, end)), slice(int(starts[at]), int(starts[end]))
+        each, often = np.repeat(np.arange(at, end), np.diff(starts[at : end + 1])), times[of].astype(np.int64)
+        some, begins = records.take(each), starts[at:end] - starts[at]
+        value[at:end] = np.add.reduceat(often * program.values(some, actions[of]), begins)
+        paid[at:end] = np.add.reduceat(often * program.paid(some, actions[of], charged), begins)
+        best = favourites[at:end] = program.respond(block, charged)
+        most_utility = program.values(block, best) * scale - program.paid(block, best, charged)
+        missed[at:end] = rounds * most_utility - (value[at:end] * scale - paid[at:end])
+        at = end
+    return Judged(missed > rounds * alpha, favourites, value, paid, missed)
+
+
+def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray[np.int32], rounds: int) -> Tally:
+    """A tally where whoever is unsatisfied has her favourite in all rounds.
+
+    Args:
+        tally: of m participants.
+        unsatisfied: (m,).
+        favourites: (m, width).
+        rounds: T.
+    """
+    starts, actions, times = tally
+    first = np.zeros(len(times), dtype=bool)
+    first[starts[:-1]] = True
+    kept = first | ~np.repeat(unsatisfied, np.diff(starts))
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(unsatisfied, 1, np.diff(starts)))])
+    actions, times = actions[kept], times[kept]
+    actions[begins[:-1][unsatisfied]] = favourites[unsatisfied]
+    times[begins[:-1][unsatisfied]] = rounds
+    return begins, actions, times
+
+
+def _most_units(program: Program) -> int:
+    """More than any value less any price, in units of value times the scale."""
+    one = program.constants
+    return math.ceil(PRICE_UNIT * program.scale * (
+        Fraction(one.most_value) + (2 * Fraction(max(one.tau)) + 1) * Fraction(one.largest_sum)))
+
+
+# ---- what a lie can gain
+
+
+class Relative(NamedTuple):
+    """E[utility of the lie] <= factor E[utility of truth] + added."""
+
+    factor: float
+    added: float
+
+
+def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
+    """What a path may spend of (sigma/deviation)^2 on two records of one participant, whatever its neighbours are.
+
+    A lie replaces one record by another: where neighbours are records and nothing, that is further.
+
+    Args:
+        constants: of the program.
+        neighbours: of the mechanism.
+        squared: of the path, for its own neighbours.
+    """
+    return squared * constants.squared_sensitivity("substitution") / constants.squared_sensitivity(neighbours)
+
+
+def additive_gain(alpha: float, most_value: float, variation: float) -> float:
+    """What a lie gains at most, in the mean, whatever the others report.
+
+    Args:
+        alpha: how much less than her favourite anybody has.
+        most_value: V.
+        variation: total variation between two paths of prices, in [0, 1].
+
+    Source: spec convex_programs 6.1: alpha + (V + alpha) variation.
+
+    Example:
+        >>> round(additive_gain(0.01, 1.0, 0.0942), 6)
+        0.105142
+    """
+    return non_negative("alpha", alpha) + (most_value + alpha) * non_negative("variation", variation, at_most=1.0)
+
+
+def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, epsilon: float = 0.0) -> Relative:
+    """One bound for each epsilon >= 0, all of which hold together; at 0 it is the additive one.
+
+    Args:
+        law: of the noise.
+        squared: the sum of (sigma/deviation)^2 for two records of one participant (`loss_of_a_lie`).
+        alpha: how much less than her favourite anybody has.
+        most_value: V.
+        epsilon: >= 0.
+
+    Source: spec convex_programs 6.1: e^epsilon E[truth] + alpha e^epsilon + delta(epsilon)(V + alpha).
+
+    Example:
+        >>> from confide.programs.schedule import squared_budget
+        >>> found = relative_gain("gaussian", squared_budget("gaussian", 1.0, 1e-6), 0.01, 1.0, epsilon=1.0)
+        >>> round(found.factor, 4), round(found.added - 0.01 * found.factor, 8)
+        (2.7183, 1.01e-06)
+    """
+    factor = math.exp(non_negative("epsilon", epsilon))
+    if law == "gaussian":
+        delta = GDP(root_up(squared)).delta_at(epsilon)
+    else:
+        delta = ZCDP(float_up(squared / 2)).delta_at(epsilon)
+    if epsilon == 0.0:
+        delta = min(delta, total_variation(law, squared))
+    return Relative(factor, non_negative("alpha", alpha) * factor + delta * (most_value + alpha))
+
+
+def audited_gain(
+    *, alpha: float, most_value: float, path_variation: float, audit_variation: float, most_utility: float,
+) -> float:
+    """What a lie gains at most where the run is accepted or not by a noisy look at the loads.
+
+    Whether it is accepted depends on her own rounded part: compare it with what it would be without her, once for the
+    truth and once for the lie.
+
+    Args:
+        alpha: how much less than her favourite anybody has, in the mean over her coin.
+        most_value: V.
+        path_variation: total variation between two paths of prices.
+        audit_variation: total variation between two noisy looks.
+        most_utility: the largest absolute utility of a rounded part: V and the highest price, or V with scaled
+            payments.
+
+    Source: spec convex_programs 6.2.
+
+    Example:
+        >>> round(audited_gain(alpha=0.01, most_value=1, path_variation=0.067, audit_variation=0.067,
+        ...                    most_utility=2), 4)
+        0.3457
+    """
+    non_negative("most_utility", most_utility)
+    return additive_gain(alpha, most_value, path_variation) + 2.0 * most_utility * non_negative(
+        "audit_variation", audit_variation, at_most=1.0)
+
+
+def printed_gain(
+    epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
+) -> Relative:
+    """The printed bound. It holds, because ours implies it; the step of its proof that bounds prices does not.
+
+    The proof takes prices to be tau sqrt(k) long, though the box lets them be twice that, and shifts utilities by
+    2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
+
+    Args:
+        epsilon: of the mechanism.
+        delta: of the mechanism.
+        alpha: how much less than her favourite anybody has.
+        most_value: V.
+        largest_sum: C1.
+        tau: the dual bound.
+        rows: k.
+
+    Source: Wu 2017, Theorem 6.2.11.
+
+    Example:
+        >>> printed = printed_gain(1.0, 1e-6, 0.01, most_value=1, largest_sum=1, tau=1, rows=10)
+        >>> round(printed.added, 6)
+        0.044369
+    """
+    factor = math.exp(non_negative("epsilon", epsilon))
+    highest = largest_sum * positive("tau", tau) * math.sqrt(whole("rows", rows, at_least=1))
+    return Relative(factor, non_negative("alpha", alpha) * (2.0 * factor - 1.0)
+                    + fraction("delta", delta, zero=True) * max(most_value, highest))
+
+
+def truthfulness(gain: float, most_value: float, *, note: str = "", statement: str = "Theorem 6.2.11") -> Truthfulness:
+    """The promise that no lie gains more.
+
+    Args:
+        gain: `additive_gain`, or with what else a lie may move.
+        most_value: V: what says nothing.
+        note: what it is an average over.
+        statement: of the print.
+    """
+    return Truthfulness(
+        gain=gain, trivial=most_value, unit_of_gain="of value", note=note,
+        who="everybody, whatever the others report, where contributions are verified",
+        source=Source(document="Wu 2017", statement=statement, spec="convex_programs 6.1",
+                      erratum="total variation of the path in place of e^epsilon; no bound on prices is needed"))

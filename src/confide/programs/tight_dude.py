@@ -1,0 +1,360 @@
+"""`TightDude`: whole parts at average prices, feasible but with probability beta, and truthful in expectation.
+
+A margin is kept back from every row before the prices are found. It covers what the averages may exceed, what those
+who get their favourite instead may add, and what drawing one whole response for everybody else may add. The margin is
+known before the run, from the regret bound; that is why it is large, and the mechanism is refused wherever the margin
+is the whole supply. It needs many rounds, and many people for each row.
+
+Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import one_of
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.numerics.shards import Shards
+from confide.privacy.coins import COINS, draw_seed, is_seed
+from confide.privacy.noise import Noise
+from confide.programs.averages import tally_of
+from confide.programs.billboards import PathBillboard
+from confide.programs.bounds import bernstein, regret_bound
+from confide.programs.certifying import PathCertificate
+from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.incentives import (
+    Judged,
+    additive_gain,
+    alpha_units,
+    check_payments,
+    exact_alpha,
+    judged,
+    loss_of_a_lie,
+    truthfulness,
+)
+from confide.programs.program import Program, Shard
+from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+from confide.programs.schedule import total_variation
+
+__all__ = ["Payments", "TightDude"]
+
+Payments = Literal["average", "scaled"]
+_TRIES = 64
+
+
+@dataclass(frozen=True)
+class TightDude(Dude):
+    """One whole response for everybody, at the average prices, within every row's supply.
+
+    Packing programs only, whose dual bound must hold with less supply too (it does where it is V/Lmin). Whoever would
+    gain more than alpha by another choice at the charged prices gets her favourite. Everybody else gets her best
+    response to one main round, which a public coin draws when all records are in; in the mean over the coin that is
+    her average.
+
+    Shares have two columns: "action", as the program describes it, and "price".
+
+    Args:
+        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
+        payments: "average": the price of what she gets, at the charged prices: on some coins more than it is worth to
+            her. "scaled": as much of its value as her average would cost of its own; nobody pays more than what she
+            gets is worth to her by her own record, and whose average is not worth its price gets nothing.
+
+    Raises:
+        InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
+        Refused: margins that are the whole supply; or AdaGrad, whose regret is not known before.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.programs.instances import popular
+        >>> program = UnitDemand(5_000, (2_500.0,))
+        >>> mechanism = TightDude(program, 1.0, 1e-6, rounds=1_000, burn_in=100, alpha=0.5)
+        >>> round(mechanism.kept, 2)
+        0.51
+        >>> outcome = mechanism.run(popular(5_000, 1, seed=1), Noise.simulated(1))
+        >>> outcome.diagnostics["excess"].tolist()
+        [0.0]
+    """
+
+    alpha: float = field(default=0.01, kw_only=True)
+    payments: Payments = field(default="average", kw_only=True)
+
+    def __post_init__(self) -> None:
+        one_of("payments", self.payments, ("average", "scaled"))
+        if isinstance(self.program, Program):
+            exact_alpha(self.program, self.alpha)
+        super().__post_init__()
+        check_payments(self.program, self.rounds)
+
+    # ---- the margins
+
+    @cached_property
+    def priced(self) -> Program:
+        """The program with its margins kept back."""
+        check_payments(self.program, self.rounds)
+        if self.step == "adagrad" or self.program.constants.step_scale is None:
+            raise Refused("a margin needs a regret bound that is known before the run",
+                          "step 'gradient', in a program with a public scale of loads")
+        program, supplies = self.program, np.array(self.program.supplies)
+        kept = np.zeros(self.program.rows)
+        for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
+            regret = regret_bound(program.constants, self.schedule, self.beta / 3.0)
+            needed = self._margins(program, regret)
+            if bool((needed <= kept).all()):
+                return program
+            kept = np.maximum(kept, needed)
+            self._refuse_empty(program, regret, kept)
+            program = replace(self.program, supply=tuple((supplies - kept).tolist()))
+        raise Refused("no margin covers what it causes itself", "a larger supply, or more rounds")
+
+    def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
+        """(k,) what has to be kept back of each row, where this is the regret."""
+        entry, log = program.constants.largest_entry, math.log(3.0 * program.rows / self.beta)
+        left = regret / exact_alpha(self.program, self.alpha)
+        return np.array([regret / tau + entry * left + bernstein(supply, entry, log) + supply * self._coin_slip
+                         for tau, supply in zip(program.taus, self.program.supplies, strict=True)])
+
+    def _refuse_empty(self, program: Program, regret: float, kept: NDArray[np.float64]) -> None:
+        supplies = np.array(self.program.supplies)
+        if bool((supplies - kept >= 1.0 / LOAD_UNIT).all()):
+            return
+        j = int(np.argmin(supplies - kept))
+        entry, third = program.constants.largest_entry, math.log(3.0 * program.rows / self.beta) / 3.0
+        fixed = regret / program.taus[j] + entry * regret / exact_alpha(self.program, self.alpha)
+        least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
+        most = self.program.people * entry
+        reason = f"row {self.program.row_names[j]} would keep back {kept[j]:.5g} of a supply of {supplies[j]:.5g}"
+        if least >= most:
+            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants "
+                          f"cannot use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
+        raise Refused(reason, f"a supply above {least:.5g}, more rounds, or a larger alpha")
+
+    @property
+    def margins(self) -> NDArray[np.float64]:
+        """(k,) what is kept back of each row."""
+        return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
+
+    @property
+    def kept(self) -> float:
+        """kappa: the largest share of a row that is kept back."""
+        return float((self.margins / np.array(self.program.supplies)).max())
+
+    @cached_property
+    def regret(self) -> float:
+        """R of the prices with margins, with probability at least 1 - beta/3."""
+        return regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
+
+    @property
+    def _coin_slip(self) -> float:
+        """By how much the probability of a round may be off, all rounds together: a coin has 2^32 sides."""
+        return self.rounds / COINS
+
+    # ---- promises
+
+    @cached_property
+    def variation(self) -> float:
+        """Total variation between the price paths of two records of one participant."""
+        return total_variation(self.law, loss_of_a_lie(
+            self.program.constants, self.neighbours, self.squared_budget * self.path_share))
+
+    @property
+    def highest_price(self) -> float:
+        """What anybody can be charged, at most."""
+        return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
+
+    @property
+    def _short(self) -> float:
+        """How much less than her favourite anybody has, in the mean over the coin."""
+        one = self.program.constants
+        reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
+        return self.alpha + self._coin_slip * reach
+
+    @property
+    def gain(self) -> float:
+        """What a lie gains at most, in the mean over path and coin."""
+        unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
+        return additive_gain(self._short + unit, self.program.constants.most_value, self.variation)
+
+    def guarantees(self) -> Guarantees:
+        source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",
+                        erratum="of a rounded part in the mean over the coin alone")
+        scaled, who = self.payments == "scaled", "every truthful participant"
+        after = 0.0 if scaled else -self.highest_price
+        return Guarantees((
+            *super().guarantees(),
+            truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
+                         note="in the mean over the prices and the public coin"),
+            Participation(utility=0.0 if scaled else -self._short, who=f"{who}, in the mean over the public coin",
+                          source=source),
+            Participation(utility=after, who=f"{who}, after every run", source=source,
+                          note="" if scaled else "a whole part may cost more than it is worth; "
+                          "payments='scaled' never do"),
+        ))
+
+    def _accuracy(self) -> tuple[Accuracy, ...]:
+        one, people = self.program.constants, self.program.people
+        left = self.regret / exact_alpha(self.program, self.alpha)
+        source = Source(document="Wu 2017", statement="Theorems 6.3.5 and 6.3.6", spec="convex_programs 6.2",
+                        erratum="a row moves by Cinf for each reassigned participant; Bernstein; the full budget for "
+                                "the path")
+        lost = self.regret + one.most_value * left + self._lost(math.log(3.0 / self.beta))
+        return (
+            Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
+                     trivial=float(people), failure_probability=self.beta, source=source),
+            Accuracy(bound=0.0, measure="excess of every row", trivial=self._most_excess,
+                     failure_probability=self.beta, source=source),
+            self._value(lost, source, self.beta, "optimum less the value of what is handed out"),
+        )
+
+    def _lost(self, log: float) -> float:
+        """Value that margins and the draw may cost, but with probability e^-log."""
+        return (self.kept + self._coin_slip) * self.trivial + math.sqrt(
+            2.0 * self.program.constants.most_value * self.trivial * log)
+
+    def _value(self, lost: float, source: Source, failure: float, measure: str) -> Accuracy:
+        scaled = self.payments == "scaled"
+        return Accuracy(bound=math.inf if scaled else lost, measure=measure, trivial=self.trivial, source=source,
+                        failure_probability=failure,
+                        note="no bound covers those who get nothing because their average is not worth its price"
+                        if scaled else "")
+
+    def claims(self, certificate: PathCertificate | None) -> Guarantees:
+        """What can be said after a run of what was handed out, from its certificate.
+
+        Args:
+            certificate: of this mechanism's run, `outcome.certificate`: of the program with margins.
+
+        Returns:
+            Reassigned participants; excess of each row over the whole supply; optimum less value: each but with its
+            own probability of failure.
+        """
+        if not isinstance(certificate, PathCertificate):
+            raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
+        one, beta = self.program.constants, certificate.beta
+        many = float(min(self.program.people,
+                         math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))
+        mean = self.priced.supply_units / LOAD_UNIT + certificate.excess + one.largest_entry * many
+        log = math.log(self.program.rows / beta)
+        drawn = np.array([bernstein(each, one.largest_entry, log) for each in mean])
+        over = mean * (1.0 + self._coin_slip) + drawn - np.array(self.program.supplies)
+        source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.2")
+        return Guarantees((
+            Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
+                     trivial=float(self.program.people), failure_probability=beta, source=source),
+            Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
+                     trivial=self._most_excess, failure_probability=min(1.0, 3.0 * beta), source=source),
+            self._value(certificate.gap + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
+                        min(1.0, 3.0 * beta), "optimum less the value of what was handed out"),
+        ))
+
+    # ---- the run
+
+    @property
+    def _units(self) -> int:
+        return alpha_units(self.program, self.alpha)
+
+    def _settled(
+        self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
+    ) -> Outcome | SimulatedOutcome:
+        board = replace(board, seed=draw_seed(source))
+        which = drawn_rounds(board.seed, self.program.people, self.rounds)
+        parts: list[_Part] = held.map(_handed_out, self.program, board, which, self._units, self.payments)
+        actions = np.concatenate([part.actions for part in parts])
+        prices = self._natural(np.concatenate([part.price for part in parts]))
+        shares = pa.table({"action": self._described(actions), "price": prices})
+        diagnostics = None if noise.release_safe else {
+            **self._diagnosed(records, actions), "paid": math.fsum(prices),
+            "unsatisfied": sum(part.unsatisfied for part in parts), "not_worth": sum(part.not_worth for part in parts)}
+        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
+                             diagnostics=diagnostics)
+
+    def _described(self, actions: NDArray[np.int32]) -> pa.Array:
+        if self.program.width == 1:
+            return pa.array(actions[:, 0])
+        used = actions >= 0
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(used.sum(axis=1))])
+        return pa.LargeListArray.from_arrays(pa.array(ends), pa.array(actions[used]))
+
+    def _diagnosed(self, records: Any, actions: NDArray[np.int32]) -> dict[str, Any]:
+        """Value and load of what is handed out: for studies alone."""
+        value, load, at = 0, np.zeros(self.program.rows, dtype=np.int64), 0
+        for block in records.blocks():
+            some = actions[at : at + block.people]
+            value, load = value + int(self.program.values(block, some).sum()), load + self.program.load(block, some)
+            at += block.people
+        natural = load / LOAD_UNIT
+        return {"value": value / PRICE_UNIT, "load": natural,
+                "excess": np.maximum(0.0, natural - self.program.supply_units / LOAD_UNIT)}
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        self._place(index)
+        board = self._own(billboard)
+        which = np.zeros(1, dtype=np.int64) + drawn_round(board.seed, index, self.rounds)
+        part = _handed_out(Shard(start=0, records=self.program.one(record)), self.program, board, which, self._units,
+                           self.payments)
+        return {"action": self.program.describe(part.actions[0]), "price": float(self._natural(part.price)[0])}
+
+    def check(self, billboard: AnyBillboard) -> None:
+        super().check(billboard)
+        if not is_seed(self._own(billboard).seed):
+            raise InvalidInput("seed", "of the public coins is missing")
+
+    def _natural(self, paid: NDArray[np.int64]) -> NDArray[np.float64]:
+        return paid / float(PRICE_UNIT * self.program.scale)
+
+
+class _Part(NamedTuple):
+    actions: NDArray[np.int32]
+    price: NDArray[np.int64]
+    unsatisfied: int
+    not_worth: int
+
+
+def _handed_out(
+    shard: Shard, program: Program, board: PathBillboard, which: NDArray[np.int64], alpha: int, payments: Payments,
+) -> _Part:
+    """One whole part for everybody of a shard, and its price in units of value times the scale.
+
+    Args:
+        shard: of the records.
+        program: whose actions are handed out.
+        board: the path.
+        which: (n,) everybody's main round.
+        alpha: in units of value times the scale.
+        payments: what is charged.
+    """
+    records, charged = shard.records, board.charged_prices
+    tally = tally_of(records, program, board.main_prices)
+    found = judged(program, records, tally, charged, board.rounds, alpha)
+    drawn = responses_in(program, records, board.main_prices, which[shard.start : shard.start + records.people])
+    actions = np.where(found.unsatisfied[:, None], found.favourites, drawn)
+    if payments == "average":
+        return _Part(actions, program.paid(records, actions, charged), int(found.unsatisfied.sum()), 0)
+    not_worth = ~found.unsatisfied & (found.paid > found.value * program.scale)
+    actions[not_worth | ~found.unsatisfied & (found.value == 0)] = -1
+    price = program.paid(records, actions, charged)
+    some = np.flatnonzero(~found.unsatisfied & ~not_worth & (found.value > 0))
+    price[some] = _scaled(program, records.take(some), actions[some], found, some)
+    return _Part(actions, price, int(found.unsatisfied.sum()), int(not_worth.sum()))
+
+
+def _scaled(
+    program: Program, records: Any, actions: NDArray[np.int32], found: Judged, some: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """As much of each action's value as the average costs of its own, rounded down: so never more than the value."""
+    exact = program.values(records, actions).astype(object) * found.paid[some].astype(object)
+    down: NDArray[np.int64] = (exact // found.value[some].astype(object)).astype(np.int64)
+    return down

@@ -1,0 +1,213 @@
+"""`TrueDude`: average prices are charged, and whoever would rather have something else at them gets it.
+
+A lie moves the prices alone, and they are private: hence nobody gains much by one, whatever the others do. What it
+costs is feasibility and value, a little: whoever is reassigned was not foreseen.
+
+Source: Wu 2017, Algorithm 10; spec convex_programs 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source, Truthfulness
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.numerics.shards import Shards
+from confide.privacy.noise import Noise
+from confide.programs.averages import Tally, tally_of
+from confide.programs.billboards import PathBillboard
+from confide.programs.certifying import PathCertificate
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.incentives import (
+    Relative,
+    additive_gain,
+    alpha_units,
+    check_payments,
+    exact_alpha,
+    judged,
+    loss_of_a_lie,
+    reassigned,
+    relative_gain,
+    truthfulness,
+)
+from confide.programs.priv_dude import PrivDude
+from confide.programs.program import Program, Shard
+from confide.programs.schedule import total_variation
+
+__all__ = ["TrueDude"]
+
+
+@dataclass(frozen=True)
+class TrueDude(PrivDude):
+    """Averages at prices: everybody has what she likes best at them, but for alpha.
+
+    Packing programs only: nobody's value or contribution is negative, and everybody may have nothing. A participant
+    may lie about what she wants and what it is worth to her; what she contributes must be verified.
+
+    Shares have the two columns of `PrivDude`, and "price", what is charged for the average: its exact price at the
+    average prices, each rounded to 2^-24, as the nearest double.
+
+    Args:
+        alpha: whoever would gain more than this by another choice at the charged prices gets her favourite, > 0.
+
+    Raises:
+        InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.programs.instances import popular
+        >>> mechanism = TrueDude(UnitDemand(5_000, 500, goods=5), 1.0, 1e-6, rounds=50, burn_in=25)
+        >>> round(mechanism.gain, 4)
+        0.1052
+        >>> outcome = mechanism.run(popular(5_000, 5, seed=1), Noise.simulated(1))
+        >>> [str(one.measure) for one in mechanism.claims(outcome.certificate)][0]
+        'participants who were not satisfied and got their favourite'
+    """
+
+    alpha: float = field(default=0.01, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_payments(self.program, self.rounds)
+        exact_alpha(self.program, self.alpha)
+
+    # ---- promises
+
+    @cached_property
+    def variation(self) -> float:
+        """Total variation between the price paths of two records of one participant."""
+        return total_variation(self.law, self._lie)
+
+    @property
+    def _lie(self) -> Any:
+        return loss_of_a_lie(self.program.constants, self.neighbours, self.squared_budget * self.path_share)
+
+    @property
+    def gain(self) -> float:
+        """What a lie gains at most, in the mean over the path."""
+        return additive_gain(self.alpha, self.program.constants.most_value, self.variation)
+
+    def gain_beside(self, epsilon: float) -> Relative:
+        """E[lie] <= factor E[truth] + added, for any epsilon >= 0: all of them hold.
+
+        Args:
+            epsilon: >= 0; at 0 the added part is `gain`.
+        """
+        return relative_gain(self.law, self._lie, self.alpha, self.program.constants.most_value, epsilon)
+
+    def guarantees(self) -> Guarantees:
+        source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.1")
+        promises: tuple[Truthfulness | Participation, ...] = (
+            truthfulness(self.gain, self.program.constants.most_value, note="in the mean over the prices"),
+            Participation(utility=-self.alpha, who="every truthful participant, after every run", source=source,
+                          note="of her average at the charged prices: it may cost alpha more than it is worth"),
+        )
+        return Guarantees((*super().guarantees(), *promises))
+
+    def _accuracy(self) -> tuple[Accuracy, ...]:
+        one, left = self.program.constants, self.regret / exact_alpha(self.program, self.alpha)
+        source = Source(document="Wu 2017", statement="Corollary 6.2.5", spec="convex_programs 6.1",
+                        erratum="no factor 2; a reassigned participant adds Cinf to a row, not C1")
+        return (
+            Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
+                     trivial=float(self.program.people), failure_probability=self.beta, source=source),
+            Accuracy(bound=self.regret / min(self.program.taus) + one.largest_entry * left,
+                     measure="excess of each row, of what is handed out", trivial=self._most_of_a_row,
+                     failure_probability=self.beta, source=source),
+            Accuracy(bound=self.regret + one.most_value * left, measure="optimum less the value of what is handed out",
+                     trivial=self.trivial, failure_probability=self.beta, source=source),
+        )
+
+    @property
+    def _most_of_a_row(self) -> float:
+        one = self.program.constants
+        return min(one.width, self.program.people * one.largest_entry)
+
+    def claims(self, certificate: PathCertificate | None) -> Guarantees:
+        """What can be said after a run of what was handed out, from its certificate.
+
+        Args:
+            certificate: of this mechanism's run, `outcome.certificate`.
+
+        Returns:
+            Reassigned participants; excess of each row; optimum less value. All of them together hold with
+            probability at least 1 - 2 beta.
+        """
+        if not isinstance(certificate, PathCertificate):
+            raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
+        one, failure = self.program.constants, min(1.0, 2.0 * certificate.beta)
+        many = float(min(self.program.people,
+                         math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))
+        source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.1")
+        return Guarantees((
+            Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
+                     trivial=float(self.program.people), failure_probability=certificate.beta, source=source),
+            Accuracy(bound=float(certificate.excess.max()) + one.largest_entry * many,
+                     measure="excess of each row, of what was handed out", trivial=self._most_of_a_row,
+                     failure_probability=failure, source=source),
+            Accuracy(bound=certificate.gap + one.most_value * many,
+                     measure="optimum less the value of what was handed out", trivial=self.trivial,
+                     failure_probability=failure, source=source),
+        ))
+
+    # ---- the run
+
+    @property
+    def _units(self) -> int:
+        return alpha_units(self.program, self.alpha)
+
+    def _settled(
+        self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
+    ) -> Outcome | SimulatedOutcome:
+        parts: list[_Part] = held.map(_charged, self.program, board.main_prices, board.charged_prices, self._units)
+        tallies = [part.tally for part in parts]
+        prices = self._natural(np.concatenate([part.paid for part in parts]))
+        shares = self._shares(tallies).append_column("price", pa.array(prices))
+        diagnostics = None if noise.release_safe else {
+            **self._diagnosed(records, board, tallies), "unsatisfied": sum(part.unsatisfied for part in parts),
+            "paid": math.fsum(prices)}
+        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
+                             diagnostics=diagnostics)
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        self._place(index)
+        board = self._own(billboard)
+        part = _charged(Shard(start=index, records=self.program.one(record)), self.program, board.main_prices,
+                        board.charged_prices, self._units)
+        _, actions, times = part.tally
+        return {"actions": actions.reshape(-1).tolist(), "times": times.tolist(),
+                "price": float(self._natural(part.paid)[0])}
+
+    def _natural(self, paid: NDArray[np.int64]) -> NDArray[np.float64]:
+        return paid / float(PRICE_UNIT * self.program.scale * self.rounds)
+
+
+class _Part(NamedTuple):
+    tally: Tally
+    paid: NDArray[np.int64]
+    unsatisfied: int
+
+
+def _charged(
+    shard: Shard, program: Program, prices: NDArray[np.int64], charged: NDArray[np.int64], alpha: int,
+) -> _Part:
+    """Averages of a shard, favourites in place of those that do not satisfy, and T times what each of them costs."""
+    tally, rounds = tally_of(shard.records, program, prices), len(prices)
+    found = judged(program, shard.records, tally, charged, rounds, alpha)
+    paid, some = found.paid, np.flatnonzero(found.unsatisfied)
+    if len(some):
+        tally = reassigned(tally, found.unsatisfied, found.favourites, rounds)
+        paid[some] = rounds * program.paid(shard.records.take(some), found.favourites[some], charged)
+    return _Part(tally, paid, len(some))
