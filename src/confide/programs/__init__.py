@@ -19,18 +19,26 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.families.callback_demand import CallbackDemand
+    from confide.programs.families.capped_additive import CappedAdditive
+    from confide.programs.families.knapsack import Knapsack
     from confide.programs.families.unit_demand import UnitDemand
+    from confide.programs.families.xor_bundles import XorBundles
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
 
 __all__ = [
+    "CallbackDemand",
+    "CappedAdditive",
     "Constants",
+    "Knapsack",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
     "Program",
     "Records",
     "UnitDemand",
+    "XorBundles",
     "certificate",
 ]
 
@@ -40,7 +48,11 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "families.callback_demand": ("CallbackDemand",),
+        "families.capped_additive": ("CappedAdditive",),
+        "families.knapsack": ("Knapsack",),
         "families.unit_demand": ("UnitDemand",),
+        "families.xor_bundles": ("XorBundles",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
     },

@@ -119,8 +119,8 @@ class CallbackDemand(SetsOfGoods):
         bad = np.array([not _can_be_asked(one) for one in given])
         refused_or_null("records", bad, "each must have methods demand(prices) and value(goods)", unusable)
         oracles = np.full(self.people, None, dtype=object)
-        for i in np.flatnonzero(~bad):
-            oracles[i] = given[i]
+        for i, one in enumerate(given):
+            oracles[i] = None if bad[i] else one
         return OracleRecords(people=self.people, oracles=oracles)
 
     def one(self, record: Any) -> Records:
@@ -138,16 +138,18 @@ class CallbackDemand(SetsOfGoods):
 
     def respond(self, records: OracleRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.full((records.people, self.size), -1, dtype=np.int32)
-        natural = prices / PRICE_UNIT  # exact
+        natural, units = prices / PRICE_UNIT, prices.tolist()  # exact, both
         for i, oracle in enumerate(records.oracles):
             goods = self._wanted(oracle, natural) if oracle is not None else ()
-            if goods and self._worth(oracle, goods) > int(prices[list(goods)].sum()):
+            if goods and self._worth(oracle, goods) > sum(units[good] for good in goods):
                 chosen[i, : len(goods)] = goods
         return chosen
 
     def _wanted(self, oracle: Any, prices: NDArray[np.float64]) -> tuple[int, ...]:
         """What it asks for, ascending; nothing, where that is against the rules."""
-        found = _answer(lambda: [_index(one) for one in islice(oracle.demand(prices.copy()), self.size + 1)], [])
+        nothing: list[int] = []
+        found = _answer(
+            lambda: [_index(one) for one in islice(oracle.demand(prices.copy()), self.size + 1)], nothing)
         goods = tuple(sorted(set(found)))
         if len(found) > self.size or len(goods) < len(found) or (goods and not 0 <= goods[0] <= goods[-1] < self.rows):
             return ()
@@ -184,14 +186,16 @@ def _can_be_asked(record: Any) -> bool:
 
 
 def _index(good: Any) -> int:
-    if not isinstance(good, Integral) or isinstance(good, bool):
+    if type(good) is int:
+        return good
+    if good is True or good is False or not isinstance(good, Integral):
         raise TypeError
     return int(good)
 
 
 def _units(value: Any) -> int:
-    number = float(value) if isinstance(value, Real) else -1.0
-    return int(np.rint(number * PRICE_UNIT)) if 0.0 <= number <= 1.0 else 0
+    number = value if type(value) is float else float(value) if isinstance(value, Real) else -1.0
+    return round(number * PRICE_UNIT) if 0.0 <= number <= 1.0 else 0
 
 
 def _answer(asked: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:

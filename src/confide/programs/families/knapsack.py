@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,9 @@ class Knapsack(Program):
         rows: k, where `supply` is one number.
         least_weight: in (0, 1], a weight that is not 0 is at least this: k numbers, or one for all. Public.
         most_weight: the weights of an item add up to at most this; k by default. Below k/2 it makes noise smaller.
+        step_scale: what the usual step of each row is divided by, 2 tau/(step_scale sqrt(rounds)): less is faster, and
+            less steady. No promise of an outcome rests on it; by default tau times all supply together, because
+            the bound tau, which must hold of the lightest item, says little of the prices that are found.
         tau: by default 1/least_weight of the row.
 
     Raises:
@@ -72,11 +75,12 @@ class Knapsack(Program):
     rows: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     least_weight: float | tuple[float, ...] = field(kw_only=True)
     most_weight: float | None = field(default=None, kw_only=True)
+    step_scale: float | tuple[float, ...] | None = field(default=None, kw_only=True)
 
     action_name = "item"
 
     def __post_init__(self) -> None:
-        if self.rows is None:
+        if cast("int | None", self.rows) is None:
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("rows", "are not numbered", "one number of supply for all resources needs `rows`")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
@@ -86,6 +90,8 @@ class Knapsack(Program):
             positive("least_weight", one, at_most=1.0)
         if self.most_weight is not None and finite("most_weight", self.most_weight) < max(self._least):
             raise InvalidInput("most_weight", f"{self.most_weight:g} is below a least weight", f"{max(self._least):g}")
+        if self.step_scale is not None:
+            object.__setattr__(self, "step_scale", self._for_rows("step_scale", self.step_scale))
         super().__post_init__()
 
     @property
@@ -108,11 +114,14 @@ class Knapsack(Program):
 
     @cached_property
     def constants(self) -> Constants:
-        tau = tuple(map(_inverse_up, self._least))
-        return Constants(rows=self.rows, largest_entry=1.0, largest_sum=self._most_units / LOAD_UNIT,
+        tau: tuple[float, ...] = (
+            tuple(map(_inverse_up, self._least)) if self.tau is None else self.tau)  # type: ignore[assignment]
+        most = self._most_units / LOAD_UNIT
+        supply = min(sum(min(max(one, 0.0), self.people) for one in self.supplies), self.people * most)
+        usual = tuple(one * max(supply, 1.0) for one in tau)
+        return Constants(rows=self.rows, largest_entry=1.0, largest_sum=most,
                          least_entry=min(self._least), most_value=1.0, width=float(max(self.people, *self.supplies)),
-                         tau=tau if self.tau is None else self.tau,  # type: ignore[arg-type]
-                         step_scale=(float(self.people),) * self.rows)
+                         tau=tau, step_scale=usual if self.step_scale is None else self.step_scale)  # type: ignore[arg-type]
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
         """Checked records.

@@ -170,7 +170,7 @@ class XorBundles(SetsOfGoods):
                 raise InvalidInput("record", f"the value of bid {place} is no number", _A_BID)
             rows.append([good if 0 <= good < self.rows else self.rows for good in wanted]
                         + [-1] * (self.size - len(wanted)))
-            values[place] = value if 0.0 <= value <= 1.0 else np.nan
+            values[place] = value if 0 <= value <= 1 else np.nan  # type: ignore[operator]
         if rows:
             goods[: len(rows)] = rows
 
@@ -275,4 +275,4 @@ def _best_held(goods: Any, worth: Any, actions: Any, none: Any, out: Any) -> Non
 
 
 def _is_whole(good: Any) -> bool:
-    return type(good) is int or isinstance(good, Integral) and not isinstance(good, bool | np.bool_)
+    return type(good) is int or (isinstance(good, Integral) and not isinstance(good, bool | np.bool_))
