@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from cases import fast
 from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs import XorBundles
+from confide.programs import PrivDude, XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 
@@ -103,6 +104,25 @@ def test_the_dual_bound_is_one() -> None:
     program = XorBundles(2, (1.0, 5.0), size=2, bids=1)
     linear = program.linear_program(program.read([[((0, 1), 1.0)]] * 2))
     assert least_dual(linear, program.taus) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skew", [False, True])
+def test_prices_of_many_goods_arrive_in_time(skew: bool) -> None:
+    """300 rounds with the usual step; the dual value at the average prices bounds the optimum, without a solver."""
+    draw, n, k = study_generator(9), 20_000, 200
+    first = draw.integers(0, k // 2, (n, 8)) * (draw.random((n, 8)) if skew else 1.0)
+    goods = first.astype(np.int64)[:, :, None] + [0, 50, 100]
+    program, data = XorBundles(n, 150, goods=k, size=3, bids=8), (goods, draw.random((n, 8)))
+    outcome = PrivDude(program, epsilon=1.0, delta=1e-6).run(data, Noise.simulated(2))
+    records, prices = program.read(data), outcome.billboard.main_prices.mean(axis=0)
+    best = program.respond(records, np.rint(prices).astype(np.int64))
+    surplus = program.values(records, best) - program.paid(records, best, np.rint(prices).astype(np.int64))
+    most = (150 * prices.sum() + surplus.sum()) / PRICE_UNIT
+    found = outcome.diagnostics
+    assert found is not None
+    assert abs(1 - found["value"] / most) < 0.02
+    assert found["excess"].sum() < 0.05 * 150 * k
 
 
 @given(st.integers(0, 10**6))

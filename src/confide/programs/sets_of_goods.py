@@ -24,6 +24,7 @@ from confide.programs.program import Program
 __all__ = ["SetsOfGoods"]
 
 _MOST_TAU = 32.0  # prices and values stay inside 32 bits
+_STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as she may, so many times over
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ class SetsOfGoods(Program):
     @cached_property
     def constants(self) -> Constants:
         tau = (1.0,) * self.rows if self.tau is None else self.tau
+        # With many goods each of them is wanted by few, and steps by n are too small for its price to arrive in time.
+        usual = min(float(self.people), _STEADY * self.people * self.width / self.rows)
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(self.width), least_entry=1.0,
                          most_value=self.most_worth, tau=tau,  # type: ignore[arg-type]
-                         width=float(max(self.people, *self.supplies)), step_scale=(float(self.people),) * self.rows)
+                         width=float(max(self.people, *self.supplies)), step_scale=(usual,) * self.rows)
 
     def _size(self, name: str, value: int) -> int:
         """A number of goods in a set."""
