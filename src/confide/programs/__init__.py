@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
     from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
+    from confide.programs.families.callback_demand import CallbackDemand
+    from confide.programs.families.capped_additive import CappedAdditive
     from confide.programs.families.electricity import Electricity
     from confide.programs.families.flow import Flow
+    from confide.programs.families.knapsack import Knapsack
     from confide.programs.families.shared_resources import SharedResources
     from confide.programs.families.unit_demand import UnitDemand
+    from confide.programs.families.xor_bundles import XorBundles
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
     from confide.programs.tight_dude import TightDude
@@ -31,9 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AggregativeGame",
+    "CallbackDemand",
+    "CappedAdditive",
     "Constants",
     "Electricity",
     "Flow",
+    "Knapsack",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
@@ -43,6 +50,7 @@ __all__ = [
     "TightDude",
     "TrueDude",
     "UnitDemand",
+    "XorBundles",
     "certificate",
     "nearly_best",
 ]
@@ -54,10 +62,14 @@ __getattr__, __dir__ = doors(
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
         "families.aggregative_game": ("AggregativeGame", "nearly_best"),
+        "families.callback_demand": ("CallbackDemand",),
+        "families.capped_additive": ("CappedAdditive",),
         "families.electricity": ("Electricity",),
         "families.flow": ("Flow",),
+        "families.knapsack": ("Knapsack",),
         "families.shared_resources": ("SharedResources",),
         "families.unit_demand": ("UnitDemand",),
+        "families.xor_bundles": ("XorBundles",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
         "tight_dude": ("TightDude",),

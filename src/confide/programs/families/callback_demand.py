@@ -1,0 +1,206 @@
+"""`CallbackDemand`: everybody's record is an object that is asked what it wants at given prices. Slow, for any values.
+
+Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from math import comb
+from numbers import Integral, Real
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.linear import LinearProgram, choices
+from confide.programs.program import Records, Unusable
+from confide.programs.sets_of_goods import SetsOfGoods
+from confide.programs.tables import refused_or_null
+
+__all__ = ["CallbackDemand", "DemandOracle", "OracleRecords"]
+
+_MOST_SETS = 1_000_000  # of a program for a solver
+_ANSWER = TypeVar("_ANSWER")
+
+
+class DemandOracle(Protocol):
+    """What a record must be able to answer, the same to the same question whenever it is asked."""
+
+    def demand(self, prices: NDArray[np.float64]) -> Iterable[int]:
+        """A set of goods of which the value less the price is largest; an empty one for nothing.
+
+        Args:
+            prices: (k,) of one copy of each good.
+        """
+        ...
+
+    def value(self, goods: tuple[int, ...]) -> float:
+        """What a set of goods is worth, in [0, 1].
+
+        Args:
+            goods: different ones, ascending.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class OracleRecords(Records):
+    """Everybody's object. Private.
+
+    Args:
+        oracles: (n,) objects; None in a slot without one.
+    """
+
+    oracles: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class CallbackDemand(SetsOfGoods):
+    """n people, k goods in several copies each; a record is any object with `demand(prices)` and `value(goods)`.
+
+    Each round asks every object twice, in Python, one after the other: for at most about a million people times
+    rounds. The answer that is counted, and delivered, is one that keeps to the rules: up to `size` different goods
+    of 0..k-1, a finite value in [0, 1] that is above their price. Any other answer, and a call that fails, counts as
+    nothing; no error is raised, because others would see it. What is promised of value and satisfaction is about
+    objects that answer with a best set, and always the same; privacy and feasible averages need only the rules, and
+    the same answers. What an object prints, and how long it takes, is its own: it must not be seen by others.
+
+    Args:
+        people: n.
+        supply: copies of each good: k numbers, or one for all.
+        goods: k, where `supply` is one number.
+        size: d, goods of a set, at most.
+        tau: at most 32; 1 holds always.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> class Pair:
+        ...     def demand(self, prices):
+        ...         return (0, 1) if prices[0] + prices[1] < 0.8 else ()
+        ...     def value(self, goods):
+        ...         return 0.8 if goods == (0, 1) else 0.0
+        >>> program = CallbackDemand(2, (1, 1), size=2)
+        >>> records = program.read([Pair(), None])
+        >>> program.respond(records, np.array([1 << 23, 0])).tolist()
+        [[0, 1], [-1, -1]]
+    """
+
+    size: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._size("size", self.size)
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Records that can be asked.
+
+        Args:
+            data: n objects, or None for a slot without one.
+            unusable: what becomes of an object that cannot be asked.
+        """
+        if isinstance(data, OracleRecords):
+            return self._of_all(data)
+        given = data.tolist() if isinstance(data, np.ndarray) else data
+        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+            raise InvalidInput("records", f"{type(data).__name__} is no list of objects")
+        if len(given) != self.people:
+            raise InvalidInput("records", f"{len(given)} of them", f"must be {self.people}, one for each slot")
+        bad = np.array([not _can_be_asked(one) for one in given])
+        refused_or_null("records", bad, "each must have methods demand(prices) and value(goods)", unusable)
+        oracles = np.full(self.people, None, dtype=object)
+        for i, one in enumerate(given):
+            oracles[i] = None if bad[i] else one
+        return OracleRecords(people=self.people, oracles=oracles)
+
+    def one(self, record: Any) -> Records:
+        """A record alone.
+
+        Args:
+            record: an object.
+        """
+        if not _can_be_asked(record):
+            raise InvalidInput("record", f"{type(record).__name__} cannot be asked",
+                               "must have methods demand(prices) and value(goods)")
+        oracles = np.full(1, None, dtype=object)
+        oracles[0] = record
+        return OracleRecords(people=1, oracles=oracles)
+
+    def respond(self, records: OracleRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.full((records.people, self.size), -1, dtype=np.int32)
+        natural, units = prices / PRICE_UNIT, prices.tolist()  # exact, both
+        for i, oracle in enumerate(records.oracles):
+            goods = self._wanted(oracle, natural) if oracle is not None else ()
+            if goods and self._worth(oracle, goods) > sum(units[good] for good in goods):
+                chosen[i, : len(goods)] = goods
+        return chosen
+
+    def _wanted(self, oracle: Any, prices: NDArray[np.float64]) -> tuple[int, ...]:
+        """What it asks for, ascending; nothing, where that is against the rules."""
+        nothing: list[int] = []
+        found = _answer(
+            lambda: [_index(one) for one in islice(oracle.demand(prices.copy()), self.size + 1)], nothing)
+        goods = tuple(sorted(set(found)))
+        if len(found) > self.size or len(goods) < len(found) or (goods and not 0 <= goods[0] <= goods[-1] < self.rows):
+            return ()
+        return goods
+
+    def _worth(self, oracle: Any, goods: tuple[int, ...]) -> int:
+        """What it says that goods are worth, in units of value; 0, where that is against the rules."""
+        return _answer(lambda: _units(oracle.value(goods)), 0)
+
+    def values(self, records: OracleRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        out = np.zeros(len(actions), dtype=np.int64)
+        for i, (oracle, action) in enumerate(zip(records.oracles, actions.tolist(), strict=True)):
+            goods = tuple(one for one in action if one >= 0)
+            if oracle is not None and goods:
+                out[i] = self._worth(oracle, goods)
+        return out
+
+    def linear_program(self, records: OracleRecords) -> LinearProgram:
+        count = sum(comb(self.rows, d) for d in range(1, self.size + 1))
+        if count * records.people > _MOST_SETS:
+            raise Refused(f"{count:,} sets for each of {records.people:,} participants are too many for a solver",
+                          f"at most {_MOST_SETS:,} together")
+        sets = [goods for d in range(1, self.size + 1) for goods in combinations(range(self.rows), d)]
+        found = [(i, goods, worth) for i, oracle in enumerate(records.oracles) if oracle is not None
+                 for goods in sets if (worth := self._worth(oracle, goods)) > 0]
+        sizes = [len(goods) for _, goods, _ in found]
+        return choices(self, values=[worth for _, _, worth in found], people=[i for i, _, _ in found],
+                       rows=[good for _, goods, _ in found for good in goods], loads=np.full(sum(sizes), LOAD_UNIT),
+                       entries=np.repeat(np.arange(len(found)), sizes))
+
+
+def _can_be_asked(record: Any) -> bool:
+    return record is None or _answer(lambda: callable(record.demand) and callable(record.value), False)
+
+
+def _index(good: Any) -> int:
+    if type(good) is int:
+        return good
+    if good is True or good is False or not isinstance(good, Integral):
+        raise TypeError
+    return int(good)
+
+
+def _units(value: Any) -> int:
+    number = value if type(value) is float else float(value) if isinstance(value, Real) else -1.0
+    return round(number * PRICE_UNIT) if 0.0 <= number <= 1.0 else 0
+
+
+def _answer(asked: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
+    """What a participant's own code answers; something else where it fails, in whatever way."""
+    try:
+        return asked()
+    except (Exception, SystemExit):  # noqa: BLE001, others would see an error, and what it says
+        return otherwise

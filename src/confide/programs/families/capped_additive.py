@@ -1,0 +1,197 @@
+"""`CappedAdditive`: everybody wants up to `cap` different goods, whose values add up.
+
+Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, additive with cap d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import positive
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
+from confide.programs.linear import LinearProgram, choices
+from confide.programs.program import Records, Unusable
+from confide.programs.sets_of_goods import SetsOfGoods
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+
+__all__ = ["AdditiveRecords", "CappedAdditive"]
+
+_ROUNDED = 0.5 / PRICE_UNIT
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AdditiveRecords(Records):
+    """What each good is worth to everybody. Private.
+
+    Args:
+        worth: (n, k) int32, in units of value.
+    """
+
+    worth: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class CappedAdditive(SetsOfGoods):
+    """n people, k goods in several copies each; a record is k values in [0, 1], of which the best `cap` count.
+
+    Any set of up to `cap` goods is worth the sum of their values, which is up to `cap`, not up to 1: a good that is
+    taken away costs one value, so the dual bound is 1 all the same, and goods are valued on the same scale whatever
+    the cap. Where it is public that sets are worth less, `most` says so: what is promised of truthfulness and of the
+    gap is in units of it.
+
+    Args:
+        people: n.
+        supply: copies of each good: k numbers, or one for all.
+        goods: k, where `supply` is one number.
+        cap: d, goods that a participant gets, at most.
+        most: no `cap` values of a record add up to more, half a unit of 2^-24 each apart; `cap` by default.
+        tau: at most 32; 1 holds always.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> program = CappedAdditive(3, (1, 2, 2), cap=2)
+        >>> records = program.read([[1.0, 0.5, 0.75], [0.25, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        >>> program.respond(records, np.zeros(3, dtype=np.int64)).tolist()
+        [[0, 2], [0, -1], [-1, -1]]
+    """
+
+    cap: int = field(kw_only=True)
+    most: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.most is not None:
+            positive("most", self.most)
+        super().__post_init__()
+        self._size("cap", self.cap)
+
+    @property
+    def width(self) -> int:
+        return self.cap
+
+    @property
+    def most_worth(self) -> float:
+        if self.most is None or self.most >= self.cap:
+            return float(self.cap)
+        return min(float(self.cap), self.most + self.cap * _ROUNDED)
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: (n, k) values in [0, 1].
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, AdditiveRecords):
+            return self._of_all(data)
+        table = numbers("records", data, (self.people, self.rows))
+        bad = bad_rows(table, 0.0, 1.0)
+        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
+        records = AdditiveRecords(people=self.people, worth=value_units(table, bad, np.int32))
+        rich = self._too_rich(records)
+        refused_or_null("records", rich, f"no {self.cap} values may add up to more than {self.most_worth:g}", unusable)
+        records.worth[rich] = 0
+        return records
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: (k,) values in [0, 1].
+        """
+        shape = (self.rows,)
+        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
+        records = AdditiveRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+        if bool(self._too_rich(records).any()):
+            raise InvalidInput("record", "its best values add up to too much",
+                               f"no {self.cap} of them may add up to more than {self.most_worth:g}")
+        return records
+
+    def _too_rich(self, records: AdditiveRecords) -> NDArray[np.bool_]:
+        """(m,) whose best set is worth more than `most`, on the grid."""
+        if self.most_worth >= self.cap:
+            return np.zeros(records.people, dtype=bool)
+        best = self.respond(records, np.zeros(self.rows, dtype=np.int64))
+        return self.values(records, best) > self.most_worth * PRICE_UNIT
+
+    def respond(self, records: AdditiveRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        return self._best(records, prices)[0]
+
+    def load_at(self, records: AdditiveRecords, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._best(records, prices)[1] << LOAD_BITS
+
+    def _best(
+        self, records: AdditiveRecords, prices: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        chosen = np.empty((records.people, self.cap), dtype=np.int32)
+        taken = np.zeros(self.rows, dtype=np.int64)
+        _dearest(records.worth, prices.astype(np.int32), chosen, taken)
+        return chosen, taken
+
+    def values(self, records: AdditiveRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)
+        total: NDArray[np.int64] = np.where(actions >= 0, found, 0).sum(axis=1, dtype=np.int64)
+        return total
+
+    def linear_program(self, records: AdditiveRecords) -> LinearProgram:
+        people, goods = np.nonzero(records.worth)
+        return choices(self, values=records.worth[people, goods], people=people, rows=goods, most=float(self.cap),
+                       loads=np.full(len(goods), LOAD_UNIT), entries=np.arange(len(goods)))
+
+
+@kernel
+def _dearest(worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
+    """Everybody's goods of largest gain, the first of equals.
+
+    A bar is halved in until `cap` gains reach it, which takes about log k passes without branches; then all goods that
+    reach it are listed. Where several gains are equal at the bar, the first of them count.
+
+    Args:
+        worth: (n, k) int32.
+        prices: (k,) int32.
+        chosen: (n, cap) int32, filled in: ascending, -1 behind.
+        taken: (k,) int64, how often each good is chosen, added to.
+    """
+    k, cap = len(prices), chosen.shape[1]
+    gains, listed = np.empty(k, dtype=np.int32), np.empty(k + 1, dtype=np.int32)
+    for i in range(len(worth)):
+        good, top = np.int32(0), np.int32(0)
+        for j in range(k):
+            gains[j] = worth[i, j] - prices[j]
+            good = np.int32(good + (gains[j] > 0))
+            top = max(top, gains[j])
+        # `over` gains reach the bar, `above` reach `high`
+        bar, over, above, high = np.int32(1), good, np.int32(0), np.int32(top + 1)
+        while over > cap and high - bar > 1:
+            middle = np.int32(bar + ((high - bar) >> 1))
+            count = np.int32(0)
+            for j in range(k):
+                count = np.int32(count + (gains[j] >= middle))
+            if count >= cap:
+                bar, over = middle, count
+            else:
+                high, above = middle, count
+        found = 0
+        if over <= cap:
+            for j in range(k):
+                listed[found] = j
+                found += gains[j] >= bar
+        else:
+            equals = cap - above
+            for j in range(k):
+                if gains[j] > bar or (gains[j] == bar and equals > 0):
+                    equals -= gains[j] == bar
+                    listed[found] = j
+                    found += 1
+        for at in range(found):
+            chosen[i, at] = listed[at]
+            taken[listed[at]] += 1
+        for at in range(found, cap):
+            chosen[i, at] = -1

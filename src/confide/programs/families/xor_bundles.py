@@ -1,0 +1,278 @@
+"""`XorBundles`: everybody lists a few sets of goods with their values, and wants one of them.
+
+Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, explicit XOR lists).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT
+from confide.programs.linear import LinearProgram, choices
+from confide.programs.program import Records, Unusable
+from confide.programs.sets_of_goods import SetsOfGoods
+from confide.programs.tables import bad_rows, refused_or_null, value_units
+
+__all__ = ["BundleRecords", "XorBundles"]
+
+_CHUNK = 1 << 16
+_A_BID = "each bid must be (goods, value): different goods, and a value in [0, 1]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class BundleRecords(Records):
+    """Everybody's bids. Private.
+
+    Args:
+        goods: (n, bids, size) int32, ascending; k where a place is empty.
+        worth: (n, bids) int32, in units of value; 0 where a bid is empty.
+    """
+
+    goods: NDArray[np.int32]
+    worth: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class XorBundles(SetsOfGoods):
+    """n people, k goods in several copies each; a record is up to `bids` sets of up to `size` goods, each with a value.
+
+    A set is worth the largest value of a bid whose goods it holds, as in every exclusive-or auction. The action is the
+    set of goods, not the number of the bid: whoever hands them out learns nothing else of the record.
+
+    Args:
+        people: n.
+        supply: copies of each good: k numbers, or one for all.
+        goods: k, where `supply` is one number.
+        size: d, goods of a bid, at most.
+        bids: of a record, at most.
+        tau: at most 32; 1 holds always.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> program = XorBundles(3, (1, 2, 2), size=2, bids=2)
+        >>> records = program.read([[((0, 2), 0.75), ((1,), 0.5)], [((2, 1), 1.0)], []])
+        >>> program.respond(records, np.array([1 << 23, 0, 0])).tolist()
+        [[1, -1], [1, 2], [-1, -1]]
+    """
+
+    size: int = field(kw_only=True)
+    bids: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        whole("bids", self.bids, at_least=1)
+        super().__post_init__()
+        self._size("size", self.size)
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: n lists of bids, each a pair (goods, value) with a value in [0, 1], or None for a slot without any; or
+                a tuple of two arrays, which is much faster: goods (n, bids, size), whole numbers with -1 in empty
+                places, and values (n, bids), 0 for a bid without goods.
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, BundleRecords):
+            return self._of_all(data)
+        if isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, np.ndarray) for one in data):
+            goods, values = data
+            shape = (self.people, self.bids)
+            bad = np.zeros(self.people, dtype=bool)
+        else:
+            goods, values, bad = self._listed(data)
+            shape = values.shape
+        if goods.dtype.kind not in "iu" or goods.shape != (*shape, self.size):
+            raise InvalidInput("records", f"goods of {goods.dtype} in the shape {goods.shape}",
+                               f"must be whole numbers in the shape {(*shape, self.size)}")
+        if values.dtype.kind not in "fiub" or values.shape != shape:
+            raise InvalidInput("records", f"values of {values.dtype} in the shape {values.shape}",
+                               f"must be numbers in the shape {shape}")
+        records, more = self._checked(goods, values)
+        refused_or_null("records", bad | more, _A_BID, unusable)
+        return records
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: a list of bids, each a pair (goods, value); or a tuple of two arrays, goods (bids, size) and values
+                (bids,).
+        """
+        if isinstance(record, tuple) and len(record) == 2 and all(isinstance(each, np.ndarray) for each in record):
+            goods, values = record
+            if goods.dtype.kind not in "iu" or goods.shape != (self.bids, self.size):
+                raise InvalidInput("record", f"goods of {goods.dtype} in the shape {goods.shape}",
+                                   f"must be whole numbers in the shape {(self.bids, self.size)}")
+            if values.dtype.kind not in "fiub" or values.shape != (self.bids,):
+                raise InvalidInput("record", f"values of {values.dtype} in the shape {values.shape}",
+                                   f"must be numbers in the shape {(self.bids,)}")
+        else:
+            goods, values = self._empty(1)
+            goods, values = goods[0], values[0]
+            self._fill(record, goods, values)
+        records, bad = self._checked(goods[None], values[None])
+        if bool(bad.any()):
+            raise InvalidInput("record", f"a bid has goods that are not in 0..{self.rows - 1} or occur twice, or a "
+                               "value that is not in [0, 1]", _A_BID)
+        return records
+
+    def _empty(self, people: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        return np.full((people, self.bids, self.size), -1, dtype=np.int64), np.zeros((people, self.bids))
+
+    def _listed(self, data: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """Lists of bids in arrays, and which of them are none."""
+        if not isinstance(data, Sequence) or isinstance(data, str | bytes):
+            raise InvalidInput("records", f"{type(data).__name__} is neither lists of bids nor two arrays")
+        if len(data) != self.people:
+            raise InvalidInput("records", f"{len(data)} of them", f"must be {self.people}, one for each slot")
+        goods, values = self._empty(self.people)
+        bad = np.zeros(self.people, dtype=bool)
+        for i, record in enumerate(data):
+            try:
+                self._fill(record, goods[i], values[i])
+            except InvalidInput:
+                goods[i], values[i], bad[i] = -1, 0.0, True
+        return goods, values, bad
+
+    def _fill(self, record: Any, goods: NDArray[Any], values: NDArray[Any]) -> None:
+        """One list of bids, whose numbers are not checked yet."""
+        if record is None:
+            return
+        if not isinstance(record, Sequence) or isinstance(record, str | bytes):
+            raise InvalidInput("record", f"{type(record).__name__} is no list of bids", _A_BID)
+        if len(record) > self.bids:
+            raise InvalidInput("record", f"{len(record)} bids are too many", f"at most {self.bids}")
+        rows = []
+        for place, bid in enumerate(record):
+            try:
+                bundle, value = bid
+                wanted = list(bundle)
+            except (TypeError, ValueError):
+                raise InvalidInput("record", f"bid {place} is no pair of goods and a value", _A_BID) from None
+            if not 1 <= len(wanted) <= self.size or not all(map(_is_whole, wanted)):
+                raise InvalidInput("record", f"bid {place} has not 1 to {self.size} whole numbers as goods", _A_BID)
+            if type(value) is not float and not isinstance(value, Real):
+                raise InvalidInput("record", f"the value of bid {place} is no number", _A_BID)
+            rows.append([good if 0 <= good < self.rows else self.rows for good in wanted]
+                        + [-1] * (self.size - len(wanted)))
+            values[place] = value if 0 <= value <= 1 else np.nan  # type: ignore[operator]
+        if rows:
+            goods[: len(rows)] = rows
+
+    def _checked(self, goods: NDArray[Any], values: NDArray[Any]) -> tuple[BundleRecords, NDArray[np.bool_]]:
+        """Bids in their order and their units, and whose are bad; those are left out."""
+        k, people = self.rows, len(goods)
+        kept = np.empty(goods.shape, dtype=np.int32)
+        bad = bad_rows(values, 0.0, 1.0)
+        for at in range(0, people, _CHUNK):
+            part = slice(at, at + _CHUNK)
+            wide = goods[part].astype(np.int64)
+            strange = ((wide < -1) | (wide >= k) | (wide != goods[part])).any(axis=(1, 2))
+            wanted = np.sort(np.where(wide == -1, k, wide), axis=2)
+            twice = ((wanted[:, :, 1:] == wanted[:, :, :-1]) & (wanted[:, :, 1:] < k)).any(axis=(1, 2))
+            unnamed = ((wanted[:, :, 0] == k) & (values[part] != 0)).any(axis=1)
+            bad[part] |= strange | twice | unnamed
+            kept[part] = np.where(bad[part, None, None], k, wanted)
+        return BundleRecords(people=people, goods=kept, worth=value_units(values, bad, np.int32)), bad
+
+    def respond(self, records: BundleRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        return self._best(records, prices)[0]
+
+    def load_at(self, records: BundleRecords, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._best(records, prices)[1] << LOAD_BITS
+
+    def _best(
+        self, records: BundleRecords, prices: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        chosen = np.empty((records.people, self.size), dtype=np.int32)
+        taken = np.zeros(self.rows + 1, dtype=np.int64)
+        _best_bids(records.goods, records.worth, np.append(prices, 0), chosen, taken)
+        return chosen, taken[:-1]
+
+    def values(self, records: BundleRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        out = np.empty(len(actions), dtype=np.int64)
+        _best_held(records.goods, records.worth, actions, np.int32(self.rows), out)
+        return out
+
+    def linear_program(self, records: BundleRecords) -> LinearProgram:
+        people, bids = np.nonzero(records.worth)
+        goods = records.goods[people, bids]
+        entries, places = np.nonzero(goods < self.rows)
+        return choices(self, values=records.worth[people, bids], people=people, rows=goods[entries, places],
+                       loads=np.full(len(entries), LOAD_UNIT), entries=entries)
+
+
+@kernel
+def _best_bids(goods: Any, worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
+    """Everybody's bid of largest gain, the first of equals.
+
+    Args:
+        goods: (n, bids, size) int32, k in empty places.
+        worth: (n, bids) int32.
+        prices: (k + 1,) int64, the last 0.
+        chosen: (n, size) int32, filled in.
+        taken: (k + 1,) int64, how often each good is chosen, added to; the last of empty places.
+    """
+    n, bids, size = goods.shape
+    none = np.int32(len(prices) - 1)
+    for i in range(n):
+        best, which = np.int64(0), -1
+        for b in range(bids):
+            gain = np.int64(worth[i, b])
+            for s in range(size):
+                gain -= prices[np.uint32(goods[i, b, s])]
+            which = b if gain > best else which
+            best = max(best, gain)
+        for s in range(size):
+            good = goods[i, which, s] if which >= 0 else none
+            taken[np.uint32(good)] += 1
+            chosen[i, s] = good if good != none else np.int32(-1)
+
+
+@kernel
+def _best_held(goods: Any, worth: Any, actions: Any, none: Any, out: Any) -> None:
+    """The largest value of a bid whose goods an action holds.
+
+    Args:
+        goods: (n, bids, size) int32, ascending, `none` in empty places.
+        worth: (n, bids) int32.
+        actions: (n, size) int32, ascending, -1 behind.
+        none: int32.
+        out: (n,) int64, filled in.
+    """
+    n, bids, size = goods.shape
+    for i in range(n):
+        best = np.int64(0)
+        for b in range(bids):
+            at, held = 0, True
+            for s in range(size):
+                good = goods[i, b, s]
+                if good == none:
+                    break
+                while at < size and actions[i, at] < good and actions[i, at] >= 0:
+                    at += 1
+                if at == size or actions[i, at] != good:
+                    held = False
+                    break
+            if held:
+                best = max(best, np.int64(worth[i, b]))
+        out[i] = best
+
+
+def _is_whole(good: Any) -> bool:
+    return type(good) is int or (isinstance(good, Integral) and not isinstance(good, bool | np.bool_))
