@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
+    from confide.programs.round_dude import RoundDude
+    from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = [
     "Constants",
@@ -30,6 +32,8 @@ __all__ = [
     "PrivDude",
     "Program",
     "Records",
+    "RoundDude",
+    "TightenAndAudit",
     "UnitDemand",
     "certificate",
 ]
@@ -43,5 +47,7 @@ __getattr__, __dir__ = doors(
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
+        "round_dude": ("RoundDude",),
+        "tighten_and_audit": ("TightenAndAudit",),
     },
 )
