@@ -59,6 +59,7 @@ SHARES: dict[str, float] = {
     "allocation.coins": 1e-9,
     # convex programs
     "programs.flags.feasible": 1e-9,
+    "programs.round_dude.feasible": 1e-9,
     # three comparisons
     "release.bars": 1e-9,
 }

@@ -1,15 +1,16 @@
-"""Flags: every transcript of small programs costs no more than was said, margins hold, clamps are certain."""
+"""Flags: every transcript of small programs costs no more than was said, margins hold, stops are certain."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.stats import binom
 
 from cases import fast
@@ -21,6 +22,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import Flags, flag_loss, flag_split, usual_batch
 from confide.programs.grids import LOAD_UNIT
+
 from false_alarms import alpha
 
 
@@ -132,11 +134,11 @@ def test_what_is_published_is_the_transcript_that_was_drawn(data: st.DataObject)
 
 
 @pytest.mark.parametrize("batch", [1, 7])
-def test_no_noise_breaks_a_supply_where_it_is_clamped(batch: int) -> None:
+def test_no_noise_breaks_a_supply_with_stops(batch: int) -> None:
     """Everybody wants the first row; levels as high and queries as low as they go."""
     everybody = np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT)
-    for clamp_delta, sure in ((1e-3, True), (0.0, False)):
-        plan = flags(clamp_delta=clamp_delta, epsilon=8.0, batch=batch, supply=(45 * LOAD_UNIT, 40 * LOAD_UNIT))
+    for stop_delta, sure in ((1e-3, True), (0.0, False)):
+        plan = flags(stop_delta=stop_delta, epsilon=8.0, batch=batch, supply=(45 * LOAD_UNIT, 40 * LOAD_UNIT))
         for far in (1, 1000):
             noise = Noise.replayed({"level": np.full(2, far * 10**8),
                                     ("query", 0): np.full((plan.queries, 2), -far * 10**8)})
@@ -145,13 +147,55 @@ def test_no_noise_breaks_a_supply_where_it_is_clamped(batch: int) -> None:
         assert served.sum() > 45 - batch - 1
 
 
-def test_clamps_cost_no_more_than_they_may() -> None:
-    plan = flags(clamp_delta=1e-7, people=100_000, batch=13, epsilon=0.4, supply=(5000 * LOAD_UNIT,) * 10)
-    assert 0.999e-7 < plan.delta <= 1e-7
+def test_stops_cost_no_more_than_they_may() -> None:
+    big = {"people": 100_000, "batch": 13, "epsilon": 0.4, "supply": (5000 * LOAD_UNIT,) * 10, "beta": 0.05}
+    plan, loose = flags(stop_delta=1e-7, **big), flags(**big)
+    assert 0.99e-7 < plan.delta <= 1e-7
     event = plan.event(Unit.RECORD_REPLACED)
     assert (event.epsilon, event.delta) == (0.4, 1e-7)  # type: ignore[attr-defined]
-    loose = flags(people=100_000, batch=13, epsilon=0.4, supply=(5000 * LOAD_UNIT,) * 10, beta=0.05)
-    assert loose.delta == 0.0 and 2.4 < sum(plan.reaches) / sum(loose.reaches) < 2.7
+    assert loose.delta == 0.0
+    assert 2.0 < plan.room / loose.room < 2.4
+    level, query = plan.parts
+    draws, failure = 10 * (plan.queries + 1), 1e-7 / (1 + math.exp(0.4))
+    assert plan.room < 0.7 * LOAD_UNIT * (math.log(10 / failure) / level + math.log(draws / failure) / query)
+
+
+def test_stops_cost_their_delta_exactly() -> None:
+    """One world's load reaches the stop, its neighbour's does not: above 0, and no more than the coupling's bound."""
+    plan = flags(people=5, supply=(3 * LOAD_UNIT,), epsilon=8.0, stop_delta=0.2, beta=0.05)
+    level, query, room = (part / LOAD_UNIT for part in (plan.level_scale, plan.query_scale, plan.room))
+    law = FlagLaw(people=5, levels=(2.0 - room,), stops=(2.0,), level=LaplaceLaw(level, False),
+                  query=LaplaceLaw(query, False))
+    ones, less = np.ones((5, 1)), np.ones((5, 1))
+    less[0] = 0.0
+    paid = law.delta(ones, less, plan.epsilon)
+    assert 0.0 < paid <= 0.2
+    assert law.loss(ones, less) == math.inf
+    assert np.exp(law.logs(ones)).sum() == pytest.approx(1.0)
+    free = FlagLaw(people=5, levels=law.levels, level=law.level, query=law.query)
+    assert free.delta(ones, less, plan.epsilon) <= 1e-12
+    tight = FlagLaw(people=5, levels=(2.0,), stops=(2.0,), level=law.level, query=law.query)  # no room at all
+    assert tight.delta(ones, less, plan.epsilon) > 0.2
+
+
+def test_stops_change_nothing_but_what_noise_beyond_its_room_does() -> None:
+    """The coupling of the proof: with the same noise, both agree wherever no row's noises are further apart than M."""
+    draw, alike, apart = study_generator(5), 0, 0
+    everybody = np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT)
+    stopped = flags(supply=(30 * LOAD_UNIT,), stop_delta=0.3, epsilon=3.0, batch=2)
+    free = Flags(people=60, supply=(30 * LOAD_UNIT,), largest=1.0, entries=1.0, epsilon=3.0, batch=2, beta=0.05)
+    for _ in range(300):
+        level = draw.laplace(0.0, 2 * stopped.level_scale, 1).astype(np.int64)
+        query = draw.laplace(0.0, 2 * stopped.query_scale, (stopped.queries, 1)).astype(np.int64)
+        far = bool((level - query > stopped.room).any())
+        with_stops = stopped.run(Noise.replayed({"level": level, ("query", 0): query}), *everybody)
+        same_level = level + (stopped.levels - free.levels)
+        without = free.run(Noise.replayed({"level": same_level, ("query", 0): query}), *everybody)
+        agree = np.array_equal(with_stops[0], without[0])
+        assert agree or far
+        assert with_stops[1].sum() <= 30
+        alike, apart = alike + agree, apart + (not agree)
+    assert alike > apart > 0
 
 
 @pytest.mark.parametrize("options", [
@@ -162,14 +206,41 @@ def test_noise_costs_the_budget_and_no_more(options: dict[str, object]) -> None:
     assert Fraction(plan.epsilon) * Fraction(999_999, 1_000_000) < plan.loss <= Fraction(plan.epsilon)
 
 
-def test_margin_in_closed_form() -> None:
+def test_margin_is_below_that_of_both_noises_apart() -> None:
     plan = flags(people=100_000, epsilon=0.4, batch=13, supply=(5000 * LOAD_UNIT,) * 10, beta=0.05)
     level, query = plan.parts
-    wanted = 13 + math.log(10 / 0.05) / level + math.log(10 * plan.queries / 0.05) / query
-    assert plan.margin / LOAD_UNIT == pytest.approx(wanted, rel=1e-6)
-    assert plan.queries == 7692 and usual_batch(100_000, 0.4, 1.0, 10) == 13
-    assert usual_batch(1000, 0.4, 1.0, 10) == 5 and usual_batch(10, 1e-9, 1.0, 10) == 10
+    printed = math.log(10 / 0.05) / level + math.log(10 * plan.queries / 0.05) / query
+    assert plan.margin == 13 * LOAD_UNIT + plan.room
+    assert 0.7 * printed < plan.room / LOAD_UNIT < 0.8 * printed
+    assert plan.queries == 7692
+    assert [usual_batch(n, 0.4, 1.0, 10) for n in (1000, 100_000)] == [5, 13]
+    assert usual_batch(10, 1e-9, 1.0, 10) == 10
     assert np.array_equal(plan.levels, np.full(10, 5000 * LOAD_UNIT - plan.margin))
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"batch": 7, "beta": 0.4}, {"epsilon": 40.0, "supply": (40 * LOAD_UNIT,), "beta": 1e-7}])
+def test_room_for_noise_is_what_its_law_asks(options: dict[str, object]) -> None:
+    """P[some query's noise is below its level's by more than M], integrated otherwise, is beta/k and no more."""
+    plan = flags(**options)
+    m, level, query = plan.room, plan.level_scale, plan.query_scale
+
+    def fails(z: float) -> float:
+        far = math.exp(-abs(z - m) / query) / 2
+        return -math.expm1(plan.queries * math.log1p(-min(far if z < m else 1 - far, 1 - 1e-15)))
+
+    cuts = [-40 * level, 0.0, m - query * math.log(plan.queries), float(m), m + 40 * level]
+    found = sum(quad(lambda z: math.exp(-abs(z) / level) / (2 * level) * fails(z), *ends, epsabs=1e-16)[0]
+                for ends in pairwise(cuts))
+    assert 0.95 * plan.beta / plan.rows < found <= plan.beta / plan.rows
+
+
+def test_one_batch_asks_nobody() -> None:
+    plan = flags(batch=60, supply=(61 * LOAD_UNIT,), epsilon=1e-3)
+    raised, served = plan.run(Noise.simulated(1), np.arange(61), np.zeros(60, dtype=np.int64), np.full(60, LOAD_UNIT))
+    assert (plan.queries, plan.margin) == (0, 60 * LOAD_UNIT)
+    assert served.all()
+    assert raised.tolist() == [60]
 
 
 def test_rows_end_within_supply_but_for_beta() -> None:
@@ -182,19 +253,19 @@ def test_rows_end_within_supply_but_for_beta() -> None:
 
 
 @pytest.mark.parametrize("bad", [
-    {"people": 0}, {"epsilon": 0.0}, {"beta": 1.0}, {"batch": 0}, {"batch": 61}, {"clamp_delta": 1.0},
-    {"clamp_delta": 1e-3, "epsilon": 601.0}, {"largest": 0.0}, {"entries": math.inf}])
+    {"people": 0}, {"epsilon": 0.0}, {"beta": 1.0}, {"batch": 0}, {"batch": 61}, {"stop_delta": 1.0},
+    {"stop_delta": 1e-3, "epsilon": 601.0}, {"largest": 0.0}, {"entries": math.inf}])
 def test_public_faults_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         flags(**bad)
 
 
 def test_a_margin_above_the_supply_is_refused_and_says_what_would_do() -> None:
-    with pytest.raises(Refused, match=r"infeasible budget.* a supply above [\d.]+ in every row, or about [\d.]+ times"):
-        flags(epsilon=0.3)
+    with pytest.raises(Refused, match=r"infeasible budget.*a supply above [\d.]+ in every row, or about [\d.]+ times"):
+        flags(epsilon=0.2)
     with pytest.raises(Refused, match="infeasible budget"):
         flags(epsilon=1e-300)
-    need = flags(supply=(10**15,)).margin
+    need = flags(supply=(10**12,)).margin
     flags(supply=(need + 1,))
     with pytest.raises(Refused, match="infeasible budget"):
         flags(supply=(need,))

@@ -36,6 +36,7 @@ class FlagLaw:
         level: noise of each level.
         query: noise of each query.
         batch: people between two queries.
+        stops: (k,) loads above which a flag rises whatever its noise; None for none.
 
     Raises:
         InvalidInput: more than 2^20 transcripts.
@@ -51,6 +52,7 @@ class FlagLaw:
     level: LaplaceLaw
     query: LaplaceLaw
     batch: int = 1
+    stops: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=2)
@@ -93,9 +95,12 @@ class FlagLaw:
             raise InvalidInput("contributions", f"of shape {table.shape}",
                                f"must be {(self.people, len(self.levels))}")
         found = []
+        stops = np.full(len(self.levels), math.inf) if self.stops is None else np.array(self.stops)
         for transcript in self.transcripts:
-            gaps = self.counted(table, transcript) - np.array(self.levels)
-            found.append(sum(_row(tuple(gaps[:, j].tolist()), self.level, self.query)[at]
+            counted = self.counted(table, transcript)
+            gaps, stopped = counted - np.array(self.levels), counted > stops
+            forced = np.where(stopped.any(axis=0), stopped.argmax(axis=0), self.queries)
+            found.append(sum(_row(tuple(gaps[:, j].tolist()), self.level, self.query, int(forced[j]))[at]
                              for j, at in enumerate(transcript)))
         return np.array(found)
 
@@ -106,11 +111,34 @@ class FlagLaw:
             first: (n, k) contributions.
             second: (n, k) another world's.
         """
-        apart = np.abs(self.logs(first) - self.logs(second))
-        return float(apart.max()) if np.isfinite(apart).all() else math.inf
+        one, other = self.logs(first), self.logs(second)
+        possible = np.isfinite(one) | np.isfinite(other)
+        return float(np.abs(one[possible] - other[possible]).max())
+
+    def delta(self, first: ArrayLike, second: ArrayLike, epsilon: float) -> float:
+        """The least delta at which both laws are (epsilon, delta) apart, in both directions.
+
+        Args:
+            first: (n, k) contributions.
+            second: (n, k) another world's.
+            epsilon: >= 0.
+        """
+        one, other = np.exp(self.logs(first)), np.exp(self.logs(second))
+        factor = math.exp(epsilon)
+        return float(max(np.maximum(one - factor * other, 0.0).sum(), np.maximum(other - factor * one, 0.0).sum()))
 
 
 @cache
-def _row(gaps: tuple[float, ...], level: LaplaceLaw, query: LaplaceLaw) -> tuple[float, ...]:
-    """ln of the probability that one row's flag rises at each query, or never, given its answers less its level."""
-    return tuple(log_halting_law(np.array(gaps), level, query).tolist())
+def _row(gaps: tuple[float, ...], level: LaplaceLaw, query: LaplaceLaw, forced: int) -> tuple[float, ...]:
+    """ln of the probability that one row's flag rises at each query, or never, given its answers less its level.
+
+    Args:
+        gaps: answers less the level.
+        level: its noise.
+        query: theirs.
+        forced: the query at which it rises if it has not risen before.
+    """
+    logs = log_halting_law(np.array(gaps), level, query)
+    logs[forced] = np.logaddexp.reduce(logs[forced:])
+    logs[forced + 1 :] = -math.inf
+    return tuple(logs.tolist())

@@ -12,7 +12,16 @@ level). So a row costs its query part or its level part, never both. The positiv
 negative ones, each is Cinf at most, and a row has one sign: `flag_loss`. Loads, levels and noise are whole numbers of
 2^-20, so z + |D_j| is on the lattice of discrete Laplace noise, and every step holds with sums for integrals.
 
+Margin. A row ends above its supply only if one of its queries' noise is below its level's noise by more than the room
+M between the level and the supply less a batch. The exact law of that asks for a quarter less than B_q + B_t, the sum
+of what either noise may do.
+
+Stops. A flag that also rises, whatever its noise, where the next batch could break the supply, keeps it for sure. That
+happens only if noises are further apart than M, with the same small probability t or less in every world; otherwise it
+is the same mechanism. So it costs (1 + e^epsilon) t in delta, as clamped noise would, which needs a third more room.
+
 Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over rows).
+Batches, the exact room and stops are ours.
 """
 
 from __future__ import annotations
@@ -31,7 +40,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Unit
 from confide.numerics.compiled import kernel
 from confide.privacy.accounting import float_up
-from confide.privacy.clamping import added_delta, tail_probability
+from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.programs.constants import Neighbours
@@ -41,7 +50,8 @@ __all__ = ["Flags", "flag_loss", "flag_split", "usual_batch"]
 
 _QUERIES = 1 << 13  # of one row, at most, by default
 _CELLS = 1 << 20  # of noise that is drawn at once
-_MOST_CLAMPED = 600.0  # e^epsilon is a double
+_MOST_STOPPED = 600.0  # e^epsilon is a double
+_DEEP, _STEPS = 40.0, 1 << 12  # of the sum over the level's noise: scales below 0, and cells
 _LARGEST = 2.0**52  # of a scale, in units: as much as all supplies
 _ROOM = 1.0 + 2.0**-40  # more than the rounding of a logarithm or of a quotient
 
@@ -141,9 +151,9 @@ class Flags:
         largest: Cinf, in loads.
         entries: kappa = C1/Cinf.
         epsilon: of all flags, > 0.
-        beta: in (0, 1), the probability that some row may end above its supply; none where noise is clamped.
+        beta: in (0, 1), the probability that some row may end above its supply; none with stops.
         batch: people between two queries.
-        clamp_delta: what clamping may cost; 0 for noise that is not clamped.
+        stop_delta: what stops may cost, which raise a flag whatever its noise before a supply can break; 0 for none.
         neighbours: "substitution" or "null".
 
     Raises:
@@ -154,7 +164,7 @@ class Flags:
         >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
         ...               beta=0.05, batch=13)
         >>> flags.queries, round(flags.margin / 2**20, 1)
-        (7692, 105.3)
+        (7692, 81.9)
     """
 
     people: int
@@ -164,7 +174,7 @@ class Flags:
     epsilon: float
     beta: float = 0.05
     batch: int = 1
-    clamp_delta: float = 0.0
+    stop_delta: float = 0.0
     neighbours: Neighbours = "substitution"
 
     def __post_init__(self) -> None:
@@ -173,12 +183,12 @@ class Flags:
         positive("entries", self.entries)
         positive("epsilon", self.epsilon)
         fraction("beta", self.beta)
-        fraction("clamp_delta", self.clamp_delta, zero=True)
+        fraction("stop_delta", self.stop_delta, zero=True)
         if whole("batch", self.batch, at_least=1) > self.people:
             raise InvalidInput("batch", f"{self.batch} people are more than there are", f"at most {self.people}")
-        if self.clamp_delta and self.epsilon > _MOST_CLAMPED:
+        if self.stop_delta and self.epsilon > _MOST_STOPPED:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
-                               f"with clamped noise at most {_MOST_CLAMPED:g}")
+                               f"with stops at most {_MOST_STOPPED:g}")
         least = min(self.supply)
         if least <= self.margin:
             fixed = self.batch * self.unit
@@ -228,43 +238,49 @@ class Flags:
 
     @property
     def _failure(self) -> float:
-        """How often noise may go beyond its reach: beta, or what makes clamping cost no more than its delta."""
-        return self.clamp_delta / (1.0 + math.exp(self.epsilon)) if self.clamp_delta else self.beta
+        """How often noise may break a supply: beta, or what makes the stops cost no more than their delta."""
+        return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.beta
 
-    @cached_property
-    def reaches(self) -> tuple[int, int]:
-        """(level, query) B_t and B_q: noise goes beyond, in the one direction that matters, in half of the failures."""
-        return self.reaches_at(self._failure)
+    def room_at(self, failure: float) -> int:
+        """M, in units of load: with probability `failure` at most, some query's noise is below its level's by more.
 
-    def reaches_at(self, failure: float) -> tuple[int, int]:
-        """(level, query) how far noise goes, in units of load: beyond, in one direction, with probability `failure`.
+        As often, at most, it is above it by more.
 
         Args:
-            failure: in (0, 1), of all levels and queries together.
-
-        Source: spec convex_programs 5: (Cinf/eps) ln(draws/failure); here of the discrete law, exactly.
+            failure: in (0, 1), of all rows together.
         """
-        return (_reach(self.level_scale, self.rows, failure),
-                _reach(self.query_scale, self.rows * max(1, self.queries), failure))
+        if not self.queries:
+            return 0
+        return _apart(self.level_scale, self.query_scale, self.queries, failure / self.rows)
+
+    @cached_property
+    def room(self) -> int:
+        """M of the plan's own failure: a row ends above its supply only if its noises are further apart."""
+        return self.room_at(self._failure)
 
     @property
     def margin(self) -> int:
-        """Cinf batch + B_q + B_t: levels are this far below supplies, in units of load."""
-        return self.batch * self.unit + sum(self.reaches)
+        """Cinf batch and the room for noise: levels are this far below supplies, in units of load."""
+        return self.batch * self.unit + self.room
 
     @property
     def levels(self) -> NDArray[np.int64]:
         """(k,) T_j, in units of load."""
         return np.array(self.supply, dtype=np.int64) - self.margin
 
+    @property
+    def stops(self) -> NDArray[np.int64]:
+        """(k,) loads above which a flag rises whatever its noise: the next batch could go beyond the supply."""
+        hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
+        return hard if self.stop_delta else np.full_like(hard, 1 << 62)
+
     @cached_property
     def delta(self) -> float:
-        """What clamping costs: (1 + e^epsilon) P[some noise is clamped], one tail of each; 0 without."""
-        if not self.clamp_delta:
+        """What stops cost: (1 + e^epsilon) P[some row's noises are further apart than their room]; 0 without."""
+        if not self.stop_delta or not self.queries:
             return 0.0
-        level, query = (tail_probability(scale, reach) for scale, reach in
-                        zip((self.level_scale, self.query_scale), self.reaches, strict=True))
-        return added_delta(self.epsilon, self.rows * (level + self.queries * query) / 2.0 * _ROOM)
+        return added_delta(self.epsilon, _ROOM * self.rows * _fails(
+            self.room - 2, self.level_scale, self.query_scale, self.queries))
 
     def event(self, unit: Unit) -> Event:
         """What all flags cost.
@@ -272,9 +288,8 @@ class Flags:
         Args:
             unit: what a neighbour step changes.
         """
-        if self.clamp_delta:
-            return ApproxEvent(epsilon=self.epsilon, delta=self.clamp_delta, neighbours=unit,
-                               label="flags with clamped noise")
+        if self.stop_delta:
+            return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
     # ---- the run
@@ -293,40 +308,63 @@ class Flags:
         Returns:
             (k,) how many people had been counted when each flag rose, n where it never did; and (n,) who is served.
         """
-        levels = self.levels + self._cut(noise.discrete_laplace(self.level_scale, self.rows, stream="level"), 0)
+        levels = self.levels + noise.discrete_laplace(self.level_scale, self.rows, stream="level")
         counted, raised = np.zeros(self.rows, np.int64), np.full(self.rows, self.people, np.int64)
-        served = np.zeros(self.people, dtype=np.bool_)
+        served, stops = np.zeros(self.people, dtype=np.bool_), self.stops
         size, first = max(1, _CELLS // self.rows), 0
         for block, at in enumerate(range(0, self.queries, size)):
-            drawn = self._cut(noise.discrete_laplace(
-                self.query_scale, (min(size, self.queries - at), self.rows), stream=("query", block)), 1)
+            shape = min(size, self.queries - at), self.rows
+            drawn = noise.discrete_laplace(self.query_scale, shape, stream=("query", block))
             last = first + len(drawn) * self.batch
-            _pass(starts, rows, loads, first, last, self.batch, drawn, levels, counted, raised, served)
+            _pass(starts, rows, loads, first, last, self.batch, drawn, levels, stops, counted, raised, served)
             first = last
         none = np.empty((0, self.rows), dtype=np.int64)
-        _pass(starts, rows, loads, first, self.people, self.batch, none, levels, counted, raised, served)
+        _pass(starts, rows, loads, first, self.people, self.batch, none, levels, stops, counted, raised, served)
         return raised, served
 
-    def _cut(self, drawn: NDArray[np.int64], which: int) -> NDArray[np.int64]:
-        """Noise, where the direction that breaks a supply is cut off: high levels, or low queries."""
-        if not self.clamp_delta:
-            return drawn
-        reach = self.reaches[which]
-        return np.maximum(drawn, -reach) if which else np.minimum(drawn, reach)
 
+def _apart(level: float, query: float, queries: int, failure: float) -> int:
+    """M: one of the queries' noise is below the level's by more than that with probability `failure`, at most.
 
-def _reach(scale: float, draws: int, failure: float) -> int:
-    """The least B with draws P[Z > B] <= failure/2, Z discrete Laplace, or a little more."""
-    if not scale < _LARGEST:
+    Args:
+        level: scale of its noise.
+        query: scale of theirs.
+        queries: of one row, at least one.
+        failure: in (0, 1).
+    """
+    if not max(level, query) < _LARGEST:
         return 1 << 62  # above every supply
-    p = math.exp(-1.0 / scale)
-    return max(0, math.ceil(_ROOM * scale * (math.log(2.0 * draws / failure) - math.log1p(p))))
+    low, high = 0.0, level * math.log(2.0 / failure) + query * math.log(2.0 * queries / failure)
+    while high - low > 1e-5 * high:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if _fails(middle, level, query, queries) <= failure / _ROOM else (middle, high)
+    return math.ceil(high) + 2  # see _fails
+
+
+def _fails(apart: float, level: float, query: float, queries: int) -> float:
+    """The probability that one of the queries' noise is below the level's by more than that, or a little more.
+
+    Given the level's noise z, it is 1 - (1 - P[noise < z - apart])^queries, which grows with z: sums over cells of z
+    with the value at their upper ends are above the integral. It is that of noise on the line: discrete Laplace noise
+    is below Laplace noise of the same scale plus 1, in law, on either side, so the discrete law asks for 2 more.
+
+    Args:
+        apart: >= 0.
+        level: scale of its noise.
+        query: scale of theirs.
+        queries: of one row, at least one.
+    """
+    ends = np.concatenate([np.linspace(-_DEEP * level, 0.0, _STEPS), np.linspace(0.0, apart, _STEPS)[1:]])
+    tails = np.exp(-np.abs(ends) / level) / 2.0  # P[noise < end] below 0, P[noise > end] above
+    cells = np.where(ends[1:] <= 0.0, np.diff(tails), -np.diff(tails))
+    at_end = -np.expm1(queries * np.log1p(-np.exp((ends[1:] - apart) / query) / 2.0))
+    return float(tails[0] * at_end[0] + cells @ at_end + tails[-1])
 
 
 @kernel
 def _pass(
-    starts: Any, rows: Any, loads: Any, first: int, last: int, batch: int, noise: Any, levels: Any, counted: Any,
-    raised: Any, served: Any,
+    starts: Any, rows: Any, loads: Any, first: int, last: int, batch: int, noise: Any, levels: Any, stops: Any,
+    counted: Any, raised: Any, served: Any,
 ) -> None:
     """Serve the people from `first` to `last`, and ask all rows after each batch that has noise.
 
@@ -339,6 +377,7 @@ def _pass(
         batch: people between two queries.
         noise: (q, k) int64, of the queries.
         levels: (k,) int64, with their noise.
+        stops: (k,) int64, loads above which no noise counts.
         counted: (k,) int64, load that is delivered, carried on.
         raised: (k,) int64, carried on.
         served: (n,) bool, filled in.
@@ -355,5 +394,5 @@ def _pass(
         q = (i - first) // batch
         if (i + 1 - first) % batch == 0 and q < len(noise):
             for j in range(len(levels)):
-                if raised[j] > i and counted[j] + noise[q, j] > levels[j]:
+                if raised[j] > i and (counted[j] + noise[q, j] > levels[j] or counted[j] > stops[j]):
                     raised[j] = i + 1

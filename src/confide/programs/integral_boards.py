@@ -9,17 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.errors import Refused
+from confide.contract.errors import InvalidInput
+from confide.privacy.coins import COINS
 from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
-__all__ = ["AuditedBillboard", "FlagBillboard", "action_column", "packing_only", "sparse_rows"]
+__all__ = ["AuditedBillboard", "FlagBillboard", "action_column", "coin_slip", "packing_only", "sparse_rows"]
 
 _CELLS = 1 << 21  # of contributions that are held at once
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
     """The path, the coins, and when each row's flag rose.
 
@@ -31,7 +32,7 @@ class FlagBillboard(PathBillboard):
     raised: NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
     """The path of a program with less supply, the coins, and the audit of what they led to.
 
@@ -62,11 +63,20 @@ def packing_only(program: Program, what: str) -> None:
         what: needs it.
 
     Raises:
-        Refused: it is no packing program.
+        InvalidInput: it is no packing program.
     """
     if program.two_sided or program.constants.signed or not program.constants.packing:
-        raise Refused(f"{what} keeps supplies by giving somebody nothing, which this program does not allow",
-                      "a packing program: no negative value or contribution, and a null action")
+        raise InvalidInput("program", f"{type(program).__name__} has numbers below 0, or no null action",
+                           f"{what} keeps supplies by giving nothing: must be a packing program, such as UnitDemand")
+
+
+def coin_slip(rounds: int) -> float:
+    """By how much the probabilities of rounds are off, all together: a coin has 2^32 sides.
+
+    Args:
+        rounds: T.
+    """
+    return rounds / COINS
 
 
 def action_column(program: Program, actions: NDArray[np.int32]) -> pa.Array:

@@ -33,7 +33,7 @@ from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.integral_boards import FlagBillboard, action_column, packing_only, sparse_rows
+from confide.programs.integral_boards import FlagBillboard, action_column, coin_slip, packing_only, sparse_rows
 from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 
@@ -46,20 +46,22 @@ class RoundDude(Dude):
 
     Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
     who comes in a later batch and would add to that row has nothing. No row ends above its supply, with probability
-    1 - beta; for sure where noise is clamped. Shares have one column, "action", as `program.describe` has it.
+    1 - beta; for sure with stops. Shares have one column, "action", as `program.describe` has it.
 
-    Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and nothing else unless noise is clamped: basic
-    composition.
+    Who comes late is more likely to go without: places are public, and must not follow from what is in the records.
+
+    Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and no delta but for stops: basic composition.
 
     Args:
         flag_share: of epsilon for the flags, in (0, 1).
-        truncate: clamp the flags' noise: feasible for sure, for a part of delta and two to three times the margin.
-        clamp_share: of delta for clamping, in (0, 1); nothing is spent on it without.
+        truncate: feasible for sure: flags also rise, whatever their noise, where the next batch could break a supply.
+            It takes a part of delta, and about twice the margin.
+        stop_share: of delta for that, in (0, 1); nothing is spent on it without.
         batch: people between two queries; by default what leaves the least margin, at most 2^13 queries of a row.
 
     Raises:
-        InvalidInput: a number out of range.
-        Refused: no packing program; or a supply that the flags' margin uses up ("infeasible budget").
+        InvalidInput: a number out of range, or no packing program.
+        Refused: a supply that the flags' margin uses up ("infeasible budget").
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -78,12 +80,12 @@ class RoundDude(Dude):
     _: KW_ONLY
     flag_share: float = 0.4
     truncate: bool = False
-    clamp_share: float = 0.5
+    stop_share: float = 0.5
     batch: int | None = None
 
     def __post_init__(self) -> None:
         fraction("flag_share", self.flag_share)
-        fraction("clamp_share", self.clamp_share)
+        fraction("stop_share", self.stop_share)
         if not isinstance(self.truncate, bool):
             raise InvalidInput("truncate", f"{self.truncate!r} is neither True nor False")
         if self.batch is not None:
@@ -97,7 +99,7 @@ class RoundDude(Dude):
     @property
     def _gaussian_part(self) -> tuple[float, float]:
         return (_below(written(self.epsilon) * (1 - written(self.flag_share))),
-                _below(written(self.delta) * (1 - written(self.clamp_share))) if self.truncate else self.delta)
+                _below(written(self.delta) * (1 - written(self.stop_share))) if self.truncate else self.delta)
 
     @cached_property
     def flags(self) -> Flags:
@@ -107,7 +109,7 @@ class RoundDude(Dude):
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
         return Flags(people=self.program.people, supply=tuple(self.program.supply_units.tolist()),
                      largest=one.largest_entry, entries=one.entries, epsilon=mine, beta=self.beta, batch=batch,
-                     clamp_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
+                     stop_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
                      neighbours=self.neighbours)
 
     def events(self) -> tuple[Event, ...]:
@@ -119,12 +121,13 @@ class RoundDude(Dude):
         each = self.beta / 3.0
         regret = math.inf if self.descent.rule != "gradient" else regret_bound(
             self.priced.constants, self.schedule, each)
-        most, least = self.program.constants.most_value, min(self.program.taus)
-        excess = [regret / least] + [bernstein(b + regret / least, self.program.constants.largest_entry,
-                                               math.log((self.program.rows + 1) / each))
-                                     for b in self.program.supplies] if regret < math.inf else [math.inf]
-        unserved = self._unserved(sum(excess), np.ones(self.program.rows, dtype=np.bool_), each)
-        rounding = math.sqrt(2.0 * most * self.trivial * math.log((self.program.rows + 1) / each))
+        most, over = self.program.constants.most_value, regret / min(self.program.taus)
+        log, rows = math.log((self.program.rows + 1) / each), self.program.rows
+        excess = over
+        if over < math.inf:
+            excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
+        unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
+        rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * log)
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
                      failure_probability=0.0 if self.truncate else self.beta, source=source),
@@ -133,6 +136,12 @@ class RoundDude(Dude):
             Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of what is delivered",
                      trivial=self.trivial, failure_probability=self.beta, source=source),
         )
+
+    def _drawn_above(self, mean: float, log: float) -> float:
+        """How far a row's load of drawn actions is above that of the averages, but with probability e^-log."""
+        largest = self.program.constants.largest_entry
+        slip = coin_slip(self.rounds) * self.program.people * largest
+        return slip + bernstein(mean + slip, largest, log)
 
     def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
         """Who goes without, at most: each adds Lmin or more to a row whose flag had room left.
@@ -145,7 +154,7 @@ class RoundDude(Dude):
         least = self.program.constants.least_entry
         if not least > 0.0 or not excess < math.inf:
             return math.inf if raised.any() else 0.0
-        room = (self.flags.margin + sum(self.flags.reaches_at(failure))) / LOAD_UNIT
+        room = (self.flags.margin + self.flags.room_at(failure)) / LOAD_UNIT
         return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
 
     def unserved(self, billboard: AnyBillboard) -> float:
@@ -159,8 +168,8 @@ class RoundDude(Dude):
         board, each = self._own(billboard), self.beta / 3.0
         raised = np.asarray(board.raised) < self.program.people
         certain = certificate(board, each)
-        largest, log = self.program.constants.largest_entry, math.log(self.program.rows / each)
-        excess = sum(float(y) + bernstein(b + float(y), largest, log)
+        log = math.log(self.program.rows / each)
+        excess = sum(float(y) + self._drawn_above(b + float(y), log)
                      for b, y, up in zip(self.program.supplies, certain.excess, raised, strict=True) if up)
         return self._unserved(excess, raised, each)
 

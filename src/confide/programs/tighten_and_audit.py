@@ -33,7 +33,7 @@ from confide.programs.bounds import regret_bound
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.integral_boards import AuditedBillboard, action_column, packing_only
+from confide.programs.integral_boards import AuditedBillboard, action_column, coin_slip, packing_only
 from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.schedule import event, noisy
@@ -60,8 +60,8 @@ class TightenAndAudit(Dude):
         slack: of slack_j = slack z sqrt(Cinf b_j), the room for the coins; no promise rests on it.
 
     Raises:
-        InvalidInput: a number out of range.
-        Refused: no packing program; or a supply that xi uses up ("infeasible budget").
+        InvalidInput: a number out of range, or no packing program.
+        Refused: a supply that xi uses up ("infeasible budget").
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -146,7 +146,7 @@ class TightenAndAudit(Dude):
         regret = math.inf if self.descent.rule != "gradient" else regret_bound(
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
-        rounding = math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
+        rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
                      failure_probability=self.beta, source=source),
