@@ -57,6 +57,9 @@ SHARES: dict[str, float] = {
     "release.baselines.noise": 1e-9,
     # allocation
     "allocation.coins": 1e-9,
+    # convex programs
+    "programs.flags.feasible": 1e-9,
+    "programs.round_dude.feasible": 1e-9,
     # three comparisons
     "release.bars": 1e-9,
     # convex programs

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from confide.programs.families.xor_bundles import XorBundles
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
+    from confide.programs.round_dude import RoundDude
     from confide.programs.tight_dude import TightDude
+    from confide.programs.tighten_and_audit import TightenAndAudit
     from confide.programs.true_dude import TrueDude
 
 __all__ = [
@@ -46,8 +48,10 @@ __all__ = [
     "PrivDude",
     "Program",
     "Records",
+    "RoundDude",
     "SharedResources",
     "TightDude",
+    "TightenAndAudit",
     "TrueDude",
     "UnitDemand",
     "XorBundles",
@@ -72,7 +76,9 @@ __getattr__, __dir__ = doors(
         "families.xor_bundles": ("XorBundles",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
+        "round_dude": ("RoundDude",),
         "tight_dude": ("TightDude",),
+        "tighten_and_audit": ("TightenAndAudit",),
         "true_dude": ("TrueDude",),
     },
 )

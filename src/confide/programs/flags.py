@@ -1,0 +1,398 @@
+"""Flags: a row's flag rises, privately, before what it limits is used up; whoever would add to it then goes without.
+
+Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its load, as
+it is delivered, is noisily above a noisy level below its supply. What is published is when each flag rose.
+
+Privacy. Fix prices, coins and the times at which all flags rise. Then what everybody else is given is fixed, so that a
+neighbour's record moves all queries of row j from her batch on by one constant D_j, and none before. A row's
+probability is a sum over its level's noise z of P(z), of "below" for each query before, and of "above" for the last. If
+D_j > 0, each "below" is less likely, and the one "above" costs e^(D_j/scale of the queries), z unmoved. If D_j < 0,
+substitute z + |D_j| for z: "above" is unchanged, each "below" only more likely, and z's law costs e^(|D_j|/scale of the
+level). So a row costs its query part or its level part, never both. The positive D_j add up to C1 at most, so do the
+negative ones, each is Cinf at most, and a row has one sign: `flag_loss`. Loads, levels and noise are whole numbers of
+2^-20, so z + |D_j| is on the lattice of discrete Laplace noise, and every step holds with sums for integrals.
+
+Margin. A row ends above its supply only if one of its queries' noise is below its level's noise by more than the room
+M between the level and the supply less a batch. The exact law of that asks for a quarter less than B_q + B_t, the sum
+of what either noise may do.
+
+Stops. A flag that also rises, whatever its noise, where the next batch could break the supply, keeps it for sure. That
+happens only if noises are further apart than M, with the same small probability t or less in every world; otherwise it
+is the same mechanism. So it costs (1 + e^epsilon) t in delta, as clamped noise would, which needs a third more room.
+
+Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over rows).
+Batches, the exact room and stops are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Unit
+from confide.numerics.compiled import kernel
+from confide.privacy.accounting import float_up
+from confide.privacy.clamping import added_delta
+from confide.privacy.events import ApproxEvent, Event, PureEvent
+from confide.privacy.noise import Noise
+from confide.programs.constants import Neighbours
+from confide.programs.grids import LOAD_UNIT
+
+__all__ = ["Flags", "flag_loss", "flag_split", "usual_batch"]
+
+_QUERIES = 1 << 13  # of one row, at most, by default
+_CELLS = 1 << 20  # of noise that is drawn at once
+_MOST_STOPPED = 600.0  # e^epsilon is a double
+_DEEP, _STEPS = 40.0, 1 << 12  # of the sum over the level's noise: scales below 0, and cells
+_LARGEST = 2.0**52  # of a scale, in units: as much as all supplies
+_ROOM = 1.0 + 2.0**-40  # more than the rounding of a logarithm or of a quotient
+
+_Loss = TypeVar("_Loss", float, Fraction)
+
+
+def flag_loss(
+    level: _Loss, query: _Loss, entries: _Loss, rows: int, *, neighbours: Neighbours = "substitution"
+) -> _Loss:
+    """What all flags cost together, in nats: pure DP.
+
+    hi min(k, kappa) + lo min([k - kappa]_+, kappa), hi and lo the larger and the smaller of both parts: the rows whose
+    load rises cost `query` each, those where it falls cost `level`, at most kappa of either kind. A record that is
+    replaced by null moves all rows in one direction: hi min(k, kappa).
+
+    Args:
+        level: epsilon of each level's noise, Laplace(Cinf/level).
+        query: epsilon of each query's noise, Laplace(Cinf/query).
+        entries: kappa = C1/Cinf, how many rows one contribution can fill.
+        rows: k.
+        neighbours: "substitution" or "null".
+
+    Source: spec convex_programs 5.
+
+    Example:
+        >>> flag_loss(0.2, 0.2, 1.0, 10), flag_loss(0.2, 0.3, 1.0, 1), flag_loss(0.25, 0.5, 2.0, 3)
+        (0.4, 0.3, 1.25)
+    """
+    one_of("neighbours", neighbours, ("substitution", "null"))
+    first, second = _filled(entries, rows, neighbours)
+    return max(level, query) * first + min(level, query) * second
+
+
+def _filled(entries: _Loss, rows: int, neighbours: Neighbours) -> tuple[_Loss, _Loss]:
+    """How many rows cost the larger part, and how many the smaller one."""
+    kind = type(entries)
+    first = min(kind(rows), entries)
+    return first, kind(0) if neighbours == "null" else min(kind(rows) - first, entries)
+
+
+def flag_split(
+    epsilon: float, entries: float, rows: int, queries: int, beta: float, *, neighbours: Neighbours = "substitution"
+) -> tuple[float, float]:
+    """(level, query) parts that cost epsilon together and leave the least margin below the supply.
+
+    The margin is A/query + B/level, A = ln(k queries/beta) above B = ln(k/beta). Where as many rows cost the smaller
+    part as the larger one, query : level = sqrt(A) : sqrt(B); where fewer do, the larger part is dearer, down to equal
+    parts.
+
+    Args:
+        epsilon: of all flags, > 0.
+        entries: kappa.
+        rows: k.
+        queries: of each row.
+        beta: in (0, 1).
+        neighbours: as for `flag_loss`.
+
+    Source: spec convex_programs 5 (split), which is the case k >= 2 kappa.
+
+    Example:
+        >>> level, query = flag_split(0.4, 1.0, 10, 7692, 0.05)
+        >>> round(query / level, 3), round(flag_loss(level, query, 1.0, 10), 9)
+        (1.64, 0.4)
+    """
+    positive("epsilon", epsilon)
+    many, few = math.log(rows * max(1, queries) / fraction("beta", beta)), math.log(rows / beta)
+    first, second = _filled(float(entries), rows, neighbours)
+    ratio = max(1.0, math.sqrt(many * second / (first * few)))
+    level = epsilon / (first * ratio + second)
+    level /= _ROOM * _ROOM
+    return level, ratio * level
+
+
+def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
+    """People between two queries where nothing else is said: what is asked less often is asked with less noise.
+
+    A batch takes batch x Cinf from the level and leaves fewer queries to union over; the sum is least near Cinf/query.
+    And no row is asked more than 2^13 times.
+
+    Args:
+        people: n.
+        epsilon: of all flags.
+        entries: kappa.
+        rows: k.
+    """
+    return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "substitution"))
+                                                           / epsilon))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """One flag for each row: their levels, noise and cost, fixed before any record is read.
+
+    Args:
+        people: n, in their public order.
+        supply: (k,) whole numbers, units of load.
+        largest: Cinf, in loads.
+        entries: kappa = C1/Cinf.
+        epsilon: of all flags, > 0.
+        beta: in (0, 1), the probability that some row may end above its supply; none with stops.
+        batch: people between two queries.
+        stop_delta: what stops may cost, which raise a flag whatever its noise before a supply can break; 0 for none.
+        neighbours: "substitution" or "null".
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: supply that the margin uses up.
+
+    Example:
+        >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
+        ...               beta=0.05, batch=13)
+        >>> flags.queries, round(flags.margin / 2**20, 1)
+        (7692, 81.9)
+    """
+
+    people: int
+    supply: tuple[int, ...]
+    largest: float
+    entries: float
+    epsilon: float
+    beta: float = 0.05
+    batch: int = 1
+    stop_delta: float = 0.0
+    neighbours: Neighbours = "substitution"
+
+    def __post_init__(self) -> None:
+        whole("people", self.people, at_least=1)
+        positive("largest", self.largest)
+        positive("entries", self.entries)
+        positive("epsilon", self.epsilon)
+        fraction("beta", self.beta)
+        fraction("stop_delta", self.stop_delta, zero=True)
+        if whole("batch", self.batch, at_least=1) > self.people:
+            raise InvalidInput("batch", f"{self.batch} people are more than there are", f"at most {self.people}")
+        if self.stop_delta and self.epsilon > _MOST_STOPPED:
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
+                               f"with stops at most {_MOST_STOPPED:g}")
+        least = min(self.supply)
+        if least <= self.margin:
+            fixed = self.batch * self.unit
+            remedy = f"a supply above {self.margin / LOAD_UNIT:.5g} in every row"
+            if least > fixed:
+                remedy += f", or about {1.01 * (self.margin - fixed) / (least - fixed):.3g} times the epsilon"
+            raise Refused(f"infeasible budget: the flags' margin uses up a supply of {least / LOAD_UNIT:.5g}", remedy)
+
+    # ---- public arithmetic
+
+    @property
+    def rows(self) -> int:
+        """k."""
+        return len(self.supply)
+
+    @property
+    def queries(self) -> int:
+        """Of each row at most: after every batch but the last, which nobody follows."""
+        return -(-self.people // self.batch) - 1
+
+    @property
+    def unit(self) -> int:
+        """Cinf in units of load, rounded up."""
+        return math.ceil(Fraction(self.largest) * LOAD_UNIT)
+
+    @cached_property
+    def parts(self) -> tuple[float, float]:
+        """(level, query) epsilons."""
+        return flag_split(self.epsilon, self.entries, self.rows, self.queries, self._failure,
+                          neighbours=self.neighbours)
+
+    @cached_property
+    def level_scale(self) -> float:
+        """Of each level's noise, in units of load, rounded up."""
+        return float_up(self.unit / Fraction(self.parts[0]))
+
+    @cached_property
+    def query_scale(self) -> float:
+        """Of each query's noise, in units of load, rounded up."""
+        return float_up(self.unit / Fraction(self.parts[1]))
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """What the noise costs, exactly: at most epsilon."""
+        level, query = (Fraction(self.unit) / Fraction(scale) for scale in (self.level_scale, self.query_scale))
+        return flag_loss(level, query, Fraction(self.entries), self.rows, neighbours=self.neighbours)
+
+    @property
+    def _failure(self) -> float:
+        """How often noise may break a supply: beta, or what makes the stops cost no more than their delta."""
+        return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.beta
+
+    def room_at(self, failure: float) -> int:
+        """M, in units of load: with probability `failure` at most, some query's noise is below its level's by more.
+
+        As often, at most, it is above it by more.
+
+        Args:
+            failure: in (0, 1), of all rows together.
+        """
+        if not self.queries:
+            return 0
+        return _apart(self.level_scale, self.query_scale, self.queries, failure / self.rows)
+
+    @cached_property
+    def room(self) -> int:
+        """M of the plan's own failure: a row ends above its supply only if its noises are further apart."""
+        return self.room_at(self._failure)
+
+    @property
+    def margin(self) -> int:
+        """Cinf batch and the room for noise: levels are this far below supplies, in units of load."""
+        return self.batch * self.unit + self.room
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(k,) T_j, in units of load."""
+        return np.array(self.supply, dtype=np.int64) - self.margin
+
+    @property
+    def stops(self) -> NDArray[np.int64]:
+        """(k,) loads above which a flag rises whatever its noise: the next batch could go beyond the supply."""
+        hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
+        return hard if self.stop_delta else np.full_like(hard, 1 << 62)
+
+    @cached_property
+    def delta(self) -> float:
+        """What stops cost: (1 + e^epsilon) P[some row's noises are further apart than their room]; 0 without."""
+        if not self.stop_delta or not self.queries:
+            return 0.0
+        return added_delta(self.epsilon, _ROOM * self.rows * _fails(
+            self.room - 2, self.level_scale, self.query_scale, self.queries))
+
+    def event(self, unit: Unit) -> Event:
+        """What all flags cost.
+
+        Args:
+            unit: what a neighbour step changes.
+        """
+        if self.stop_delta:
+            return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
+        return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
+
+    # ---- the run
+
+    def run(
+        self, noise: Noise, starts: NDArray[np.int64], rows: NDArray[np.int64], loads: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """When flags rise, and who is served.
+
+        Args:
+            noise: of levels and queries.
+            starts: (n + 1,) where each participant's contribution begins.
+            rows: (z,) the rows of its entries that are not zero.
+            loads: (z,) those entries, in units of load.
+
+        Returns:
+            (k,) how many people had been counted when each flag rose, n where it never did; and (n,) who is served.
+        """
+        levels = self.levels + noise.discrete_laplace(self.level_scale, self.rows, stream="level")
+        counted, raised = np.zeros(self.rows, np.int64), np.full(self.rows, self.people, np.int64)
+        served, stops = np.zeros(self.people, dtype=np.bool_), self.stops
+        size, first = max(1, _CELLS // self.rows), 0
+        for block, at in enumerate(range(0, self.queries, size)):
+            shape = min(size, self.queries - at), self.rows
+            drawn = noise.discrete_laplace(self.query_scale, shape, stream=("query", block))
+            last = first + len(drawn) * self.batch
+            _pass(starts, rows, loads, first, last, self.batch, drawn, levels, stops, counted, raised, served)
+            first = last
+        none = np.empty((0, self.rows), dtype=np.int64)
+        _pass(starts, rows, loads, first, self.people, self.batch, none, levels, stops, counted, raised, served)
+        return raised, served
+
+
+def _apart(level: float, query: float, queries: int, failure: float) -> int:
+    """M: one of the queries' noise is below the level's by more than that with probability `failure`, at most.
+
+    Args:
+        level: scale of its noise.
+        query: scale of theirs.
+        queries: of one row, at least one.
+        failure: in (0, 1).
+    """
+    if not max(level, query) < _LARGEST:
+        return 1 << 62  # above every supply
+    low, high = 0.0, level * math.log(2.0 / failure) + query * math.log(2.0 * queries / failure)
+    while high - low > 1e-5 * high:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if _fails(middle, level, query, queries) <= failure / _ROOM else (middle, high)
+    return math.ceil(high) + 2  # see _fails
+
+
+def _fails(apart: float, level: float, query: float, queries: int) -> float:
+    """The probability that one of the queries' noise is below the level's by more than that, or a little more.
+
+    Given the level's noise z, it is 1 - (1 - P[noise < z - apart])^queries, which grows with z: sums over cells of z
+    with the value at their upper ends are above the integral. It is that of noise on the line: discrete Laplace noise
+    is below Laplace noise of the same scale plus 1, in law, on either side, so the discrete law asks for 2 more.
+
+    Args:
+        apart: >= 0.
+        level: scale of its noise.
+        query: scale of theirs.
+        queries: of one row, at least one.
+    """
+    ends = np.concatenate([np.linspace(-_DEEP * level, 0.0, _STEPS), np.linspace(0.0, apart, _STEPS)[1:]])
+    tails = np.exp(-np.abs(ends) / level) / 2.0  # P[noise < end] below 0, P[noise > end] above
+    cells = np.where(ends[1:] <= 0.0, np.diff(tails), -np.diff(tails))
+    at_end = -np.expm1(queries * np.log1p(-np.exp((ends[1:] - apart) / query) / 2.0))
+    return float(tails[0] * at_end[0] + cells @ at_end + tails[-1])
+
+
+@kernel
+def _pass(
+    starts: Any, rows: Any, loads: Any, first: int, last: int, batch: int, noise: Any, levels: Any, stops: Any,
+    counted: Any, raised: Any, served: Any,
+) -> None:
+    """Serve the people from `first` to `last`, and ask all rows after each batch that has noise.
+
+    Args:
+        starts: (n + 1,) int64.
+        rows: (z,) int64.
+        loads: (z,) int64.
+        first: a batch's first place.
+        last: the place after the last one.
+        batch: people between two queries.
+        noise: (q, k) int64, of the queries.
+        levels: (k,) int64, with their noise.
+        stops: (k,) int64, loads above which no noise counts.
+        counted: (k,) int64, load that is delivered, carried on.
+        raised: (k,) int64, carried on.
+        served: (n,) bool, filled in.
+    """
+    for i in range(first, last):
+        open_to_her = True
+        for e in range(starts[i], starts[i + 1]):
+            if raised[rows[e]] <= i:
+                open_to_her = False
+        served[i] = open_to_her
+        if open_to_her:
+            for e in range(starts[i], starts[i + 1]):
+                counted[rows[e]] += loads[e]
+        q = (i - first) // batch
+        if (i + 1 - first) % batch == 0 and q < len(noise):
+            for j in range(len(levels)):
+                if raised[j] > i and (counted[j] + noise[q, j] > levels[j] or counted[j] > stops[j]):
+                    raised[j] = i + 1

@@ -1,0 +1,247 @@
+"""`RoundDude`: everybody gets one of her best responses whole, and flags keep every row within its supply.
+
+Source: Wu 2017, Algorithm 9; spec convex_programs 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Source
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Billboard as AnyBillboard
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.numerics.shards import Shards
+from confide.privacy.accounting import written
+from confide.privacy.coins import draw_seed
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise
+from confide.programs.billboards import PathBillboard
+from confide.programs.bounds import bernstein, regret_bound
+from confide.programs.certifying import certificate
+from confide.programs.dude import Dude
+from confide.programs.flags import Flags, usual_batch
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.integral_boards import FlagBillboard, action_column, coin_slip, packing_only, sparse_rows
+from confide.programs.program import Program, Shard
+from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+
+__all__ = ["RoundDude"]
+
+
+@dataclass(frozen=True)
+class RoundDude(Dude):
+    """One best response for everybody, of a round that public coins draw; nothing where a flag has risen before.
+
+    Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
+    who comes in a later batch and would add to that row has nothing. No row ends above its supply, with probability
+    1 - beta; for sure with stops. Shares have one column, "action", as `program.describe` has it.
+
+    Who comes late is more likely to go without: places are public, and must not follow from what is in the records.
+
+    Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and no delta but for stops: basic composition.
+
+    Args:
+        flag_share: of epsilon for the flags, in (0, 1).
+        truncate: feasible for sure: flags also rise, whatever their noise, where the next batch could break a supply.
+            It takes a part of delta, and about twice the margin.
+        stop_share: of delta for that, in (0, 1); nothing is spent on it without.
+        batch: people between two queries; by default what leaves the least margin, at most 2^13 queries of a row.
+
+    Raises:
+        InvalidInput: a number out of range, or no packing program.
+        Refused: a supply that the flags' margin uses up ("infeasible budget").
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.programs.instances import popular
+        >>> program = UnitDemand(5_000, 500, goods=5)
+        >>> mechanism = RoundDude(program, epsilon=1.0, delta=1e-6, rounds=50, burn_in=25)
+        >>> values = popular(5_000, 5, seed=1)
+        >>> outcome = mechanism.run(values, Noise.simulated(1))
+        >>> outcome.shares["action"][7].as_py() == mechanism.decode(values[7], 7, outcome.billboard)["action"]
+        True
+        >>> float(outcome.diagnostics["excess"].max())
+        0.0
+    """
+
+    _: KW_ONLY
+    flag_share: float = 0.4
+    truncate: bool = False
+    stop_share: float = 0.5
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        fraction("flag_share", self.flag_share)
+        fraction("stop_share", self.stop_share)
+        if not isinstance(self.truncate, bool):
+            raise InvalidInput("truncate", f"{self.truncate!r} is neither True nor False")
+        if self.batch is not None:
+            whole("batch", self.batch, at_least=1)
+        super().__post_init__()
+        packing_only(self.program, "RoundDude")
+        _ = self.flags  # refuses a margin that uses the supply up
+
+    # ---- public arithmetic
+
+    @property
+    def _gaussian_part(self) -> tuple[float, float]:
+        return (_below(written(self.epsilon) * (1 - written(self.flag_share))),
+                _below(written(self.delta) * (1 - written(self.stop_share))) if self.truncate else self.delta)
+
+    @cached_property
+    def flags(self) -> Flags:
+        """Their levels, noise and cost."""
+        one, (epsilon, delta) = self.program.constants, self._gaussian_part
+        mine = _below(written(self.epsilon) - written(epsilon))
+        batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
+        return Flags(people=self.program.people, supply=tuple(self.program.supply_units.tolist()),
+                     largest=one.largest_entry, entries=one.entries, epsilon=mine, beta=self.beta, batch=batch,
+                     stop_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
+                     neighbours=self.neighbours)
+
+    def events(self) -> tuple[Event, ...]:
+        return (*super().events(), self.flags.event(self.unit))
+
+    def _accuracy(self) -> tuple[Accuracy, ...]:
+        source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",
+                        erratum="margin with the batch that trips a flag; losses of rows add up in l1")
+        each = self.beta / 3.0
+        regret = math.inf if self.descent.rule != "gradient" else regret_bound(
+            self.priced.constants, self.schedule, each)
+        most, over = self.program.constants.most_value, regret / min(self.program.taus)
+        log, rows = math.log((self.program.rows + 1) / each), self.program.rows
+        excess = over
+        if over < math.inf:
+            excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
+        unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
+        rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * log)
+        return (
+            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
+                     failure_probability=0.0 if self.truncate else self.beta, source=source),
+            Accuracy(bound=unserved, measure="participants who go without because of a flag",
+                     trivial=float(self.program.people), failure_probability=self.beta, source=source),
+            Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of what is delivered",
+                     trivial=self.trivial, failure_probability=self.beta, source=source),
+        )
+
+    def _drawn_above(self, mean: float, log: float) -> float:
+        """How far a row's load of drawn actions is above that of the averages, but with probability e^-log."""
+        largest = self.program.constants.largest_entry
+        slip = coin_slip(self.rounds) * self.program.people * largest
+        return slip + bernstein(mean + slip, largest, log)
+
+    def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
+        """Who goes without, at most: each adds Lmin or more to a row whose flag had room left.
+
+        Args:
+            excess: of all rows together, of what coins draw.
+            raised: (k,) whose flags may have risen.
+            failure: the probability that some flag rises too early.
+        """
+        least = self.program.constants.least_entry
+        if not least > 0.0 or not excess < math.inf:
+            return math.inf if raised.any() else 0.0
+        room = (self.flags.margin + self.flags.room_at(failure)) / LOAD_UNIT
+        return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
+
+    def unserved(self, billboard: AnyBillboard) -> float:
+        """At most so many go without because of a flag, after the run, with probability at least 1 - beta.
+
+        Args:
+            billboard: of a run.
+
+        Source: spec convex_programs 5 (unserved), with the certificate in place of the a-priori excess.
+        """
+        board, each = self._own(billboard), self.beta / 3.0
+        raised = np.asarray(board.raised) < self.program.people
+        certain = certificate(board, each)
+        log = math.log(self.program.rows / each)
+        excess = sum(float(y) + self._drawn_above(b + float(y), log)
+                     for b, y, up in zip(self.program.supplies, certain.excess, raised, strict=True) if up)
+        return self._unserved(excess, raised, each)
+
+    # ---- the run
+
+    def _settled(
+        self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
+    ) -> Outcome | SimulatedOutcome:
+        seed = draw_seed(source)
+        which = drawn_rounds(seed, self.program.people, self.rounds)
+        parts = held.map(_drawn, self.program, board.main_prices, which)
+        actions, counts, rows, loads = (np.concatenate([part[at] for part in parts]) for at in range(4))
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        raised, served = self.flags.run(source, starts, rows, loads)
+        actions[~served] = -1
+        public = FlagBillboard(**{**vars(board), "seed": seed, "raised": raised})
+        diagnostics = None if noise.release_safe else self._diagnosed(records, actions, served)
+        return self._outcome(noise, billboard=public, shares=pa.table({"action": action_column(self.program, actions)}),
+                             certificate=self.certify(public), diagnostics=diagnostics)
+
+    def _diagnosed(self, records: Any, actions: NDArray[np.int32], served: NDArray[np.bool_]) -> dict[str, Any]:
+        """Value and load of what is delivered: for studies alone."""
+        load = sum((self.program.load(shard.records, actions[shard.start : shard.start + shard.records.people])
+                    for shard in records.shards(self._shard)), np.zeros(self.program.rows, dtype=np.int64))
+        value = sum(int(self.program.values(shard.records, actions[shard.start : shard.start + shard.records.people]
+                                            ).sum()) for shard in records.shards(self._shard))
+        return {"value": value / PRICE_UNIT, "load": load / LOAD_UNIT, "unserved": int((~served).sum()),
+                "excess": np.maximum(0, load - self.program.supply_units) / LOAD_UNIT}
+
+    # ---- what a participant and a verifier ask
+
+    def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
+        self._place(index)
+        board = self._own(billboard)
+        mine = self.program.one(record)
+        action = self.program.respond(mine, board.main_prices[drawn_round(board.seed, index, self.rounds)])
+        adds = self.program.contributions(mine, action)[0] > 0
+        if bool((adds & (board.raised <= index)).any()):
+            action = np.full_like(action, -1)
+        return {"action": self.program.describe(action[0])}
+
+    def _own(self, billboard: AnyBillboard) -> Any:
+        board = super()._own(billboard)
+        if not isinstance(board, FlagBillboard):
+            raise InvalidInput("billboard", "tells of no flags", "is that of this campaign, `outcome.billboard`")
+        return board
+
+    def check(self, billboard: AnyBillboard) -> None:
+        super().check(billboard)
+        board, n = self._own(billboard), self.program.people
+        if not board.seed:
+            raise InvalidInput("seed", "is left out")
+        raised = board.raised
+        if not isinstance(raised, np.ndarray) or raised.dtype != np.int64 or raised.shape != (self.program.rows,):
+            raise InvalidInput("raised", "is of another shape or type", f"must be ({self.program.rows},) int64")
+        if not bool(((raised == n) | ((raised > 0) & (raised < n) & (raised % self.flags.batch == 0))).all()):
+            raise InvalidInput("raised", "holds a place after which nobody is asked",
+                               f"must be multiples of {self.flags.batch} below {n}, or {n}")
+
+
+def _below(exact: Fraction) -> float:
+    """The largest double that, as it is written, is not above."""
+    found = float(exact)
+    while written(found) > exact:
+        found = math.nextafter(found, 0.0)
+    return found
+
+
+def _drawn(
+    shard: Shard, program: Program, prices: NDArray[np.int64], which: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Everybody's action of her round, and what it would add."""
+    mine = which[shard.start : shard.start + shard.records.people]
+    actions = responses_in(program, shard.records, prices, mine)
+    return actions, *sparse_rows(program, shard.records, actions)
