@@ -88,7 +88,9 @@ def action_column(program: Program, actions: NDArray[np.int32]) -> pa.Array:
     """
     if program.width == 1 and type(program).describe is Program.describe:
         return pa.array(np.ascontiguousarray(actions[:, 0]))
-    return pa.array([program.describe(action) for action in actions])
+    # Its type must not follow from what is in it: lists that are all empty have none of their own.
+    kind = pa.list_(pa.int64()) if type(program).describe is Program.describe else None
+    return pa.array([program.describe(action) for action in actions], type=kind)
 
 
 def sparse_rows(
