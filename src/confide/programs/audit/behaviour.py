@@ -1,0 +1,332 @@
+"""What a mechanism does at a campaign's own size, on made-up people: shares, certificate, supplies, order and threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.audit import AuditRow, Control
+from confide.contract.errors import Refused
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.programs.audit.made_up import Pool
+from confide.programs.audit.own_walk import own_share
+from confide.programs.audit.planted import (
+    AcceptsAnything,
+    AveragesOverTheBurnIn,
+    ForgetsTheDeviation,
+    KeepsNothingBack,
+    NeverRises,
+)
+from confide.programs.audit.tiny_programs import mixed
+from confide.programs.averages import tally_of, value_and_load
+from confide.programs.certifying import certificate
+from confide.programs.dude import Dude
+from confide.programs.families.callback_demand import CallbackDemand
+from confide.programs.families.unit_demand import UnitDemand
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.priv_dude import PrivDude
+from confide.programs.program import Records
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+
+__all__ = ["FALSE_ALARM", "Run", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "order_row",
+           "run_of", "scaled", "supply_rows"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_DECODED = 40  # participants who decode for themselves
+_WORK = 3 * 10**7  # people x rounds x rows of a run, at most
+_SLOW = 10**5  # people x rounds, where records answer for themselves
+_FEW = 200
+_POOL = 300  # made-up records that differ
+_RUNS = 6  # of a certificate that is broken
+_PART = 3  # of a shard, in people: prime to their number as a rule
+
+_CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
+_INTEGRAL = RoundDude | TightDude | TightenAndAudit
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """A simulated run on made-up people.
+
+    Args:
+        mechanism: that ran.
+        pool: of records.
+        which: (n,) whose record of the pool everybody has.
+        records: of them all.
+        outcome: what came of it.
+    """
+
+    mechanism: Dude
+    pool: Pool
+    which: NDArray[np.int64]
+    records: Records
+    outcome: Any
+
+
+def scaled(mechanism: Dude) -> Dude:
+    """The same for fewer people where there are very many: supply is the same part of them, noise of the supply.
+
+    Args:
+        mechanism: of a campaign.
+    """
+    program = mechanism.program
+    work = program.people * mechanism.schedule.total
+    part = _SLOW / work if isinstance(program, CallbackDemand) else _WORK / (work * program.rows)
+    part = max(part, _FEW / program.people)
+    while part < 1.0:
+        few = replace(program, people=int(program.people * part), supply=tuple(b * part for b in program.supplies))
+        try:
+            return replace(mechanism, program=few, epsilon=mechanism.epsilon / part)
+        except Refused:  # margins do not shrink as people do
+            part *= 2.0
+    return mechanism
+
+
+def run_of(mechanism: Dude, pool: Pool, seed: int) -> Run:
+    """One simulated run.
+
+    Args:
+        mechanism: to run.
+        pool: of records that people have.
+        seed: of who has which, and of noise.
+    """
+    which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
+    records = pool.table.take(which)
+    return Run(mechanism=mechanism, pool=pool, which=which, records=records,
+               outcome=mechanism.run(records, Noise.simulated(seed)))
+
+
+def behaviour_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[AuditRow]:
+    """Shares against decodes, certificate, supplies, and whether order and threads change nothing.
+
+    Args:
+        mechanism: as it will run, or `scaled`.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    run = run_of(mechanism, pool, seed)
+    yield decode_row(run, seed)
+    yield from certificate_rows(run)
+    yield from supply_rows(mechanism, pool, seed)
+    yield order_row(run, seed)
+
+
+# ---- shares
+
+
+def decode_row(run: Run, seed: int = 0) -> AuditRow:
+    """Whether shares are what people decode, and what they work out round by round.
+
+    Args:
+        run: a simulated run.
+        seed: of who is asked.
+    """
+    n = run.mechanism.program.people
+    asked = np.unique((np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n).tolist()
+    shares, wrong = run.outcome.shares, 0
+    for index in asked:
+        record = run.pool.records[int(run.which[index])]
+        given = {name: shares[name][index].as_py() for name in shares.column_names}
+        own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
+        wrong += any(given != each for each in own)
+    return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
+                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round")
+
+
+def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
+    return dict(mechanism.decode(record, index, board))
+
+
+# ---- the certificate
+
+
+def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
+    """What the billboard claims, against exact averages and the exact dual value at the average prices.
+
+    That value is above the optimum, so this asks for more than is promised; the proof bounds it too.
+
+    Args:
+        run: a simulated run.
+        claimed: its certificate; by default a new one, which fails with a tiny probability.
+    """
+    mechanism, board = run.mechanism, run.outcome.billboard
+    program, records, rounds = mechanism.program, run.records, mechanism.rounds
+    main = board.prices[mechanism.burn_in :]
+    found = claimed or certificate(board, FALSE_ALARM)
+    value, load = value_and_load(program, records, tally_of(records, program, main))
+    load = load + np.sum([program.public_load(row) for row in main], axis=0)
+    worth = (value / PRICE_UNIT + sum(program.public_value(row) for row in main)) / rounds
+    supply, mean = program.supply_units / LOAD_UNIT, load / (LOAD_UNIT * rounds)
+    over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
+    evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
+    rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
+                             float((over - found.excess).max()), f"{evidence}; exact averages",
+                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()))]
+    if mechanism.trivial > 0.0:
+        prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
+        actions = program.respond(records, prices)
+        utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
+            program.paid(records, actions, prices).astype(object).sum())
+        natural = prices / PRICE_UNIT
+        dual = utility / (PRICE_UNIT * program.scale) + float(natural @ supply) + program.public_value(prices) - float(
+            natural @ (program.public_load(prices) / LOAD_UNIT))
+        one = program.constants  # the average is rounded to the grid
+        slip = (program.people * one.largest_entry * one.rows + np.abs(supply).sum() + np.abs(
+            program.public_load(prices)).sum() / LOAD_UNIT) / PRICE_UNIT
+        rows.append(AuditRow.at_most("certificate: optimum less the value of the averages", float(found.gap + slip),
+                                     dual - worth, f"{evidence}; exact dual value less exact value",
+                                     false_alarm=FALSE_ALARM, scale=abs(dual)))
+    return rows
+
+
+# ---- supplies
+
+
+def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
+    """Whether what is delivered is above a supply, more often than is promised; nothing for averages.
+
+    Where beta is in margins alone, it is made so small that one run must not show any; else there are as many runs as
+    it takes.
+
+    Args:
+        mechanism: as it will run, or `scaled`.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    if not isinstance(mechanism, _INTEGRAL):
+        return []
+    name = "supply: runs that deliver more than there is"
+    if isinstance(mechanism, RoundDude) and mechanism.truncate:
+        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people; stops make sure")]
+    try:
+        strict: Dude | None = replace(mechanism, beta=FALSE_ALARM)
+    except Refused:
+        strict = None
+    if strict is not None:
+        return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
+                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+    runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.beta)))
+    most = int(binom.isf(FALSE_ALARM, runs, mechanism.beta))
+    over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
+    return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
+                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+
+
+def _over(mechanism: Dude, pool: Pool, seed: int) -> float:
+    """1 where a run delivers more than there is in some row: from the shares, not from what it says itself."""
+    run = run_of(mechanism, pool, seed)
+    actions = _delivered(run)
+    return float(bool((mechanism.program.load(run.records, actions) > mechanism.program.supply_units).any()))
+
+
+def _delivered(run: Run) -> NDArray[np.int32]:
+    """(n, width) everybody's action, from her share."""
+    column, width = run.outcome.shares["action"], run.mechanism.program.width
+    if width == 1:
+        return np.asarray(column.to_numpy(), dtype=np.int32)[:, None]
+    out = np.full((len(column), width), -1, dtype=np.int32)
+    for row, given in zip(out, column.to_pylist(), strict=True):
+        row[: len(given)] = given
+    return out
+
+
+# ---- order and threads
+
+
+class _SmallShards:
+    """Records in many small parts."""
+
+    @property
+    def _shard(self) -> int:
+        own: Any = self
+        return max(1, own.program.people // _PART - 1)
+
+
+def order_row(run: Run, seed: int = 0) -> AuditRow:
+    """Whether the order of people, and how they are spread over threads, change anything that is published.
+
+    Args:
+        run: a simulated run.
+        seed: of its noise, and of an order.
+    """
+    mechanism, outcome = run.mechanism, run.outcome
+    parts = mixed(mechanism, _SmallShards).run(run.records, Noise.simulated(seed))
+    wrong = int(not parts.shares.equals(outcome.shares)) + int(_board(parts) != _board(outcome))
+    order = study_generator(seed, "order").permutation(mechanism.program.people)
+    mixed_up = mechanism.run(run.records.take(order), Noise.simulated(seed))
+    for name in ("prices", "slacks"):
+        wrong += not np.array_equal(getattr(mixed_up.billboard, name), getattr(outcome.billboard, name))
+    if isinstance(mechanism, PrivDude):
+        wrong += not mixed_up.shares.equals(outcome.shares.take(order))
+    return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
+                            "the same run with people in another order, and in other parts")
+
+
+def _board(outcome: Any) -> bytes:
+    """All numbers of its billboard."""
+    return repr([(name, part.tolist() if isinstance(part, np.ndarray) else part)
+                 for name, part in sorted(vars(outcome.billboard).items())]).encode()
+
+
+# ---- broken on purpose
+
+
+def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[Control]:
+    """The same rows of mechanisms, and outcomes, that were broken on purpose.
+
+    Args:
+        mechanism: as it will run, or `scaled`.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    run = run_of(_short(mechanism), pool, seed)
+    moved = np.roll(np.arange(run.mechanism.program.people), 1)
+    shifted = SimpleNamespace(billboard=run.outcome.billboard, shares=run.outcome.shares.take(moved))
+    yield Control("billboard", "everybody gets her neighbour's share", decode_row(replace(run, outcome=shifted)).flagged)
+    known = _known(mechanism)
+    own = Pool.of(known.program, study_generator(seed, "pool"), _POOL)
+    if known.burn_in:
+        bent = run_of(mixed(known, AveragesOverTheBurnIn), own, seed)
+        yield Control("billboard", "averages over the burn-in", decode_row(bent, seed).flagged)
+    forgetful = (run_of(mixed(known, ForgetsTheDeviation), own, seed * 1009 + number) for number in range(_RUNS))
+    yield Control("certificate", "no term for the noise's deviation",
+                  any(row.flagged for run in forgetful for row in certificate_rows(run, run.outcome.certificate)))
+    if isinstance(mechanism, _INTEGRAL):
+        code, bug = {RoundDude: (NeverRises, "flags that never rise"),
+                     TightenAndAudit: (AcceptsAnything, "an audit that accepts anything")}.get(
+            type(mechanism), (KeepsNothingBack, "no margin"))
+        yield Control("supply", bug, any(_over(mixed(_crowded(mechanism), code), own, number) for number in range(_RUNS)))
+
+
+def _short(mechanism: Dude) -> Dude:
+    try:
+        return replace(mechanism, rounds=min(mechanism.rounds, 20), burn_in=min(mechanism.burn_in, 5))
+    except Refused:
+        return mechanism
+
+
+def _known(mechanism: Dude) -> Dude:
+    """A mechanism of the same kind for unit demand, whose rows are short."""
+    kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.programs.")
+                     and issubclass(base, Dude) and not base.__name__.startswith("_"))
+    program = UnitDemand(3000, 400.0, goods=5)
+    if isinstance(mechanism, TightDude):  # of this size it would be refused
+        return mixed(mechanism, KeepsNothingBack, program=program, start=None, **_CERTIFIED)
+    return kind(program, **_CERTIFIED)  # type: ignore[no-any-return]
+
+
+def _crowded(mechanism: Dude) -> Dude:
+    """One where more is asked for than there is, because prices have no time."""
+    return replace(_known(mechanism), rounds=2, burn_in=0)

@@ -1,0 +1,175 @@
+"""A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
+
+The run on a neighbour with the same noisy answers must publish the same to all others, bit for bit; and the loss along
+that record, from what noise was added to in both runs, must be within what each part is charged. No sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.audit import AuditRow, Control, DoorAudit, Finding, PlantedBug, controls, door_audit
+from confide.numerics.roots import root_up
+from confide.privacy.noise import Draw, Noise, RecordingNoise
+from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.planted import EarlyCoins, Fault, faults, oversized
+from confide.programs.audit.tiny_programs import charges, histories, history_kinds, mixed, neighbours, steps
+from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+
+__all__ = ["answers_row", "attained", "door_controls", "has_coins", "walked", "walked_rows"]
+
+if TYPE_CHECKING:  # what it is put on top of
+    from confide.programs.program import Program as _Read
+else:
+    _Read = object
+
+_NAMES = {"": "everything that others see, jointly", "slack": "the path of prices", "audit": "the audit of the load"}
+
+
+def walked(
+    mechanism: Dude, pool: Pool, seed: int, *, sound: Dude | None = None, fault: Fault | None = None,
+    pairs: int | None = None,
+) -> dict[str, DoorAudit]:
+    """Each part of a mechanism's noise, and everything, against what is charged for it.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: records that neighbours are made of.
+        seed: of a study.
+        sound: whose charges hold, where the mechanism is broken.
+        fault: whose noise is used.
+        pairs: how many neighbour steps are walked; None for all.
+    """
+
+    def run(data: Any, noise: Noise) -> Any:
+        return mechanism.run(data, noise if fault is None or fault.noise is None else fault.noise(noise))
+
+    own = sound or mechanism
+    return door_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
+                      histories=history_kinds(own))
+
+
+def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
+    """What is promised of its privacy, by its own run on neighbours: part of the noise -> row.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+    return {part: audit.row(f"privacy: {_NAMES[part]}") for part, audit in walked(mechanism, pool, seed).items()}
+
+
+def answers_row(
+    mechanism: Dude, pool: Pool, seed: int = 0, fault: Fault | None = None, *, sound: Dude | None = None,
+) -> AuditRow:
+    """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
+    public coins are drawn when records have been read.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: records that neighbours are made of.
+        seed: of a study.
+        fault: whose noise is used.
+        sound: whose plan it is, where the mechanism is broken.
+    """
+    wrong, runs = 0, 0
+    for number, step in enumerate(steps(mechanism, pool, seed)):
+        history = RecordingNoise(histories(mechanism, seed)(number))
+        watched = mixed(mechanism, _Watched, program=oversized(mechanism.program, _Reading))
+        watched.program.__dict__["seen"] = history
+        noise = history if fault is None or fault.noise is None else fault.noise(history)
+        board = watched.run(joined(mechanism.program, step.records), noise).billboard
+        wrong += watched.program.__dict__["drawn"]  # before any record was read
+        wrong += _unanswered(sound or mechanism, board, history.draws)
+        runs += 1
+    return AuditRow.at_most("privacy: published numbers that are not a draw's own answer, and draws before the records",
+                            0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order")
+
+
+def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
+    """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
+    answers = {draw.stream: draw for draw in draws}
+    wanted = [(("slack", t), board.slacks[t], mechanism.schedule.deviation(t)) for t in range(len(board.slacks))]
+    if isinstance(mechanism, TightenAndAudit):
+        wanted.append((("audit",), board.audit, mechanism.audit_deviation))
+    flags = {"level": mechanism.flags.level_scale, "query": mechanism.flags.query_scale} if isinstance(
+        mechanism, RoundDude) else {}
+    wrong = len(set(answers) - {stream for stream, _, _ in wanted} - {("coins",)})
+    for stream, draw in answers.items():
+        if stream[0] in flags:
+            wrong -= draw.law == "discrete_laplace" and draw.scale >= Fraction(flags[str(stream[0])])
+    for stream, published, deviation in wanted:
+        draw = answers.get(stream)
+        unit = LOAD_UNIT if mechanism.law == "gaussian" else 1
+        wrong += draw is None or not np.array_equal(np.rint(np.asarray(draw.value) * unit), published) or \
+            draw.law != mechanism.law or draw.scale < Fraction(deviation) * (LOAD_UNIT // unit)
+    return wrong
+
+
+class _Watched:
+    """A mechanism whose program is watched: nothing of it is changed."""
+
+
+class _Reading(_Read):
+    """A program that notes how many draws there were when it read its records."""
+
+    def read(self, data: Any, **more: Any) -> Any:
+        self.__dict__.setdefault("drawn", len(self.__dict__["seen"].draws))
+        return super().read(data, **more)
+
+
+def attained(mechanism: Dude, pool: Pool) -> float:
+    """How far two records of a pool move a load at prices of nothing, as a share of sigma.
+
+    Args:
+        mechanism: of any size.
+        pool: of its program's records.
+    """
+    zero = np.zeros(mechanism.program.rows, dtype=np.int64)
+    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "substitution" else np.linalg.norm(
+        pool.contributed(zero), axis=1).max()
+    return float(moved) / root_up(mechanism.squared_sensitivity)
+
+
+def door_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
+    """The same over the mechanism with each planted fault that it can have: each must be flagged.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+
+    def attack(fault: Fault) -> Finding:
+        bent = fault.broken(mechanism)
+        found = walked(bent, pool, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
+        return next((audit for audit in found.values() if audit.flagged), answers_row(bent, pool, seed, fault,
+                                                                                    sound=mechanism))
+
+    def order(fault: Fault) -> Finding:
+        return answers_row(mechanism, pool, seed, fault)
+
+    bugs = [PlantedBug("privacy, its own run", fault.says, fault)
+            for fault in faults(mechanism, attained(mechanism, pool))]
+    early = [PlantedBug("privacy, order of draws", "coins drawn before the records are read",
+                        Fault("", noise=EarlyCoins))]
+    return [*controls(bugs, attack), *controls(early if has_coins(mechanism) else [], order)]
+
+
+def has_coins(mechanism: Dude) -> bool:
+    """Whether it draws public coins.
+
+    Args:
+        mechanism: any.
+    """
+    return isinstance(mechanism, RoundDude | TightDude | TightenAndAudit)

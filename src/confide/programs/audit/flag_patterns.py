@@ -1,0 +1,150 @@
+"""What the times at which flags rise tell of one participant, exactly.
+
+Given prices, coins and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
+pattern's probabilities in two worlds is a sum over rows of integrals over one level's noise. It is taken along a tiny
+mechanism's own runs, with the noise that they asked for; and over all patterns of a few people and rows.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from confide.audit import AuditRow, Control
+from confide.privacy.halting_law import LaplaceLaw, log_halting_law
+from confide.privacy.noise import RecordingNoise
+from confide.programs.audit.doors import answers_row
+from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries
+from confide.programs.audit.tiny_programs import FlagAnswers, histories, history_kinds, mixed, steps
+from confide.programs.flag_law import FlagLaw
+from confide.programs.flags import flag_loss
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.round_dude import RoundDude
+from confide.programs.rounding import drawn_rounds, responses_in
+
+__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row"]
+
+_SIZES = ((3, 2), (8, 1))  # people, and rows
+_LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is neither, it is rare to rise
+
+
+def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[AuditRow]:
+    """Both.
+
+    Args:
+        mechanism: as it will run.
+        twin: the tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+    return [own_patterns_row(twin, pool, seed), *all_patterns_rows(mechanism)]
+
+
+# ---- along its own runs
+
+
+def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: RoundDude | None = None) -> AuditRow:
+    """The largest log ratio of the patterns of its own runs on neighbours.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: records that neighbours are made of.
+        seed: of a study.
+        sound: whose promise it is, where the mechanism is broken.
+    """
+    worst, runs = 0.0, 0
+    for number, step in enumerate(steps(mechanism, pool, seed)):
+        for turn in range(history_kinds(mechanism)):
+            source = histories(mechanism, seed)(number * history_kinds(mechanism) + turn)
+            if turn == 0:  # a flag that rises as soon as she has been served
+                source = FlagAnswers(source, lambda _, at=step.index // mechanism.flags.batch: at)  # type: ignore[misc]
+            history = RecordingNoise(source)
+            outcome = mechanism.run(joined(mechanism.program, step.records), history)
+            board = outcome.billboard
+            laws = [[float(draw.scale) / LOAD_UNIT for draw in history.draws if draw.stream[0] == name]
+                    for name in ("level", "query")]
+            runs += 1
+            if mechanism.flags.queries and not all(laws):
+                worst = math.inf  # a part of the noise was not asked for
+                continue
+            both = [_log_probability(mechanism, records, board, *(scales[0] for scales in laws))
+                    for records in (step.records, step.changed)] if mechanism.flags.queries else [0.0, 0.0]
+            worst = max(worst, abs(both[0] - both[1]))
+    return AuditRow.at_most("privacy: when flags rise", (sound or mechanism).flags.epsilon, worst,
+                            f"log ratio of the patterns of {runs} own runs, by the noise that they asked for")
+
+
+def _log_probability(mechanism: RoundDude, records: Any, board: Any, level: float, query: float) -> float:
+    """ln of the probability of a pattern, given prices and coins."""
+    program, flags, table = mechanism.program, mechanism.flags, joined(mechanism.program, records)
+    which = drawn_rounds(board.seed, program.people, mechanism.rounds)
+    added = program.contributions(table, responses_in(program, table, board.main_prices, which))
+    out = ((added > 0) & (board.raised <= np.arange(program.people)[:, None])).any(axis=1)
+    sums = np.cumsum(np.where(out[:, None], 0, added), axis=0)[flags.batch - 1 :: flags.batch][: flags.queries]
+    total = 0.0
+    for j in range(program.rows):
+        counted = (sums[:, j] - flags.levels[j]) / LOAD_UNIT
+        raised = int(board.raised[j])
+        at = flags.queries if raised >= program.people else raised // flags.batch - 1
+        total += float(log_halting_law(counted, LaplaceLaw(level, False), LaplaceLaw(query, False))[at])
+    return total
+
+
+# ---- all patterns of a few people and rows
+
+
+def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> list[AuditRow]:
+    """Every pattern, and every pair of neighbours with contributions of nothing or Cinf, of a few people and rows.
+
+    Args:
+        mechanism: as it will run, sound or broken: its noise and its bounds count.
+        sound: whose promise it is, where the mechanism is broken.
+    """
+    own, out = mechanism.flags, []
+    largest = own.unit / LOAD_UNIT
+    noise = [LaplaceLaw(scale / LOAD_UNIT / largest, False) for scale in (own.level_scale, own.query_scale)]
+    for people, rows in _SIZES:
+        if rows > mechanism.program.rows:
+            continue
+        fills = min(rows, max(1, math.floor(own.entries)))
+        allowed = [np.array(one, dtype=np.float64) for one in product((0.0, 1.0), repeat=rows) if sum(one) <= fills]
+        others = [np.tile(each, (people - 1, 1)) for each in (allowed[0], allowed[-1])]
+        worst = 0.0
+        for at, rest in product(_LEVELS, others):
+            law = FlagLaw(people=people, levels=(1.0 + at * (noise[0].scale + noise[1].scale),) * rows, level=noise[0],
+                          query=noise[1])
+            for place in (0, people - 2):
+                logs = [law.logs(np.insert(rest, place, mine, axis=0)) for mine in allowed]
+                pairs = combinations(range(len(allowed)), 2)
+                worst = max([worst, *(float(np.abs(logs[a] - logs[b]).max()) for a, b in pairs
+                                      if mechanism.neighbours != "null" or a == 0)])
+        promised = flag_loss(*(sound or mechanism).flags.parts, float(fills), rows, neighbours=mechanism.neighbours)
+        out.append(AuditRow.at_most(
+            f"privacy: when flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}", promised, worst,
+            f"all patterns, all records of nothing or Cinf, {len(_LEVELS)} levels; exact, with the planned noise"))
+    return out
+
+
+def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Control]:
+    """The same with flags that are broken, and what its own runs asked for.
+
+    Args:
+        mechanism: as it will run.
+        twin: the tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+    if not mechanism.flags.queries or not twin.flags.queries:
+        return []
+    bare, quiet = mixed(twin, NoLevelNoise), mixed(twin, QuarterOfTheQueries)
+    planned = all_patterns_rows(mixed(mechanism, QuarterOfTheQueries), mechanism)
+    return [
+        Control("flags, its own run", "levels without noise", own_patterns_row(bare, pool, seed, sound=twin).flagged),
+        Control("flags, its own run", "a quarter of the queries' noise",
+                answers_row(quiet, pool, seed, sound=twin).flagged),
+        Control("flags, all patterns", "a quarter of the queries' noise", any(row.flagged for row in planned)),
+    ]

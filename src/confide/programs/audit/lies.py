@@ -1,0 +1,152 @@
+"""What a lie gains where prices are charged: the best one found on each path, and what it can move the path besides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from confide.audit import AuditRow, Control
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.own_walk import standing
+from confide.programs.audit.planted import ComplainsInVain
+from confide.programs.audit.tiny_programs import mixed
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.incentives import additive_gain, loss_of_a_lie
+from confide.programs.program import Program
+from confide.programs.schedule import total_variation
+from confide.programs.tight_dude import TightDude
+from confide.programs.true_dude import TrueDude
+
+__all__ = ["lie", "lie_controls", "lie_rows", "path_row", "worth"]
+
+_PATHS, _PEOPLE, _LIES = 4, 4, 5
+
+
+@singledispatch
+def lie(program: Program, truth: Any, other: Any) -> Any:
+    """What she may say in place of the truth: anything that changes values alone, since contributions are verified.
+
+    Args:
+        program: whose records they are.
+        truth: hers.
+        other: another record.
+    """
+    return other
+
+
+@lie.register
+def _(program: Knapsack, truth: Any, other: Any) -> Any:
+    return np.concatenate([np.asarray(other)[:1], np.asarray(truth)[1:]])
+
+
+@lie.register
+def _(program: Flow, truth: Any, other: Any) -> Any:
+    return np.concatenate([np.asarray(truth)[:2], np.asarray(other)[2:]])
+
+
+def lie_rows(mechanism: TrueDude | TightDude, pool: Pool, measured: float, seed: int = 0) -> list[AuditRow]:
+    """The best lie on a path that stays as it is; and what it adds that a lie moves the path.
+
+    Args:
+        mechanism: a tiny one.
+        pool: of its program's records: truths, and lies.
+        measured: the loss of its path, as its own run on neighbours showed it: mu, or rho.
+        seed: of people and noise.
+    """
+    path = path_row(mechanism, pool, seed)
+    best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants  # type: ignore[arg-type]
+    squared = Fraction(measured) ** 2 if mechanism.law == "gaussian" else 2 * Fraction(measured)
+    moved = total_variation(mechanism.law, loss_of_a_lie(one, mechanism.neighbours, squared))
+    return [path, AuditRow.at_most(
+        "truthfulness: what a lie gains, in the mean", mechanism.gain, additive_gain(best, one.most_value, moved),
+        "the best lie on a path, and the total variation of the measured loss of the path")]
+
+
+def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> AuditRow:
+    """On a path that stays as it is, whatever is reported, no report gives alpha more than the truth.
+
+    Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all coins
+    counts.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
+    for number in range(_PATHS):
+        who = draw.integers(0, len(pool.records), mechanism.program.people)
+        records = [pool.records[int(one)] for one in who]
+        board = mechanism.run(joined(mechanism.program, records), Noise.simulated(seed * 1009 + number)).billboard
+        if number % 2:
+            high = mechanism.program.highest_prices
+            board = replace(board, prices=draw.integers(0, high + 1, board.prices.shape))
+        for truth in (pool.records[int(one)] for one in draw.integers(0, len(pool.records), _PEOPLE)):
+            honest = worth(mechanism, truth, board)
+            lies = (lie(mechanism.program, truth, pool.records[int(one)])
+                    for one in draw.integers(0, len(pool.records), _LIES))
+            gains = [worth(mechanism, truth, board, lie) - honest for lie in lies]
+            worst, asked = max(worst, *gains), asked + len(gains)
+    return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha", mechanism.alpha,
+                            worst, f"{asked} lies on {_PATHS} paths, exact utilities by the true record",
+                            scale=float(mechanism.program.constants.most_value))
+
+
+def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any = None) -> float:
+    """What she gets, less what she pays, by her true record; of whole parts the mean over coins.
+
+    What is delivered beyond her true set is worth nothing: contributions are verified, so lies are about values.
+
+    Args:
+        mechanism: any, sound or broken.
+        truth: her record.
+        board: the billboard.
+        reported: what she says; the truth by default.
+    """
+    program, said = mechanism.program, truth if reported is None else reported
+    her, says = program.one(truth), program.one(said)
+    scale, rounds = program.scale, mechanism.rounds
+    if isinstance(mechanism, TrueDude):
+        share = mechanism.decode(said, 0, board)
+        actions = np.array(share["actions"], dtype=np.int32).reshape(-1, program.width)
+        value = sum(int(program.values(her, row[None])[0]) * often
+                    for row, often in zip(actions, share["times"], strict=True))
+        return value / (PRICE_UNIT * rounds) - float(share["price"])
+    found = standing(mechanism, truth, board, said)
+    own = standing(mechanism, said, board)
+    limit = mechanism._units
+    unsatisfied = rounds * own.most - (own.value - own.paid) > rounds * limit
+    charged = board.charged_prices
+
+    def utility(action: tuple[int, ...]) -> float:
+        row = np.array([action], dtype=np.int32)
+        return float(int(program.values(her, row)[0]) * scale - int(program.paid(says, row, charged)[0]))
+
+    if unsatisfied:
+        return utility(own.favourite) / (PRICE_UNIT * scale)
+    if mechanism.payments == "average":
+        return (found.value - found.paid) / (PRICE_UNIT * scale * rounds)
+    if own.paid > own.value or own.value == 0:
+        return 0.0
+    # In the mean, what is charged is what her average costs, but for rounding down.
+    return (found.value - own.paid) / (PRICE_UNIT * scale * rounds)
+
+
+def lie_controls(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> list[Control]:
+    """The same where nobody gets her favourite in place of what she has.
+
+    Args:
+        mechanism: a tiny one.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    bent = mixed(mechanism, ComplainsInVain)
+    return [Control("truthfulness", "nobody is reassigned", path_row(bent, pool, seed).flagged)]

@@ -1,0 +1,296 @@
+"""Made-up records of every family: as people may have them, and as they move loads most. Public; nobody's.
+
+A program of one's own gives a few records of its own, public or made up: neighbours are then made of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.callback_demand import CallbackDemand
+from confide.programs.families.capped_additive import CappedAdditive
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.unit_demand import UnitDemand
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.program import Program, Records
+
+__all__ = ["AdditiveOracle", "Pool", "apart", "drawn", "joined"]
+
+_EXTREME = 6  # arcs that are cheap to somebody, of a flow
+
+
+@dataclass(frozen=True)
+class AdditiveOracle:
+    """A record that answers for itself: values that add up, of so many goods at most.
+
+    Args:
+        values: (k,) in [0, 1].
+        size: of a set, at most.
+    """
+
+    values: tuple[float, ...]
+    size: int
+
+    def demand(self, prices: NDArray[np.float64]) -> list[int]:
+        """The goods of largest gain."""
+        gains = np.array(self.values) / self.size - prices
+        return [int(good) for good in np.argsort(-gains, kind="stable")[: self.size] if gains[good] > 0]
+
+    def value(self, goods: tuple[int, ...]) -> float:
+        """Of a set, in [0, 1]."""
+        return min(1.0, sum(self.values[good] for good in goods) / self.size)
+
+
+@singledispatch
+def drawn(program: Program, draw: np.random.Generator) -> Any:
+    """A random record.
+
+    Args:
+        program: whose records they are.
+        draw: of a study.
+
+    Raises:
+        Unsupported: a program of one's own, whose records nobody here can make up.
+    """
+    raise Unsupported("program", type(program).__name__, "give some `records`, public or made up: there are none of it here")
+
+
+@singledispatch
+def apart(program: Program) -> list[Any]:
+    """Records whose responses lie far apart.
+
+    Args:
+        program: whose records they are.
+    """
+    return []
+
+
+def joined(program: Program, records: Sequence[Any]) -> Records:
+    """Single records as a table of them all.
+
+    Args:
+        program: whose records they are.
+        records: each as `program.one` takes it, None for a slot without one.
+    """
+    parts = [program.one(record) for record in records]
+    arrays = {one.name: np.concatenate([getattr(part, one.name) for part in parts])
+              for one in fields(parts[0]) if one.name != "people"}
+    return replace(parts[0], people=len(parts), **arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Some records, and tables that are made of them.
+
+    Args:
+        program: whose records they are.
+        records: single ones.
+        table: the same, read.
+    """
+
+    program: Program
+    records: tuple[Any, ...]
+    table: Records
+
+    @classmethod
+    def of(cls, program: Program, draw: np.random.Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
+        """Records that lie far apart, and random ones.
+
+        Args:
+            program: whose records they are.
+            draw: of a study.
+            size: random ones.
+            records: in place of them all.
+        """
+        some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
+        if not some:
+            raise InvalidInput("records", "there are none", "a few, public or made up")
+        return cls(program, tuple(some), joined(program, some))
+
+    def distances(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(m, m) how far one's response at the first prices is from another's at the second ones, in loads.
+
+        Args:
+            first: (k,) prices, in units.
+            second: (k,) likewise.
+        """
+        one, other = (self.contributed(prices) for prices in (first, second))
+        squared = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1) - 2.0 * (one @ other.T)
+        return np.sqrt(np.maximum(squared, 0.0))
+
+    def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(m, k) what everybody adds at prices, in loads."""
+        found = self.program.contributions(self.table, self.program.respond(self.table, prices))
+        return found / LOAD_UNIT
+
+    def farthest(self) -> tuple[Any, Any]:
+        """The two whose responses to prices of nothing lie farthest apart."""
+        zero = np.zeros(self.program.rows, dtype=np.int64)
+        first, second = np.unravel_index(int(np.argmax(self.distances(zero, zero))), (len(self.records),) * 2)
+        return self.records[int(first)], self.records[int(second)]
+
+    def largest(self) -> Any:
+        """The one that adds most at prices of nothing."""
+        added = self.contributed(np.zeros(self.program.rows, dtype=np.int64))
+        return self.records[int(np.argmax((added * added).sum(axis=1)))]
+
+
+def _values(rows: int, draw: np.random.Generator) -> NDArray[np.float64]:
+    return draw.random(rows) * draw.uniform(0.3, 1.0)
+
+
+def _ends(rows: int, many: int, worth: float = 1.0) -> list[NDArray[np.float64]]:
+    """Values of the first ones alone, of the last ones alone, and of all, rising and falling."""
+    first, last = np.zeros(rows), np.zeros(rows)
+    first[:many], last[-many:] = worth, worth
+    rising = np.linspace(0.5, 1.0, rows) * worth
+    return [first, last, rising, rising[::-1].copy()]
+
+
+@drawn.register
+def _(program: UnitDemand, draw: np.random.Generator) -> Any:
+    return _values(program.rows, draw)
+
+
+@apart.register
+def _(program: UnitDemand) -> list[Any]:
+    return list(_ends(program.rows, 1))
+
+
+def _worth(program: CappedAdditive) -> float:
+    """What each of `cap` goods may be worth."""
+    return 1.0 if program.most is None else min(1.0, program.most / program.cap)
+
+
+@drawn.register
+def _(program: CappedAdditive, draw: np.random.Generator) -> Any:
+    return _values(program.rows, draw) * _worth(program)
+
+
+@apart.register
+def _(program: CappedAdditive) -> list[Any]:
+    return list(_ends(program.rows, program.cap, _worth(program)))
+
+
+@drawn.register
+def _(program: XorBundles, draw: np.random.Generator) -> Any:
+    bids = []
+    for _ in range(int(draw.integers(1, program.bids + 1))):
+        goods = draw.permutation(program.rows)[: int(draw.integers(1, program.size + 1))]
+        bids.append((tuple(goods.tolist()), float(draw.random())))
+    return bids
+
+
+@apart.register
+def _(program: XorBundles) -> list[Any]:
+    return [[(tuple(range(program.size)), 1.0)],
+            [(tuple(range(program.rows - program.size, program.rows)), 1.0)]]
+
+
+@drawn.register
+def _(program: CallbackDemand, draw: np.random.Generator) -> Any:
+    return AdditiveOracle(tuple(_values(program.rows, draw).tolist()), program.size)
+
+
+@apart.register
+def _(program: CallbackDemand) -> list[Any]:
+    return [AdditiveOracle(tuple(values.tolist()), program.size) for values in _ends(program.rows, program.size)]
+
+
+@drawn.register
+def _(program: Flow, draw: np.random.Generator) -> Any:
+    ends = draw.permutation(sorted({node for arc in program.arcs for node in arc}))[:2].astype(np.float64)
+    return ends if program.costs is not None else np.concatenate([ends, draw.random(program.rows)])
+
+
+@apart.register
+def _(program: Flow) -> list[Any]:
+    some = np.unique(np.linspace(0, program.rows - 1, _EXTREME).astype(np.int64)).tolist()
+    ends = [np.array(program.arcs[arc], dtype=np.float64) for arc in some]
+    if program.costs is not None:
+        return list(ends)
+    out = []
+    for arc, pair in zip(some, ends, strict=True):
+        costs = np.ones(program.rows)
+        costs[arc] = 0.0
+        out += [np.concatenate([pair, costs]), np.concatenate([pair, 1.0 - costs])]
+    return out
+
+
+@drawn.register
+def _(program: Knapsack, draw: np.random.Generator) -> Any:
+    least = np.broadcast_to(np.array(program.least_weight), (program.rows,))
+    weights = np.where(draw.random(program.rows) < 0.7, draw.uniform(least, 1.0), 0.0)
+    for j in range(program.rows):  # the first ones that fit
+        if program.most_weight is not None and weights[: j + 1].sum() > program.most_weight:
+            weights[j] = 0.0
+    return np.concatenate([[draw.random()], weights])
+
+
+@apart.register
+def _(program: Knapsack) -> list[Any]:
+    many = program.rows if program.most_weight is None else min(program.rows, int(program.most_weight))
+    weights = _ends(program.rows, many)[:2] if many else []
+    return [np.concatenate([[1.0], each]) for each in weights]
+
+
+@drawn.register
+def _(program: SharedResources, draw: np.random.Generator) -> Any:
+    return _values(program.projects, draw)
+
+
+@apart.register
+def _(program: SharedResources) -> list[Any]:
+    large = sorted(range(program.projects), key=lambda project: -len(program.needs[project]))[:_EXTREME]
+    return list(np.eye(program.projects)[large])
+
+
+@drawn.register
+def _(program: AggregativeGame, draw: np.random.Generator) -> Any:
+    most = program.constants.largest_sum
+    parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (program.actions, program.rows)) * program.gamma
+    parts *= np.minimum(1.0, 0.999 * most / np.maximum(np.abs(parts).sum(axis=1, keepdims=True), 1e-9))
+    allowed = draw.random(program.actions) < 0.6
+    allowed[int(draw.integers(program.actions))] = True
+    return parts, allowed
+
+
+@apart.register
+def _(program: AggregativeGame) -> list[Any]:
+    many = min(program.rows, int(program.constants.largest_sum / program.gamma))
+    first, last, *_ = _ends(program.rows, many, program.gamma)
+    all_of = np.ones(program.actions, dtype=bool)
+    found = [(np.tile(each, (program.actions, 1)), all_of) for each in (first, last)]
+    return [*found, (-found[0][0], all_of)] if program.signed else found
+
+
+@drawn.register
+def _(program: Electricity, draw: np.random.Generator) -> Any:
+    shape = int(program.intervals or 0), int(program.slots or 0)
+    values = draw.random(shape) * draw.uniform(0.3, 1.0)
+    if not program.asks_needs:
+        return values
+    needs, left = np.zeros(shape[0]), program.most
+    for t in draw.permutation(shape[0]).tolist():
+        needs[t] = int(draw.integers(0, min(left, shape[1]) + 1))
+        left -= int(needs[t])
+    return values, needs
+
+
+@apart.register
+def _(program: Electricity) -> list[Any]:
+    shape = int(program.intervals or 0), int(program.slots or 0)
+    values = [each.reshape(shape) for each in _ends(program.rows, program.most)]
+    return [(each, np.zeros(shape[0])) for each in values] if program.asks_needs else list(values)

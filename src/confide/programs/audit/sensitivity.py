@@ -1,0 +1,76 @@
+"""How far two records move a load, against sigma: the number that all Gaussian noise of the family rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit import AuditRow, Control
+from confide.numerics.roots import root_up
+from confide.privacy.noise.simulated import study_generator
+from confide.programs.audit.made_up import Pool
+from confide.programs.audit.planted import Counts, oversized
+from confide.programs.dude import Dude
+
+__all__ = ["sensitivity_control", "sensitivity_rows"]
+
+_PRICES = 12
+
+
+def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
+    """All pairs of some records at random prices: each a best response, at the same prices and at different ones.
+
+    What is released of rounded actions and by an audit compares responses at different prices, so sigma must bound
+    those too. Each contribution must be within its declared bounds besides: sigma and flags rest on them.
+
+    Args:
+        mechanism: as it will run.
+        pool: of its program's records.
+        seed: of a study.
+    """
+    one = mechanism.program.constants
+    prices, same, apart, entry, total = _prices(mechanism, seed), 0.0, 0.0, 0.0, 0.0
+    null = mechanism.neighbours == "null"
+    for number, price in enumerate(prices):
+        added = pool.contributed(price)
+        entry, total = max(entry, float(np.abs(added).max())), max(total, float(np.abs(added).sum(axis=1).max()))
+        if null:
+            same = max(same, float(np.linalg.norm(added, axis=1).max()))
+            continue
+        same = max(same, float(pool.distances(price, price).max()))
+        apart = max(apart, float(pool.distances(price, prices[number - 1]).max()))
+    sigma, pairs = root_up(mechanism.squared_sensitivity), len(pool.records) ** 2
+    evidence = f"{pairs} pairs of records, as people may have them and made to move most, at {len(prices)} price vectors"
+    rows = [
+        AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence),
+        AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence),
+        AuditRow.at_most("sensitivity: the sum of a contribution's entries", one.largest_sum, total, evidence),
+    ]
+    if not null:
+        rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence))
+    return rows
+
+
+def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:
+    """Nothing, all at the top, and random ones in the box: near the bottom more often, where most is asked for."""
+    program, draw = mechanism.program, study_generator(seed, "prices")
+    low, high = program.lowest_prices.astype(np.float64), program.highest_prices.astype(np.float64)
+    out = [np.zeros(program.rows, dtype=np.int64), program.highest_prices]
+    for number in range(_PRICES):
+        part = draw.random(program.rows) ** (1.0 + 2.0 * number)
+        sign = np.where(draw.random(program.rows) < 0.5, 1.0, -1.0) if program.two_sided else 1.0
+        out.append(np.clip(np.rint(sign * part * high), low, high).astype(np.int64))
+    return out
+
+
+def sensitivity_control(mechanism: Dude, pool: Pool, seed: int = 0) -> Control:
+    """The same where contributions are counted three times over.
+
+    Args:
+        mechanism: as it will run.
+        pool: of its program's records.
+        seed: of a study.
+    """
+    many = Pool(oversized(pool.program, Counts), pool.records, pool.table)
+    return Control("sensitivity", "contributions beyond their bounds counted",
+                   any(row.flagged for row in sensitivity_rows(mechanism, many, seed)))

@@ -1,0 +1,306 @@
+"""Mechanisms with a campaign's own rules for six people, neighbours that stretch them, and histories of their noise.
+
+Supplies are such that prices matter and the mechanism is not refused; nothing that protects a record depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit import DampedNoise, Loss, Neighbours
+from confide.numerics.roots import root_up
+from confide.privacy.accounting import float_up
+from confide.privacy.losses import GDP, ZCDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.arguments import StreamName
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.simulated import study_generator
+from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.published import published
+from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.program import Program
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+
+__all__ = ["FlagAnswers", "Step", "charges", "histories", "history_kinds", "mixed", "neighbours", "steps", "tiny",
+           "tiny_pool"]
+
+PEOPLE = 6
+_ROUNDS, _BURN_IN = 8, 3
+_RANDOM = 8  # records of a pool, besides those that lie far apart
+_QUIET = 2.0**-8
+_SURE = 1 << 45  # an answer that no load reaches
+_TRIES = 40
+
+if TYPE_CHECKING:  # what they are put on top of
+    from confide.programs.round_dude import RoundDude as _Flagged
+    from confide.programs.tight_dude import TightDude as _Tight
+else:
+    _Flagged = _Tight = object
+
+_D = TypeVar("_D", bound=Dude)
+
+
+def mixed(mechanism: _D, code: type[Any], **changes: Any) -> _D:
+    """A mechanism with the same parameters and other code.
+
+    Args:
+        mechanism: any.
+        code: what is put on top of its class.
+        changes: of parameters.
+    """
+    kind = type(mechanism) if isinstance(mechanism, code) else type(code.__name__, (code, type(mechanism)), {})
+    known = {one.name: getattr(mechanism, one.name) for one in fields(mechanism) if one.init}
+    made: _D = kind(**{**known, **changes})
+    return made
+
+
+# ---- the mechanism
+
+
+def tiny_pool(program: Program, seed: int, records: Any = None) -> Pool:
+    """Records that tiny markets are made of.
+
+    Args:
+        program: of a campaign.
+        seed: of a study.
+        records: in place of made-up ones.
+    """
+    return Pool.of(program, study_generator(seed, "audit of programs"), _RANDOM, records)
+
+
+def tiny(mechanism: Dude, pool: Pool) -> Dude:
+    """The mechanism for six people and a few rounds.
+
+    Args:
+        mechanism: of a campaign.
+        pool: of its program's records.
+    """
+    program = replace(mechanism.program, people=PEOPLE, supply=_half(mechanism.program, pool))
+    rounds = {"rounds": min(mechanism.rounds, _ROUNDS), "burn_in": min(mechanism.burn_in, _BURN_IN)}
+    if isinstance(mechanism, RoundDude):
+        return _with_flags(mechanism, program, rounds)
+    if isinstance(mechanism, TightDude):
+        return mixed(mechanism, _KeepsAQuarter, program=program, **rounds)
+    if isinstance(mechanism, TightenAndAudit):
+        return _with_audit(mechanism, program, rounds)
+    return replace(mechanism, program=program, **rounds)  # type: ignore[arg-type]
+
+
+def _half(program: Program, pool: Pool) -> tuple[float, ...]:
+    """(k,) half of what six people use at prices of nothing; nothing at all can be a target too."""
+    used = PEOPLE * pool.contributed(np.zeros(program.rows, dtype=np.int64)).mean(axis=0) / 2.0
+    if program.two_sided or program.constants.signed:
+        return tuple(used.tolist())
+    return tuple(np.maximum(used, 0.5 * program.constants.largest_entry).tolist())
+
+
+class _KeepsAQuarter(_Tight):
+    """A margin that a tiny market has room for: privacy does not depend on it."""
+
+    def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
+        return np.array(self.program.supplies) / 4.0
+
+
+class _Flagging(_Flagged):
+    """Prices of what people can use, and supplies that leave room for the flags."""
+
+    @property
+    def priced(self) -> Program:
+        left = (self.program.supply_units - self.flags.margin) / LOAD_UNIT
+        return replace(self.program, supply=tuple(left.tolist()))
+
+
+def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, int]) -> RoundDude:
+    """Flags' levels lie where half of what people use has been delivered."""
+    large = replace(program, supply=(2.0**28,) * program.rows)
+    batch = 1 if mechanism.batch is None else min(mechanism.batch, 2)
+    roomy = replace(mechanism, program=large, batch=batch, truncate=False, **rounds)
+    supply = tuple(roomy.flags.margin / LOAD_UNIT + one for one in program.supplies)
+    return mixed(roomy, _Flagging, program=replace(program, supply=supply))
+
+
+def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, int]) -> TightenAndAudit:
+    """Supplies of which what the audit keeps back leaves half of what people use."""
+    made = replace(mechanism, program=replace(program, supply=(2.0**28,) * program.rows), **rounds)
+    for _ in range(_TRIES):  # what is kept back grows with the root of the supply: from above, it always fits
+        supply = np.array(program.supplies) + made.tightened / LOAD_UNIT
+        made = replace(made, program=replace(program, supply=tuple(supply.tolist())))
+    return made
+
+
+# ---- neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One neighbour step.
+
+    Args:
+        records: everybody's.
+        index: whose changes.
+        other: what it is in the neighbouring world.
+    """
+
+    records: tuple[Any, ...]
+    index: int
+    other: Any
+
+    @property
+    def changed(self) -> tuple[Any, ...]:
+        """(n,) records of the neighbouring world."""
+        return (*self.records[: self.index], self.other, *self.records[self.index + 1 :])
+
+
+def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
+    """Neighbour steps that stretch a mechanism: nobody else there, and a crowd; records far apart, and none.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records to choose from.
+        seed: of a study.
+    """
+    n, draw = mechanism.program.people, study_generator(seed, "neighbours")
+    one, other = pool.farthest()
+    crowd = tuple(pool.records[int(at)] for at in draw.integers(0, len(pool.records), n))
+    some, more = (pool.records[int(at)] for at in draw.integers(0, len(pool.records), 2))
+    nobody, largest = (None,) * n, pool.largest()
+    found = [(nobody, 0, one, other), (nobody, n - 1, largest, None), (crowd, 0, other, one), (crowd, n // 2, some, more),
+             (crowd, n - 1, None, largest), (crowd, 1, one, None)]
+    for records, index, mine, changed in found:
+        if mechanism.neighbours == "null" and mine is not None:
+            changed = None  # noqa: PLW2901
+        if mine is not changed:
+            yield Step((*records[:index], mine, *records[index + 1 :]), index, changed)
+
+
+def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
+    """The same as pairs of tables; published is all but the changed participant's own share.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records to choose from.
+        seed: of a study.
+    """
+    for step in steps(mechanism, pool, seed):
+
+        def shown(outcome: Any, index: int = step.index) -> bytes:
+            return published(outcome, index)
+
+        yield Neighbours(joined(mechanism.program, step.records), joined(mechanism.program, step.changed), shown)
+
+
+# ---- histories
+
+
+class FlagAnswers(DampedNoise):
+    """Noise of flags that makes a given pattern, whatever the loads; all other noise as it comes.
+
+    The same noise would let flags rise at other times on a neighbour. Which pattern is published has a probability of
+    its own in either world (`flag_patterns`); all the rest must follow from the pattern.
+
+    Args:
+        source: of all other noise.
+        pattern: row -> the query at which its flag rises; None: never.
+    """
+
+    def __init__(self, source: Noise, pattern: Callable[[int], int | None]) -> None:
+        super().__init__(source, 1.0)
+        self._pattern = pattern
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        if stream[0] == "level":
+            return np.zeros(shape, dtype=np.int64)
+        if stream[0] != "query":
+            return super()._lattice(law, scale, center, shape, stream)
+        out = np.full(shape, -_SURE, dtype=np.int64)
+        for j in range(shape[1]):
+            at = self._pattern(j)
+            if at is not None and 0 <= at < shape[0]:
+                out[at, j] = _SURE
+        return out
+
+
+class _HighAudit(DampedNoise):
+    """An audit that finds too much."""
+
+    def _reals(self, law: Any, scale: Fraction, points: Any, grid: int, shape: tuple[int, ...], stream: StreamName
+               ) -> NDArray[np.float64]:
+        high = [Fraction(p) + 40 * scale for p in points] if stream[0] == "audit" else points
+        return super()._reals(law, scale, high, grid, shape, stream)
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        numbers = center
+        if stream[0] == "audit" and center is not None:
+            numbers = [c + round(40 * scale) for c in center]
+        return super()._lattice(law, scale, numbers, shape, stream)
+
+
+def history_kinds(mechanism: Dude) -> int:
+    """How many kinds of histories there are.
+
+    Args:
+        mechanism: a tiny one.
+    """
+    return 3 if isinstance(mechanism, TightenAndAudit | RoundDude) else 2
+
+
+def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
+    """Number of a history -> its noise. Any record that can happen counts, so they take turns: as noise is drawn; much
+    quieter, so that prices follow what people do; with flags, and with an audit, of either outcome.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of a study.
+    """
+    kinds = history_kinds(mechanism)
+
+    def noise(number: int) -> Noise:
+        drawn, turn = Noise.simulated(seed * 1009 + number), number % kinds
+        found: Noise = drawn if turn == 0 else DampedNoise(drawn, _QUIET)
+        if isinstance(mechanism, TightenAndAudit):
+            return _HighAudit(drawn, 1.0) if turn == 2 else found
+        if isinstance(mechanism, RoundDude):
+            return FlagAnswers(found, _patterns(number, mechanism.flags.queries)[turn])
+        return found
+
+    return noise
+
+
+def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], ...]:
+    """Patterns of flags: all late, all at once, and one row after the other."""
+    at = number // 3
+    return (lambda j: None if (j + at) % 2 else queries - 1, lambda _: at % max(1, queries),
+            lambda j: (j + at) % (queries + 1))
+
+
+# ---- what is charged
+
+
+def charges(mechanism: Dude) -> dict[str, Loss]:
+    """First word of the draws' names -> what that part of the noise may cost; "" is all Gaussian noise together.
+
+    Args:
+        mechanism: a sound one.
+    """
+
+    def loss(squared: Fraction) -> Loss:
+        return GDP(root_up(squared)) if mechanism.law == "gaussian" else ZCDP(float_up(squared / 2))
+
+    path = mechanism.squared_budget * mechanism.path_share
+    out: dict[str, Loss] = {"": loss(mechanism.squared_budget), "slack": loss(path)}
+    if isinstance(mechanism, TightenAndAudit):
+        out["audit"] = loss(mechanism.squared_budget - path)
+    return out

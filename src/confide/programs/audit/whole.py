@@ -1,0 +1,133 @@
+"""The audit of a convex program: every promise held against the mechanism's own run, with mechanisms broken on purpose.
+
+Nobody's records are used. Privacy is attacked with six made-up people, where the loss is exact; what is given to whom,
+and what is claimed of it, is looked at with made-up people of the campaign's own number, or somewhat fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from confide.audit import AuditReport, AuditRow, Control, sampler_audit
+from confide.audit.planted import StuckNoise
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Progress
+from confide.contract.progress import advance
+from confide.privacy.accounting import Accountant
+from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.noise.simulated import study_generator
+from confide.programs.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, scaled
+from confide.programs.audit.doors import answers_row, door_controls, walked_rows
+from confide.programs.audit.flag_patterns import flag_controls, flag_rows
+from confide.programs.audit.lies import lie_controls, lie_rows
+from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audit.planted import ChargesTwice
+from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
+from confide.programs.audit.tiny_programs import mixed, steps, tiny, tiny_pool
+from confide.programs.dude import Dude
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.true_dude import TrueDude
+
+__all__ = ["accounts_row", "audit_program", "sampler_rows"]
+
+_DRAWS = 400  # enough to see a scale that is wrong by a factor two
+_STEPS = 6
+_POOL = 300  # made-up records at a campaign's own size
+
+
+def audit_program(
+    mechanism: Dude, seed: int = 0, progress: Progress | None = None, *, records: Sequence[Any] | None = None,
+) -> AuditReport:
+    """Promised against measured for one mechanism, with the planted bugs that the audit must flag.
+
+    Args:
+        mechanism: as it will run.
+        seed: of made-up people and histories; noise from the operating system is tested on fresh draws.
+        progress: called as the audit goes on.
+        records: some, public or made up, each as `program.one` takes it: for programs of one's own, of which nobody
+            here can make any up.
+
+    Raises:
+        InvalidInput: no mechanism of this family; a record that its program does not take.
+        Unsupported: a program whose records have to be given.
+    """
+    if not isinstance(mechanism, Dude):
+        raise InvalidInput("mechanism", f"{type(mechanism).__name__} is none of a convex program")
+    pool = tiny_pool(mechanism.program, seed, records)
+    twin = tiny(mechanism, pool)
+    small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
+    rows, out = [accounts_row(mechanism)], [_wrong_accounts(mechanism)]
+    rows += sensitivity_rows(mechanism, pool, seed)
+    out.append(sensitivity_control(mechanism, pool, seed))
+    advance(progress, 1, _STEPS)
+    found = walked_rows(twin, small, seed)
+    rows += [*found.values(), answers_row(twin, small, seed)]
+    if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
+        rows += flag_rows(mechanism, twin, small, seed)
+        out += flag_controls(mechanism, twin, small, seed)
+    if isinstance(twin, TrueDude | TightDude):
+        measured = found["slack"].measured
+        rows += lie_rows(twin, small, float(measured) if isinstance(measured, float) else 0.0, seed)
+        out += lie_controls(twin, small, seed)
+    advance(progress, 2, _STEPS)
+    out += door_controls(twin, small, seed)
+    advance(progress, 3, _STEPS)
+    rows += sampler_rows(twin, small, seed)
+    out.append(_stuck(twin, small, seed))
+    advance(progress, 4, _STEPS)
+    own = scaled(mechanism)
+    people = Pool.of(own.program, study_generator(seed, "people"), _POOL, records)
+    rows += behaviour_rows(own, people, seed)
+    advance(progress, 5, _STEPS)
+    out += behaviour_controls(own, people, seed)
+    advance(progress, 6, _STEPS)
+    return AuditReport(tuple(rows), tuple(out))
+
+
+# ---- the accounts
+
+
+def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
+    """What the events of a run cost together, against the budget.
+
+    Args:
+        mechanism: sound or broken.
+        sound: whose budget it is, where the mechanism is broken.
+    """
+    own = sound or mechanism
+    spent = Accountant(mechanism.events()).epsilon(own.delta)
+    return AuditRow.at_most("accounts: what all releases are charged together", own.epsilon, spent,
+                            f"the events of a run; epsilon at delta = {own.delta:g}")
+
+
+def _wrong_accounts(mechanism: Dude) -> Control:
+    bent = mixed(mechanism, ChargesTwice)
+    return Control("accounts", "twice the squared budget", accounts_row(bent, mechanism).flagged)
+
+
+# ---- the noise itself
+
+
+def sampler_rows(twin: Dude, pool: Pool, seed: int, noise: Noise | None = None) -> list[AuditRow]:
+    """Whether noise from the operating system has the laws that a run asks for.
+
+    Args:
+        twin: a tiny mechanism.
+        pool: of its program's records.
+        seed: of the run.
+        noise: another source.
+    """
+    history = RecordingNoise(Noise.simulated(seed))
+    twin.run(joined(twin.program, next(iter(steps(twin, pool, seed))).records), history)
+    heard = {(draw.stream[0], draw.law): draw for draw in reversed(history.draws)}
+    source = noise or Noise.secure()
+    return [sampler_audit(source, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
+
+
+def _stuck(twin: Dude, pool: Pool, seed: int) -> Control:
+    rows = sampler_rows(twin, pool, seed, StuckNoise(lambda: Noise.simulated(seed)))
+    return Control("noise", "one stream for all draws", all(row.flagged for row in rows[:1]))
+
+
