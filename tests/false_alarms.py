@@ -67,6 +67,7 @@ SHARES: dict[str, float] = {
     "programs.true.lies": 1e-9,
     "programs.tight.rounding": 1e-9,
     "programs.tight.feasible": 1e-9,
+    "programs.audit.separation": 1e-9,
 }
 
 

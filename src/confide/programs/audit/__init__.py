@@ -1,4 +1,4 @@
-"""Audits of convex programs: exact losses of their own runs, flags, sensitivities, lies, certificates; planted faults."""
+"""Audits of convex programs: exact losses of own runs, flags, sensitivities, lies, certificates; planted faults."""
 
 from __future__ import annotations
 

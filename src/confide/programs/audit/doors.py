@@ -16,6 +16,7 @@ import numpy as np
 from confide.audit import AuditRow, Control, DoorAudit, Finding, PlantedBug, controls, door_audit
 from confide.numerics.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import EarlyCoins, Fault, faults, oversized
 from confide.programs.audit.tiny_programs import charges, histories, history_kinds, mixed, neighbours, steps
@@ -99,7 +100,8 @@ def answers_row(
 def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
     """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
     answers = {draw.stream: draw for draw in draws}
-    wanted = [(("slack", t), board.slacks[t], mechanism.schedule.deviation(t)) for t in range(len(board.slacks))]
+    wanted: list[tuple[StreamName, Any, float]] = [
+        (("slack", t), row, mechanism.schedule.deviation(t)) for t, row in enumerate(board.slacks)]
     if isinstance(mechanism, TightenAndAudit):
         wanted.append((("audit",), board.audit, mechanism.audit_deviation))
     flags = {"level": mechanism.flags.level_scale, "query": mechanism.flags.query_scale} if isinstance(
@@ -108,11 +110,11 @@ def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
     for stream, draw in answers.items():
         if stream[0] in flags:
             wrong -= draw.law == "discrete_laplace" and draw.scale >= Fraction(flags[str(stream[0])])
+    unit = LOAD_UNIT if mechanism.law == "gaussian" else 1
     for stream, published, deviation in wanted:
-        draw = answers.get(stream)
-        unit = LOAD_UNIT if mechanism.law == "gaussian" else 1
-        wrong += draw is None or not np.array_equal(np.rint(np.asarray(draw.value) * unit), published) or \
-            draw.law != mechanism.law or draw.scale < Fraction(deviation) * (LOAD_UNIT // unit)
+        found = answers.get(stream)
+        wrong += found is None or not np.array_equal(np.rint(np.asarray(found.value) * unit), published) or \
+            found.law != mechanism.law or found.scale < Fraction(deviation) * (LOAD_UNIT // unit)
     return wrong
 
 
@@ -125,7 +127,7 @@ class _Reading(_Read):
 
     def read(self, data: Any, **more: Any) -> Any:
         self.__dict__.setdefault("drawn", len(self.__dict__["seen"].draws))
-        return super().read(data, **more)
+        return super().read(data, **more)  # type: ignore[safe-super]
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:

@@ -18,6 +18,7 @@ from confide.programs.audit.planted import ComplainsInVain
 from confide.programs.audit.tiny_programs import mixed
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.incentives import additive_gain, loss_of_a_lie
 from confide.programs.program import Program
@@ -28,27 +29,29 @@ from confide.programs.true_dude import TrueDude
 __all__ = ["lie", "lie_controls", "lie_rows", "path_row", "worth"]
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
+_LOW = 4.0
+_SMALL = 1e-5  # of alpha, where nobody is reassigned
 
 
 @singledispatch
-def lie(program: Program, truth: Any, other: Any) -> Any:
+def lie(_program: Program, _truth: Any, other: Any) -> Any:
     """What she may say in place of the truth: anything that changes values alone, since contributions are verified.
 
     Args:
-        program: whose records they are.
-        truth: hers.
+        _program: whose records they are.
+        _truth: hers.
         other: another record.
     """
     return other
 
 
 @lie.register
-def _(program: Knapsack, truth: Any, other: Any) -> Any:
+def _(_program: Knapsack, truth: Any, other: Any) -> Any:
     return np.concatenate([np.asarray(other)[:1], np.asarray(truth)[1:]])
 
 
 @lie.register
-def _(program: Flow, truth: Any, other: Any) -> Any:
+def _(_program: Flow, truth: Any, other: Any) -> Any:
     return np.concatenate([np.asarray(truth)[:2], np.asarray(other)[2:]])
 
 
@@ -62,7 +65,7 @@ def lie_rows(mechanism: TrueDude | TightDude, pool: Pool, measured: float, seed:
         seed: of people and noise.
     """
     path = path_row(mechanism, pool, seed)
-    best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants  # type: ignore[arg-type]
+    best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
     squared = Fraction(measured) ** 2 if mechanism.law == "gaussian" else 2 * Fraction(measured)
     moved = total_variation(mechanism.law, loss_of_a_lie(one, mechanism.neighbours, squared))
     return [path, AuditRow.at_most(
@@ -85,18 +88,22 @@ def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> Audi
     for number in range(_PATHS):
         who = draw.integers(0, len(pool.records), mechanism.program.people)
         records = [pool.records[int(one)] for one in who]
-        board = mechanism.run(joined(mechanism.program, records), Noise.simulated(seed * 1009 + number)).billboard
+        outcome = mechanism.run(joined(mechanism.program, records), Noise.simulated(seed * 1009 + number))
+        board: Any = outcome.billboard
         if number % 2:
             high = mechanism.program.highest_prices
-            board = replace(board, prices=draw.integers(0, high + 1, board.prices.shape))
+            low = draw.random(board.prices.shape) ** _LOW  # where most people want something
+            board = replace(board, prices=np.rint(low * high).astype(np.int64))
         for truth in (pool.records[int(one)] for one in draw.integers(0, len(pool.records), _PEOPLE)):
             honest = worth(mechanism, truth, board)
             lies = (lie(mechanism.program, truth, pool.records[int(one)])
                     for one in draw.integers(0, len(pool.records), _LIES))
-            gains = [worth(mechanism, truth, board, lie) - honest for lie in lies]
-            worst, asked = max(worst, *gains), asked + len(gains)
+            gains = [worth(mechanism, truth, board, said) - honest for said in lies]
+            # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
+            most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)
+            worst, asked = max(worst, most - honest, *gains), asked + len(gains)
     return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha", mechanism.alpha,
-                            worst, f"{asked} lies on {_PATHS} paths, exact utilities by the true record",
+                            worst, f"{asked} lies, and her favourite, on {_PATHS} paths; utilities by the true record",
                             scale=float(mechanism.program.constants.most_value))
 
 
@@ -119,7 +126,7 @@ def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any
         actions = np.array(share["actions"], dtype=np.int32).reshape(-1, program.width)
         value = sum(int(program.values(her, row[None])[0]) * often
                     for row, often in zip(actions, share["times"], strict=True))
-        return value / (PRICE_UNIT * rounds) - float(share["price"])
+        return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
     found = standing(mechanism, truth, board, said)
     own = standing(mechanism, said, board)
     limit = mechanism._units
@@ -140,13 +147,14 @@ def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any
     return (found.value - own.paid) / (PRICE_UNIT * scale * rounds)
 
 
-def lie_controls(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> list[Control]:
-    """The same where nobody gets her favourite in place of what she has.
+def lie_controls(mechanism: TrueDude | TightDude, seed: int = 0) -> list[Control]:
+    """The same for goods where nobody gets her favourite in place of what she has.
 
     Args:
         mechanism: a tiny one.
-        pool: of its program's records.
         seed: of people and noise.
     """
-    bent = mixed(mechanism, ComplainsInVain)
+    program = UnitDemand(mechanism.program.people, 1.0, goods=4)
+    bent = mixed(mechanism, ComplainsInVain, program=program, alpha=min(mechanism.alpha, _SMALL), start=None)
+    pool = Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE)
     return [Control("truthfulness", "nobody is reassigned", path_row(bent, pool, seed).flagged)]

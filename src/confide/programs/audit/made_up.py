@@ -26,6 +26,9 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program, Records
 
+Generator = Any
+"""numpy's, of a study: `study_generator` makes them."""
+
 __all__ = ["AdditiveOracle", "Pool", "apart", "drawn", "joined"]
 
 _EXTREME = 6  # arcs that are cheap to somebody, of a flow
@@ -54,25 +57,25 @@ class AdditiveOracle:
 
 
 @singledispatch
-def drawn(program: Program, draw: np.random.Generator) -> Any:
+def drawn(program: Program, _draw: Generator) -> Any:
     """A random record.
 
     Args:
         program: whose records they are.
-        draw: of a study.
+        _draw: of a study.
 
     Raises:
         Unsupported: a program of one's own, whose records nobody here can make up.
     """
-    raise Unsupported("program", type(program).__name__, "give some `records`, public or made up: there are none of it here")
+    raise Unsupported("program", type(program).__name__, "give some `records`, public or made up; here are none of it")
 
 
 @singledispatch
-def apart(program: Program) -> list[Any]:
+def apart(_program: Program) -> list[Any]:
     """Records whose responses lie far apart.
 
     Args:
-        program: whose records they are.
+        _program: whose records they are.
     """
     return []
 
@@ -105,7 +108,7 @@ class Pool:
     table: Records
 
     @classmethod
-    def of(cls, program: Program, draw: np.random.Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
+    def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
         """Records that lie far apart, and random ones.
 
         Args:
@@ -128,12 +131,12 @@ class Pool:
         """
         one, other = (self.contributed(prices) for prices in (first, second))
         squared = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1) - 2.0 * (one @ other.T)
-        return np.sqrt(np.maximum(squared, 0.0))
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
     def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
         """(m, k) what everybody adds at prices, in loads."""
         found = self.program.contributions(self.table, self.program.respond(self.table, prices))
-        return found / LOAD_UNIT
+        return np.asarray(found / LOAD_UNIT)
 
     def farthest(self) -> tuple[Any, Any]:
         """The two whose responses to prices of nothing lie farthest apart."""
@@ -147,8 +150,8 @@ class Pool:
         return self.records[int(np.argmax((added * added).sum(axis=1)))]
 
 
-def _values(rows: int, draw: np.random.Generator) -> NDArray[np.float64]:
-    return draw.random(rows) * draw.uniform(0.3, 1.0)
+def _values(rows: int, draw: Generator) -> NDArray[np.float64]:
+    return np.asarray(draw.random(rows) * draw.uniform(0.3, 1.0))
 
 
 def _ends(rows: int, many: int, worth: float = 1.0) -> list[NDArray[np.float64]]:
@@ -160,7 +163,7 @@ def _ends(rows: int, many: int, worth: float = 1.0) -> list[NDArray[np.float64]]
 
 
 @drawn.register
-def _(program: UnitDemand, draw: np.random.Generator) -> Any:
+def _(program: UnitDemand, draw: Generator) -> Any:
     return _values(program.rows, draw)
 
 
@@ -175,7 +178,7 @@ def _worth(program: CappedAdditive) -> float:
 
 
 @drawn.register
-def _(program: CappedAdditive, draw: np.random.Generator) -> Any:
+def _(program: CappedAdditive, draw: Generator) -> Any:
     return _values(program.rows, draw) * _worth(program)
 
 
@@ -185,7 +188,7 @@ def _(program: CappedAdditive) -> list[Any]:
 
 
 @drawn.register
-def _(program: XorBundles, draw: np.random.Generator) -> Any:
+def _(program: XorBundles, draw: Generator) -> Any:
     bids = []
     for _ in range(int(draw.integers(1, program.bids + 1))):
         goods = draw.permutation(program.rows)[: int(draw.integers(1, program.size + 1))]
@@ -200,7 +203,7 @@ def _(program: XorBundles) -> list[Any]:
 
 
 @drawn.register
-def _(program: CallbackDemand, draw: np.random.Generator) -> Any:
+def _(program: CallbackDemand, draw: Generator) -> Any:
     return AdditiveOracle(tuple(_values(program.rows, draw).tolist()), program.size)
 
 
@@ -210,7 +213,7 @@ def _(program: CallbackDemand) -> list[Any]:
 
 
 @drawn.register
-def _(program: Flow, draw: np.random.Generator) -> Any:
+def _(program: Flow, draw: Generator) -> Any:
     ends = draw.permutation(sorted({node for arc in program.arcs for node in arc}))[:2].astype(np.float64)
     return ends if program.costs is not None else np.concatenate([ends, draw.random(program.rows)])
 
@@ -230,7 +233,7 @@ def _(program: Flow) -> list[Any]:
 
 
 @drawn.register
-def _(program: Knapsack, draw: np.random.Generator) -> Any:
+def _(program: Knapsack, draw: Generator) -> Any:
     least = np.broadcast_to(np.array(program.least_weight), (program.rows,))
     weights = np.where(draw.random(program.rows) < 0.7, draw.uniform(least, 1.0), 0.0)
     for j in range(program.rows):  # the first ones that fit
@@ -247,7 +250,7 @@ def _(program: Knapsack) -> list[Any]:
 
 
 @drawn.register
-def _(program: SharedResources, draw: np.random.Generator) -> Any:
+def _(program: SharedResources, draw: Generator) -> Any:
     return _values(program.projects, draw)
 
 
@@ -258,7 +261,7 @@ def _(program: SharedResources) -> list[Any]:
 
 
 @drawn.register
-def _(program: AggregativeGame, draw: np.random.Generator) -> Any:
+def _(program: AggregativeGame, draw: Generator) -> Any:
     most = program.constants.largest_sum
     parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (program.actions, program.rows)) * program.gamma
     parts *= np.minimum(1.0, 0.999 * most / np.maximum(np.abs(parts).sum(axis=1, keepdims=True), 1e-9))
@@ -277,7 +280,7 @@ def _(program: AggregativeGame) -> list[Any]:
 
 
 @drawn.register
-def _(program: Electricity, draw: np.random.Generator) -> Any:
+def _(program: Electricity, draw: Generator) -> Any:
     shape = int(program.intervals or 0), int(program.slots or 0)
     values = draw.random(shape) * draw.uniform(0.3, 1.0)
     if not program.asks_needs:

@@ -59,8 +59,8 @@ class _Own(NamedTuple):
     def paid(self, action: _Action, prices: Any) -> int:
         """Of its contribution, in whole numbers of any size."""
         added = self.program.contributions(self.record, _row(action))[0].tolist()
-        return sum(load * price for load, price in zip(added, prices, strict=True)) // (
-            LOAD_UNIT // int(self.program.scale))
+        total: int = sum(load * price for load, price in zip(added, prices, strict=True))
+        return total // (LOAD_UNIT // int(self.program.scale))
 
     def added(self, action: _Action) -> list[int]:
         found: list[int] = self.program.contributions(self.record, _row(action))[0].tolist()
@@ -89,7 +89,7 @@ def standing(mechanism: Dude, record: Any, board: Any, reported: Any = None) -> 
     program = mechanism.program
     her = _Own(program, program.one(record))
     says = her if reported is None else _Own(program, program.one(reported))
-    charged, rounds = _charged(board, mechanism.burn_in)
+    charged, _ = _charged(board, mechanism.burn_in)
     played = tuple(says.best(row) for row in board.prices[mechanism.burn_in :])
     prices = np.array(charged, dtype=np.int64)
     favourite, best = says.best(prices), her.best(prices)

@@ -40,7 +40,7 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
         same = max(same, float(pool.distances(price, price).max()))
         apart = max(apart, float(pool.distances(price, prices[number - 1]).max()))
     sigma, pairs = root_up(mechanism.squared_sensitivity), len(pool.records) ** 2
-    evidence = f"{pairs} pairs of records, as people may have them and made to move most, at {len(prices)} price vectors"
+    evidence = f"{pairs} pairs of records, random and made to move most, at {len(prices)} price vectors"
     rows = [
         AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence),
         AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence),

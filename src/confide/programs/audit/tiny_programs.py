@@ -35,6 +35,7 @@ __all__ = ["FlagAnswers", "Step", "charges", "histories", "history_kinds", "mixe
 
 PEOPLE = 6
 _ROUNDS, _BURN_IN = 8, 3
+_WIDE = 64  # rows above which there are fewer rounds
 _RANDOM = 8  # records of a pool, besides those that lie far apart
 _QUIET = 2.0**-8
 _SURE = 1 << 45  # an answer that no load reaches
@@ -85,14 +86,15 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
         pool: of its program's records.
     """
     program = replace(mechanism.program, people=PEOPLE, supply=_half(mechanism.program, pool))
-    rounds = {"rounds": min(mechanism.rounds, _ROUNDS), "burn_in": min(mechanism.burn_in, _BURN_IN)}
+    most = (_ROUNDS, _BURN_IN) if program.rows <= _WIDE else (_ROUNDS // 2, 1)
+    rounds: dict[str, Any] = {"rounds": min(mechanism.rounds, most[0]), "burn_in": min(mechanism.burn_in, most[1])}
     if isinstance(mechanism, RoundDude):
         return _with_flags(mechanism, program, rounds)
     if isinstance(mechanism, TightDude):
         return mixed(mechanism, _KeepsAQuarter, program=program, **rounds)
     if isinstance(mechanism, TightenAndAudit):
         return _with_audit(mechanism, program, rounds)
-    return replace(mechanism, program=program, **rounds)  # type: ignore[arg-type]
+    return replace(mechanism, program=program, **rounds)
 
 
 def _half(program: Program, pool: Pool) -> tuple[float, ...]:
@@ -119,7 +121,7 @@ class _Flagging(_Flagged):
         return replace(self.program, supply=tuple(left.tolist()))
 
 
-def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, int]) -> RoundDude:
+def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, Any]) -> RoundDude:
     """Flags' levels lie where half of what people use has been delivered."""
     large = replace(program, supply=(2.0**28,) * program.rows)
     batch = 1 if mechanism.batch is None else min(mechanism.batch, 2)
@@ -128,7 +130,7 @@ def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, int]) 
     return mixed(roomy, _Flagging, program=replace(program, supply=supply))
 
 
-def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, int]) -> TightenAndAudit:
+def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, Any]) -> TightenAndAudit:
     """Supplies of which what the audit keeps back leaves half of what people use."""
     made = replace(mechanism, program=replace(program, supply=(2.0**28,) * program.rows), **rounds)
     for _ in range(_TRIES):  # what is kept back grows with the root of the supply: from above, it always fits
@@ -173,8 +175,8 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
     crowd = tuple(pool.records[int(at)] for at in draw.integers(0, len(pool.records), n))
     some, more = (pool.records[int(at)] for at in draw.integers(0, len(pool.records), 2))
     nobody, largest = (None,) * n, pool.largest()
-    found = [(nobody, 0, one, other), (nobody, n - 1, largest, None), (crowd, 0, other, one), (crowd, n // 2, some, more),
-             (crowd, n - 1, None, largest), (crowd, 1, one, None)]
+    found = [(nobody, 0, one, other), (nobody, n - 1, largest, None), (crowd, 0, other, one),
+             (crowd, n // 2, some, more), (crowd, n - 1, None, largest), (crowd, 1, one, None)]
     for records, index, mine, changed in found:
         if mechanism.neighbours == "null" and mine is not None:
             changed = None  # noqa: PLW2901

@@ -70,7 +70,7 @@ def audit_program(
     if isinstance(twin, TrueDude | TightDude):
         measured = found["slack"].measured
         rows += lie_rows(twin, small, float(measured) if isinstance(measured, float) else 0.0, seed)
-        out += lie_controls(twin, small, seed)
+        out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
     out += door_controls(twin, small, seed)
     advance(progress, 3, _STEPS)

@@ -1,0 +1,358 @@
+"""Audits of convex programs: charges kept and attained, every planted fault flagged, and what is separated by runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from parts_program import Parts
+from scipy.stats import binom, norm
+
+from cases import fast
+from confide.audit import Verdict
+from confide.audit.planted import StuckNoise
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.programs import (
+    AggregativeGame,
+    CallbackDemand,
+    CappedAdditive,
+    Electricity,
+    Flow,
+    Knapsack,
+    PrivDude,
+    RoundDude,
+    SharedResources,
+    TightDude,
+    TightenAndAudit,
+    TrueDude,
+    UnitDemand,
+    XorBundles,
+)
+from confide.programs.audit import audit_program
+from confide.programs.audit.behaviour import certificate_rows, decode_row, order_row, run_of, scaled
+from confide.programs.audit.doors import answers_row, attained, door_controls, walked
+from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns_row
+from confide.programs.audit.lies import lie_controls, lie_rows
+from confide.programs.audit.made_up import Pool, apart, drawn, joined
+from confide.programs.audit.planted import (
+    EarlyCoins,
+    Fault,
+    NoLevelNoise,
+    OneContribution,
+    OneReleaseEachRound,
+    QuarterOfTheQueries,
+    faults,
+)
+from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
+from confide.programs.audit.tiny_programs import charges, mixed, steps, tiny, tiny_pool
+from confide.programs.audit.whole import sampler_rows
+from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.program import Program
+from confide.programs.schedule import Schedule
+
+from false_alarms import alpha
+
+_ARCS = tuple((a, b) for a in range(5) for b in range(5) if a != b)
+PROGRAMS: dict[str, Program] = {
+    "unit": UnitDemand(5000, 500, goods=5),
+    "capped": CappedAdditive(5000, 900, goods=8, cap=3),
+    "bundles": XorBundles(3000, 300, goods=8, size=3, bids=4),
+    "callback": CallbackDemand(300, 100, goods=6, size=2),
+    "flow": Flow(2000, 600, arcs=_ARCS, hops=3, escape=4.0),
+    "flow, public costs": Flow(2000, 600, arcs=_ARCS, hops=3, escape=4.0, costs=tuple(np.linspace(0.1, 1, 20))),
+    "knapsack": Knapsack(5000, (900.0,) * 4, least_weight=0.25),
+    "knapsack, light": Knapsack(5000, (900.0,) * 6, least_weight=0.25, most_weight=2.0),
+    "shared": SharedResources(3000, needs=((0, 1), (1, 2), (2, 3), (0, 3)), costs=(0.5,) * 4),
+    "game": AggregativeGame(2000, (50.0, 0.0, -30.0), actions=4, gamma=1.0),
+    "game, unsigned": AggregativeGame(2000, (500.0, 400.0), actions=4, gamma=1.0, signed=False, largest_sum=1.5),
+    "electricity": Electricity(4000, 900.0, most=3, intervals=4, slots=3),
+    "electricity, soft": Electricity(4000, 900.0, most=3, intervals=4, slots=3, shortfall=0.5),
+    "electricity, hard": Electricity(4000, 900.0, most=3, intervals=4, slots=3, hard=True, tau=3.0),
+}
+TIGHT = TightDude(UnitDemand(5000, (2500.0,)), 1.0, 1e-6, rounds=1000, burn_in=100, alpha=0.5)
+KINDS: tuple[Any, ...] = (PrivDude, RoundDude, TrueDude, TightenAndAudit)
+UNIT = PROGRAMS["unit"]
+
+PLANS: dict[str, Dude] = {
+    "tight": TIGHT,
+    "tight, scaled": replace(TIGHT, payments="scaled"),
+    "tight, null, discrete": replace(TIGHT, neighbours="null", law="discrete_gaussian"),
+    "null": PrivDude(UNIT, 1.0, 1e-6, neighbours="null"),
+    "discrete": PrivDude(UNIT, 1.0, 1e-6, law="discrete_gaussian"),
+    "adagrad, start": PrivDude(UNIT, 0.5, 1e-6, step="adagrad", start=(0.1,) * 5),
+    "one round": PrivDude(UNIT, 1.0, 1e-6, rounds=1, burn_in=0),
+    "one good": RoundDude(UnitDemand(5000, (1500.0,)), 1.0, 1e-6),
+    "stops": RoundDude(UNIT, 1.0, 1e-6, truncate=True),
+    "flags, null": RoundDude(UNIT, 1.0, 1e-6, neighbours="null", batch=3),
+    "flags, discrete": RoundDude(UNIT, 1.0, 1e-6, law="discrete_gaussian", batch=50),
+    "true, null": TrueDude(UNIT, 1.0, 1e-6, neighbours="null", alpha=0.003),
+    "true, discrete": TrueDude(PROGRAMS["knapsack, light"], 1.0, 1e-6, law="discrete_gaussian"),
+    "audit, discrete": TightenAndAudit(UNIT, 1.0, 1e-6, law="discrete_gaussian", audit_share=0.3),
+    "audit, null": TightenAndAudit(PROGRAMS["bundles"], 1.0, 1e-6, neighbours="null"),
+}
+
+
+def of_families() -> Iterator[tuple[str, Dude]]:
+    for name, program in PROGRAMS.items():
+        packing = program.constants.packing and not program.two_sided
+        for kind in KINDS if packing else KINDS[:1]:
+            yield f"{kind.__name__} of {name}", kind(program, 1.0, 1e-6)
+
+
+ALL: dict[str, Dude] = PLANS | dict(of_families())
+
+
+def small(mechanism: Dude, seed: int = 1) -> tuple[Dude, Pool]:
+    pool = tiny_pool(mechanism.program, seed)
+    twin = tiny(mechanism, pool)
+    return twin, Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
+
+
+# ---- the whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_every_plan_passes_with_all_its_controls(name: str) -> None:
+    done: list[int] = []
+    report = audit_program(ALL[name], 2, lambda at, _: done.append(at))
+    assert report.passed, report.problems
+    assert done == [1, 2, 3, 4, 5, 6]
+    assert report.false_alarm <= 1e-8
+    assert len(report.controls) >= 12
+
+
+# ---- its own run on neighbours
+
+
+@pytest.mark.parametrize("name", fast(0, ALL))
+def test_what_is_charged_is_kept_and_attained(name: str) -> None:
+    twin, pool = small(ALL[name])
+    found, far = walked(twin, pool, 1), attained(twin, pool)
+    assert found.keys() == charges(twin).keys()
+    for audit in found.values():
+        assert not audit.leaks
+        assert not audit.flagged
+        least = far if twin.law == "gaussian" else far**2
+        assert (0.95 * least - 1e-9) * audit.promised <= audit.measured <= audit.promised * (1 + 1e-9)
+    assert far == pytest.approx(1.0, rel=1e-3) or "flow" in name or "soft" in name or "light" in name
+    assert not answers_row(twin, pool, 1).flagged
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charges_of_a_kind_are_attained(kind: Any) -> None:
+    twin, pool = small(kind(UNIT, 1.0, 1e-6))
+    found = walked(twin, pool, 1, pairs=2)
+    assert not any(audit.flagged for audit in found.values())
+    for audit in found.values():
+        assert audit.measured == pytest.approx(audit.promised, rel=1e-9)
+
+
+def test_faults_are_measured() -> None:
+    """Composition forgotten: sqrt(total rounds) times the charge; one contribution in place of two: sqrt 2 times."""
+    twin, pool = small(PrivDude(UNIT, 1.0, 1e-6))
+    one = walked(mixed(twin, OneReleaseEachRound), pool, 1, sound=twin, pairs=1)["slack"]
+    assert one.measured == pytest.approx(math.sqrt(twin.schedule.total) * one.promised, rel=1e-6)
+    two = walked(mixed(twin, OneContribution), pool, 1, sound=twin, pairs=1)["slack"]
+    assert two.measured == pytest.approx(math.sqrt(2) * two.promised, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
+def test_every_planted_fault_is_flagged(kind: Any) -> None:
+    twin, pool = small(kind(UNIT, 1.0, 1e-6))
+    found = door_controls(twin, pool, 1)
+    assert [control.planted_bug for control in found if not control.flagged] == []
+    bugs = {control.planted_bug for control in found}
+    assert len(bugs) == 10 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
+
+
+def test_faults_that_cannot_show_are_not_claimed() -> None:
+    twin, _ = small(PLANS["one round"])
+    assert "noise of a round as if it were the only one" in {fault.says for fault in faults(ALL["null"], 1.0)}
+    assert "noise of a round as if it were the only one" not in {fault.says for fault in faults(twin, 1.0)}
+    assert "sensitivity of one contribution, not of two" not in {fault.says for fault in faults(twin, 0.6)}
+    assert "sensitivity of one contribution, not of two" not in {fault.says for fault in faults(ALL["null"], 1.0)}
+
+
+def test_coins_before_the_records_are_seen() -> None:
+    twin, pool = small(RoundDude(UNIT, 1.0, 1e-6))
+    assert not answers_row(twin, pool, 1).flagged
+    assert answers_row(twin, pool, 1, Fault("", noise=EarlyCoins)).flagged
+
+
+def test_empty_lists_of_actions_have_the_type_of_others() -> None:
+    """A run where nobody has anything used to give its column of lists another type than a neighbour's."""
+    program = XorBundles(6, 40_000.0, goods=3, size=2, bids=1)
+    kinds = set()
+    for records in ([None] * 6, [[((0, 1), 1.0)], *[None] * 5]):
+        outcome = TightenAndAudit(program, 1.0, 1e-6, rounds=4, burn_in=0).run(records, Noise.simulated(1))
+        kinds.add(str(outcome.shares.schema))
+    assert len(kinds) == 1
+
+
+# ---- sensitivity
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_pair_of_records_is_further_apart_than_sigma(name: str) -> None:
+    """At any prices, the same or different ones; and made-up pairs attain it where it is known to be attained."""
+    mechanism = PrivDude(PROGRAMS[name], 1.0, 1e-6)
+    pool = tiny_pool(mechanism.program, 3)
+    rows = sensitivity_rows(mechanism, pool, 3)
+    assert [row.promise for row in rows if row.flagged] == []
+    assert sensitivity_control(mechanism, pool, 3).flagged
+    far = float(rows[0].measured) / float(rows[0].promised)  # type: ignore[arg-type]
+    assert far > (0.6 if name == "flow, public costs" else 0.995)
+
+
+def test_records_are_those_of_the_family() -> None:
+    draw = study_generator(5)
+    for program in PROGRAMS.values():
+        records = [drawn(program, draw) for _ in range(20)] + apart(program)
+        assert joined(program, [*records, None]).people == len(records) + 1
+
+
+# ---- flags
+
+
+def test_patterns_of_flags_attain_their_charge() -> None:
+    sound = RoundDude(UNIT, 1.0, 1e-6)
+    rows = all_patterns_rows(sound)
+    assert not any(row.flagged for row in rows)
+    assert float(rows[1].measured) == pytest.approx(float(rows[1].promised), rel=2e-3)  # type: ignore[arg-type]
+    assert all(row.flagged for row in all_patterns_rows(mixed(sound, QuarterOfTheQueries), sound)[1:])
+    twin, pool = small(sound)
+    assert isinstance(twin, RoundDude)
+    row = own_patterns_row(twin, pool, 1)
+    assert not row.flagged
+    assert float(row.measured) > 0.5 * float(row.promised)  # type: ignore[arg-type]
+    assert own_patterns_row(mixed(twin, NoLevelNoise), pool, 1, sound=twin).measured == math.inf
+    assert answers_row(mixed(twin, QuarterOfTheQueries), pool, 1, sound=twin).flagged
+
+
+# ---- lies
+
+
+@pytest.mark.parametrize("name", fast(2, ["tight, scaled", "TrueDude of knapsack, light", "tight",
+                                          "TrueDude of flow, public costs", "TrueDude of bundles"]))
+def test_lies_gain_what_is_promised_at_most(name: str) -> None:
+    twin, pool = small(ALL[name])
+    assert isinstance(twin, TrueDude | TightDude)
+    rows = lie_rows(twin, pool, charges(twin)["slack"].mu, 1)  # type: ignore[union-attr]
+    assert [row.verdict for row in rows] == [Verdict.KEPT, Verdict.KEPT]
+    assert all(control.flagged for control in lie_controls(twin, 1))
+
+
+# ---- at a campaign's size
+
+
+def test_behaviour_is_seen_where_it_is_broken() -> None:
+    mechanism = PrivDude(UnitDemand(600, 80, goods=4), 1.0, 1e-6, rounds=20, burn_in=10)
+    pool = Pool.of(mechanism.program, study_generator(1), 100)
+    run = run_of(mechanism, pool, 1)
+    assert not decode_row(run).flagged
+    assert not order_row(run).flagged
+    assert not any(row.flagged for row in certificate_rows(run))
+    found = run.outcome.certificate
+    for lie in ({"gap": -1000.0}, {"excess": found.excess - 1000.0}):
+        assert any(row.flagged for row in certificate_rows(run, replace(found, **lie)))
+
+
+def test_large_programs_are_scaled() -> None:
+    large = PrivDude(UnitDemand(10**6, 50_000, goods=10), 1.0, 1e-6)
+    few = scaled(large)
+    assert few.program.people * few.schedule.total * 10 <= 2.1e7
+    assert few.program.supplies[0] / few.program.people == pytest.approx(0.05, rel=1e-3)
+    assert few.averaged / few.program.supplies[0] < 4 * large.averaged / 50_000
+    assert scaled(TIGHT).program.people >= 1000  # margins do not shrink as people do
+
+
+def test_samplers() -> None:
+    twin, pool = small(RoundDude(UNIT, 1.0, 1e-6))
+    rows = sampler_rows(twin, pool, 1, Noise.simulated(1))
+    assert {row.promise.split(":")[0] for row in rows} == {"noise of slack", "noise of coins", "noise of level",
+                                                           "noise of query"}
+    assert not any(row.flagged for row in rows)
+    assert any(row.flagged for row in sampler_rows(twin, pool, 1, StuckNoise(lambda: Noise.simulated(1))))
+
+
+# ---- separation of two worlds by runs (spec convex_programs 11.6)
+
+
+def separated(law: Any, runs: int, seed: int) -> tuple[int, int]:
+    """Of runs in either world, how many a likelihood-ratio test at the midpoint gives to the second one.
+
+    Two records whose responses are disjoint sets of three goods at all prices: values 1, and a tiny step, so that no
+    price comes near 1. All runs' rounds are released and moved at once.
+    """
+    d, one = 3, Fraction(1)
+    program = CappedAdditive(4, 2.0, goods=2 * d, cap=d)
+    schedule = Schedule(rounds=40, burn_in=10, squared_sensitivity=program.constants.squared_sensitivity(
+        "substitution"), squared_budget=one, law=law)
+    worlds = []
+    for first in (True, False):
+        record = np.r_[np.full(d, float(first)), np.full(d, float(not first))]
+        table = program.read(np.vstack([record, np.zeros((3, 2 * d))]))
+        noise, statistic = Noise.simulated(seed + first), np.zeros(runs)
+        prices = np.zeros((runs, 2 * d))
+        shift = np.r_[np.full(d, 1.0), np.full(d, -1.0)]  # of the load, from the second world to the first
+        for t in range(schedule.total):
+            assert prices.max() < PRICE_UNIT  # so all of them get the same responses as the first
+            load = program.load_at(table, prices[0].astype(np.int64))
+            assert load.tolist() == (record * LOAD_UNIT).tolist()
+            exact = np.tile(program.supply_units - load, runs)
+            slack = schedule.released(noise, exact, t).reshape(runs, 2 * d)
+            statistic -= (slack / LOAD_UNIT - 2.0 + np.abs(shift) / 2) @ shift / schedule.deviation(t) ** 2
+            prices = np.clip(np.rint(prices - 1e-6 * slack), 0, None)
+        worlds.append(statistic)
+    return int((worlds[0] > 0).sum()), int((worlds[1] > 0).sum())
+
+
+@pytest.mark.parametrize("runs", [500, pytest.param(4000, marks=pytest.mark.slow)])
+def test_two_worlds_are_separated_by_mu(runs: int) -> None:
+    """At mu = 1 the midpoint separates by 2 Phi(1/2) - 1 = .383: no more, and no less, since the pair attains sigma."""
+    right, wrong = separated("gaussian", runs, 11)
+    least = alpha("programs.audit.separation", cases=8)  # two counts, two tails, two sizes
+    for count, rate in ((right, norm.cdf(0.5)), (wrong, norm.cdf(-0.5))):
+        assert binom.ppf(least, runs, rate) <= count <= binom.isf(least, runs, rate)
+    if runs == 4000:
+        assert (right - wrong) / runs == pytest.approx(0.383, abs=0.03)
+
+
+# ---- refusals
+
+
+def test_what_cannot_be_audited() -> None:
+    with pytest.raises(InvalidInput, match="mechanism"):
+        audit_program(UNIT)  # type: ignore[arg-type]
+
+    with pytest.raises(Unsupported, match="records"):
+        drawn(object(), study_generator(1))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="records"):
+        Pool.of(UNIT, study_generator(1), 0, [])
+
+
+@pytest.mark.slow
+def test_a_program_of_ones_own_gives_its_records() -> None:
+    program = Parts(2000, (300.0, 300.0), parts=(0.5, 1.0))
+    records = [*study_generator(3).random((12, 2)), [1.0, 0.0], [0.0, 1.0]]
+    report = audit_program(PrivDude(program, 1.0, 1e-6), 1, records=records)
+    assert [row.promise for row in report.rows if row.flagged] == []
+
+
+def test_neighbours_differ_in_one_record() -> None:
+    for neighbours in ("substitution", "null"):
+        twin, pool = small(PrivDude(UNIT, 1.0, 1e-6, neighbours=neighbours))  # type: ignore[arg-type]
+        for step in steps(twin, pool, 1):
+            same = [a is b for a, b in zip(step.records, step.changed, strict=True)]
+            assert same.count(False) == 1
+            if neighbours == "null":
+                assert step.other is None or step.records[step.index] is None
