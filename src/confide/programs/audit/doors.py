@@ -66,6 +66,14 @@ def walked_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRo
         mechanism: a tiny one.
         pool: records that neighbours are made of.
         seed: of a study.
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> from confide.programs.audit.tiny_programs import tiny_pool
+        >>> mechanism = PrivDude(UnitDemand(6, 1.0, goods=3), 1.0, 1e-6, rounds=4, burn_in=2)
+        >>> row = walked_rows(mechanism, tiny_pool(mechanism.program, 0))["slack"]
+        >>> row.verdict.value, round(row.measured, 6), round(row.promised, 6)
+        ('kept', 0.236704, 0.236704)
     """
     return {part: audit.row(f"privacy: {_NAMES[part]}") for part, audit in walked(mechanism, pool, seed).items()}
 

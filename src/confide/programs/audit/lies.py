@@ -85,6 +85,7 @@ def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> Audi
         seed: of people and noise.
     """
     draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
+    present = [record for record in pool.records if record is not None]
     for number in range(_PATHS):
         who = draw.integers(0, len(pool.records), mechanism.program.people)
         records = [pool.records[int(one)] for one in who]
@@ -94,10 +95,10 @@ def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> Audi
             high = mechanism.program.highest_prices
             low = draw.random(board.prices.shape) ** _LOW  # where most people want something
             board = replace(board, prices=np.rint(low * high).astype(np.int64))
-        for truth in (pool.records[int(one)] for one in draw.integers(0, len(pool.records), _PEOPLE)):
+        for truth in (present[int(one)] for one in draw.integers(0, len(present), _PEOPLE)):
             honest = worth(mechanism, truth, board)
-            lies = (lie(mechanism.program, truth, pool.records[int(one)])
-                    for one in draw.integers(0, len(pool.records), _LIES))
+            lies = (lie(mechanism.program, truth, present[int(one)])
+                    for one in draw.integers(0, len(present), _LIES))
             gains = [worth(mechanism, truth, board, said) - honest for said in lies]
             # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
             most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)

@@ -109,7 +109,7 @@ class Pool:
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
-        """Records that lie far apart, and random ones.
+        """Records that lie far apart, random ones, and that of a slot without one.
 
         Args:
             program: whose records they are.
@@ -120,6 +120,8 @@ class Pool:
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
             raise InvalidInput("records", "there are none", "a few, public or made up")
+        if all(one is not None for one in some):
+            some.append(None)
         return cls(program, tuple(some), joined(program, some))
 
     def distances(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -27,6 +27,14 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
         mechanism: as it will run.
         pool: of its program's records.
         seed: of a study.
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> from confide.programs.audit.tiny_programs import tiny_pool
+        >>> program = UnitDemand(5_000, 500, goods=5)
+        >>> row = sensitivity_rows(PrivDude(program, 1.0, 1e-6), tiny_pool(program, 0))[0]
+        >>> row.verdict.value, round(row.measured, 4), round(row.promised, 4)
+        ('kept', 1.4142, 1.4142)
     """
     one = mechanism.program.constants
     prices, same, apart, entry, total = _prices(mechanism, seed), 0.0, 0.0, 0.0, 0.0

@@ -52,6 +52,14 @@ def audit_program(
     Raises:
         InvalidInput: no mechanism of this family; a record that its program does not take.
         Unsupported: a program whose records have to be given.
+
+    Source: spec convex_programs 10 and 11 (6, 8 and 9).
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> report = audit_program(PrivDude(UnitDemand(400, 60, goods=4), 1.0, 1e-6, rounds=20, burn_in=10))
+        >>> report.passed, all(control.flagged for control in report.controls)
+        (True, True)
     """
     if not isinstance(mechanism, Dude):
         raise InvalidInput("mechanism", f"{type(mechanism).__name__} is none of a convex program")
