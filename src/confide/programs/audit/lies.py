@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import cache, singledispatch
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from confide.audit import AuditRow, Control
+from confide.privacy.coins import coin_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, joined
@@ -120,32 +122,33 @@ def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any
         reported: what she says; the truth by default.
     """
     program, said = mechanism.program, truth if reported is None else reported
-    her, says = program.one(truth), program.one(said)
-    scale, rounds = program.scale, mechanism.rounds
+    her, rounds = program.one(truth), mechanism.rounds
     if isinstance(mechanism, TrueDude):
         share = mechanism.decode(said, 0, board)
         actions = np.array(share["actions"], dtype=np.int32).reshape(-1, program.width)
         value = sum(int(program.values(her, row[None])[0]) * often
                     for row, often in zip(actions, share["times"], strict=True))
         return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
-    found = standing(mechanism, truth, board, said)
-    own = standing(mechanism, said, board)
-    limit = mechanism._units
-    unsatisfied = rounds * own.most - (own.value - own.paid) > rounds * limit
-    charged = board.charged_prices
+    total = 0.0
+    for seed in _seeds(rounds):
+        share = mechanism.decode(said, 0, replace(board, seed=seed))
+        action = np.full((1, program.width), -1, dtype=np.int32)
+        given = np.atleast_1d(np.array(share["action"], dtype=np.int32))
+        action[0, : len(given)] = given
+        total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
+    return total / rounds
 
-    def utility(action: tuple[int, ...]) -> float:
-        row = np.array([action], dtype=np.int32)
-        return float(int(program.values(her, row)[0]) * scale - int(program.paid(says, row, charged)[0]))
 
-    if unsatisfied:
-        return utility(own.favourite) / (PRICE_UNIT * scale)
-    if mechanism.payments == "average":
-        return (found.value - found.paid) / (PRICE_UNIT * scale * rounds)
-    if own.paid > own.value or own.value == 0:
-        return 0.0
-    # In the mean, what is charged is what her average costs, but for rounding down.
-    return (found.value - own.paid) / (PRICE_UNIT * scale * rounds)
+@cache
+def _seeds(rounds: int) -> tuple[str, ...]:
+    """Coins of which each gives the first participant another main round."""
+    found: dict[int, str] = {}
+    for number in count():
+        seed = f"{number:064x}"
+        found.setdefault(coin_of(seed, 0) * rounds >> 32, seed)
+        if len(found) == rounds:
+            return tuple(found.values())
+    return ()
 
 
 def lie_controls(mechanism: TrueDude | TightDude, seed: int = 0) -> list[Control]:

@@ -39,6 +39,7 @@ __all__ = [
 
 _LEAKS = 3  # what is simply told shows at once
 _TIMES = 3  # what a response beyond its bounds is counted
+_CONTENT = 1e6  # of alpha, at which everybody is satisfied
 _SEEN = 1.02  # times a charge: a loss above it shows
 
 if TYPE_CHECKING:  # what they are put on top of
@@ -408,8 +409,7 @@ class KeepsNothingBack(_Tight):
 
 
 class ComplainsInVain(_True):
-    """Nobody is given her favourite in place of her average."""
+    """Nobody is given her favourite in place of what she has."""
 
-    @property
-    def _units(self) -> int:
-        return 1 << 40
+    def decode(self, record: Any, index: int, billboard: Any) -> Any:
+        return super(ComplainsInVain, mixed(self, _Same, alpha=_CONTENT)).decode(record, index, billboard)
