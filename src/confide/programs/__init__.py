@@ -19,19 +19,30 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.exact_optimum import ExactOptimum, exact, least_tau
     from confide.programs.families.unit_demand import UnitDemand
+    from confide.programs.lagrangian import dual_value
+    from confide.programs.planning import ProgramPlan, plan
+    from confide.programs.printed import PrintedDude
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
 
 __all__ = [
     "Constants",
+    "ExactOptimum",
     "PathBillboard",
     "PathCertificate",
+    "PrintedDude",
     "PrivDude",
     "Program",
+    "ProgramPlan",
     "Records",
     "UnitDemand",
     "certificate",
+    "dual_value",
+    "exact",
+    "least_tau",
+    "plan",
 ]
 
 __getattr__, __dir__ = doors(
@@ -40,7 +51,11 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "exact_optimum": ("ExactOptimum", "exact", "least_tau"),
         "families.unit_demand": ("UnitDemand",),
+        "lagrangian": ("dual_value",),
+        "planning": ("ProgramPlan", "plan"),
+        "printed": ("PrintedDude",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
     },

@@ -117,7 +117,8 @@ def _log(beta: float) -> float:
 def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
     """What the mean over rounds of sum_j weight_j g_j^2 stays below: G2 where all weights are 1."""
     total, square, largest = math.fsum(weights), math.fsum(one * one for one in weights), max(weights)
-    return (total * width**2 + rounds * s**2 * (total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds)
+    noise = total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds
+    return (total * width**2 + rounds * s**2 * noise
             + 2.0 * width * s * math.sqrt(2.0 * square * x))
 
 
@@ -128,7 +129,9 @@ def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> flo
     return norm * s * math.sqrt(2.0 * x) + s * (total / math.sqrt(2.0 * math.pi) + norm * math.sqrt(2.0 * x))
 
 
-def game_accuracy(regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0) -> tuple[float, float]:
+def game_accuracy(
+    regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
+) -> tuple[float, float]:
     """What a regret promises: the optimum less the value, and the excess of all rows together.
 
     Args:

@@ -26,12 +26,12 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs.columns import WEIGHTS, mixed
 from confide.programs.dual_dynamics import Descent, play
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.lagrangian import dual_value, exact_dual, nearest_down, nearest_up
+from confide.programs.lagrangian import exact_dual, nearest_down, nearest_up
 from confide.programs.program import Program
 from confide.programs.schedule import Schedule
 from confide.programs.solving import least_dual, solved
 
-__all__ = ["ExactOptimum", "dual_value", "exact", "least_tau", "noiseless_prices"]
+__all__ = ["ExactOptimum", "exact", "least_tau", "noiseless_prices"]
 
 Start = Literal["linear_program", "rounds"]
 _Units = NDArray[np.int64]
@@ -171,7 +171,7 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
     silent = Noise.replayed({("slack", t): np.zeros(program.rows) for t in range(schedule.total)})
     with ThreadShards(records.shards(_SHARD)) as held:
         prices, _ = play(Descent(program=program, schedule=schedule), held, silent)
-    return np.rint(prices[rounds:].mean(axis=0)).astype(np.int64)
+    return np.asarray(np.rint(prices[rounds:].mean(axis=0)).astype(np.int64))
 
 
 def _boxed(program: Program, prices: NDArray[np.float64]) -> _Units:

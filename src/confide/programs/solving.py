@@ -133,8 +133,8 @@ def least_dual(program: LinearProgram) -> float:
     stationary = hstack([*blocks, csc_array((size, 1))])
     worth = csc_array(np.append(cost, 0.0)[None, :])
     parts = [stationary, worth, prices]
-    low = [program.objective, [-np.inf], np.full(rows, -np.inf)]
-    high = [program.objective, [best + _NEAR * max(1.0, abs(best))], np.zeros(rows)]
+    low = [program.objective, np.full(1 + rows, -np.inf)]
+    high = [program.objective, np.array([best + _NEAR * max(1.0, abs(best))]), np.zeros(rows)]
     if program.equations:
         parts.append(hstack([-eye_array(rows), csc_array((rows, width - rows)), -np.ones((rows, 1))]))
         low.append(np.full(rows, -np.inf))
