@@ -4,6 +4,11 @@ Noise of a row's average is N(0, s^2), and prices make the average load follow i
 (last price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and
 the certificate will claim about z s of each row. What is feasible by design keeps a margin back instead.
 
+That needs rounds enough for prices to arrive. A row whose load is twice its supply b raises its price by 2 tau b/(scale
+sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
+With unit demand, n = 20,000, b = n/(2k) and epsilon = 1, 200 + 100 rounds met the plan at k = 10 (certificate 1.7%
+against 1.8%), and at k = 30 they left 55% of excess where 900 + 900 left .5% (certificate 5.8% against 5.9%).
+
 Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 """
 
@@ -39,6 +44,7 @@ _CHARGING = ("TrueDude", "TightDude", "TightenAndAudit")
 _AUDIT_SHARE = Fraction(1, 2)  # of the squared budget
 _FLAG_SHARE = 0.4  # of epsilon
 _SLACK = 0.1
+_MOST_ROUNDS = 40_000
 _SECURE = 1.2e-5  # seconds a draw
 _TRIAL = 4096  # null records whose responses are timed
 _DOUBLINGS = 60
@@ -103,6 +109,17 @@ class ProgramPlan:
         """The same over what all rows hold."""
         return self.certified_excess / float(self.holds.sum())
 
+    @property
+    def needed_rounds(self) -> tuple[int, int]:
+        """Burn-in and main rounds for prices to arrive and follow; none with AdaGrad or prices to start from."""
+        return _needed(self.path)
+
+    @property
+    def settles(self) -> bool:
+        """Whether there are so many: else excess may be far above what is planned, and the certificate will say so."""
+        burn_in, rounds = self.needed_rounds
+        return self.path.burn_in >= burn_in and self.path.rounds >= rounds
+
     @cached_property
     def margins(self) -> NDArray[np.float64]:
         """(k,) what the mode keeps back of each row, at most; 0 where it does not."""
@@ -163,6 +180,10 @@ class ProgramPlan:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
                         f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
                         f"hold, with probability {1 - self.path.beta:g}")
+        if not self.settles:
+            burn_in, rounds = self.needed_rounds
+            said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
+                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad'")
         if self.mode == "TrueDude":
             said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
         said.append("before the run nothing is proved of value and excess: the certificate after it will tell"
@@ -188,7 +209,8 @@ class ProgramPlan:
                          and not one.name.startswith("_")},
             "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
-            "margins": self.margins.tolist(), "unused_share": self.unused_share, "regret": _plain(self.regret),
+            "margins": self.margins.tolist(), "unused_share": self.unused_share,
+            "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
             "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
             "megabytes": self.megabytes, "sentences": list(self.sentences()),
         }
@@ -217,7 +239,8 @@ def plan(
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of null records are timed on this machine.
-        options: of `PrivDude`, such as rounds, burn_in, step, law, beta or neighbours.
+        options: of `PrivDude`, such as rounds, burn_in, step, law, beta or neighbours. Rounds that are not named are
+            as many as prices need, at most 40,000 of each kind.
 
     Raises:
         InvalidInput: a number out of range; no such option; a mode that such a program cannot have.
@@ -241,6 +264,9 @@ def plan(
     fraction("most_excess", most_excess)
     fraction("most_unused", most_unused)
     path = PrivDude(program, epsilon, delta, **options)
+    needed = dict(zip(("burn_in", "rounds"), _needed(path), strict=True))
+    path = replace(path, **{name: max(getattr(path, name), min(_MOST_ROUNDS, number))
+                            for name, number in needed.items() if name not in options})
     chosen = _advised(path, feasible, truthful, alpha) if mode is None else mode
     one_of("mode", chosen, _MODES)
     if chosen not in ("PrivDude",) and not program.constants.packing:
@@ -266,6 +292,18 @@ def _advised(path: PrivDude, feasible: bool, truthful: bool, alpha: float) -> Mo
         return "TightenAndAudit"
     both: tuple[Mode, Mode] = ("TightenAndAudit", "RoundDude")
     return min(both, key=lambda mode: float(_margins(path, mode, alpha).sum()))
+
+
+def _needed(path: PrivDude) -> tuple[int, int]:
+    """Burn-in and main rounds."""
+    scale, program = path.program.constants.step_scale, path.program
+    if path.descent.rule != "gradient" or scale is None or path.start is not None:
+        return 0, 1
+    limited = _limited(program) & (np.array(program.supplies) > 0)
+    if not limited.any():
+        return 0, 1
+    most = float((np.array(scale) / (2.0 * _holds(program)))[limited].max()) ** 2
+    return math.ceil(most), max(1, math.ceil(most / 2.0))
 
 
 def _averaged(path: PrivDude, mode: str) -> float:
