@@ -31,7 +31,7 @@ def unsatisfied(program: UnitDemand, values: np.ndarray, outcome, alpha: float) 
 
 
 @pytest.mark.parametrize(("step", "seeds"), [
-    ("gradient", 8), *(pytest.param(step, 600, marks=pytest.mark.slow) for step in ("gradient", "adagrad"))])
+    ("gradient", 3), *(pytest.param(step, 600, marks=pytest.mark.slow) for step in ("gradient", "adagrad"))])
 def test_certificates_cover(step: str, seeds: int) -> None:
     """Spec convex_programs 11.7: n = 1000, k = 5, 600 seeds; misses of the excess <= 4%, of all others <= 2.5%.
 
@@ -63,11 +63,11 @@ def test_a_certificate_that_ignored_noise_would_miss() -> None:
     """The control: what was released, without its allowance, is below the true excess half of the time."""
     program, values = UnitDemand(1000, 100, goods=5), popular(1000, 5, seed=0)
     mechanism, missed = PrivDude(program, epsilon=1.0, delta=1e-6), 0
-    for seed in range(10):
+    for seed in range(6):
         outcome = mechanism.run(values, Noise.simulated(seed))
         seen = -outcome.billboard.natural_slacks[mechanism.burn_in :].mean(axis=0)
         missed += bool((outcome.diagnostics["load"] - 100.0 > np.maximum(0.0, seen)).any())  # type: ignore[union-attr]
-    assert missed >= 5
+    assert missed >= 3
 
 
 @pytest.mark.parametrize("seeds", [pytest.param(300, marks=pytest.mark.slow)])
@@ -115,7 +115,8 @@ def test_the_planning_identity(seed: int) -> None:
     assert ((prices > 0) & (prices < 2)).all()
     eta = 2 / (1000 * 400**0.5)
     last = prices[-1] - eta * slacks[-1]
-    load = np.array([(values[:, 0] > price).sum() for price in prices])
+    worth = np.rint(values[:, 0] * PRICE_UNIT).astype(np.int64)
+    load = np.array([(worth > price).sum() for price in board.main_prices[:, 0]])
     noise = slacks - (250 - load)
     assert load.mean() - 250 == pytest.approx(noise.mean() + (last - prices[0]) / (eta * 400), abs=2**-24 / eta)
     assert outcome.diagnostics["load"][0] == pytest.approx(load.mean(), abs=1e-9)  # type: ignore[union-attr,index]

@@ -107,8 +107,8 @@ def test_the_best_step_is_the_best() -> None:
     for width, rounds in ((1e5, 300), (300.0, 100_000), (50.0, 10_000)):
         best = corrected_regret(rows=10, tau=1.0, width=width, averaged=S, rounds=rounds, beta=0.05)
         found = [regret_of_steps(steps=[eta] * 10, taus=[1.0] * 10, width=width, averaged=S, rounds=rounds, beta=0.05)
-                 for eta in np.geomspace(1e-3, 1e3, 4001) * 2.0 / (width * math.sqrt(rounds))]
-        assert min(found) == pytest.approx(best, rel=1e-5)
+                 for eta in np.geomspace(1e-2, 1e2, 1001) * 2.0 / (width * math.sqrt(rounds))]
+        assert min(found) == pytest.approx(best, rel=1e-4)
         assert min(found) >= best * (1 - 1e-12)
 
 
@@ -139,7 +139,7 @@ def test_bounds_hold_of_adverse_loads(two_sided: bool) -> None:
     eta = 2 * taus / (20.0 * math.sqrt(rounds))
     bound = regret_of_steps(steps=eta.tolist(), taus=taus.tolist(), width=width, averaged=s, rounds=rounds, beta=0.05,
                             two_sided=two_sided)
-    for run in range(30):
+    for run in range(12):
         prices, paid, total = np.zeros(k), 0.0, np.zeros(k)
         for t in range(rounds):
             slack = {0: width * np.sign(draw.normal(size=k)), 1: width * np.where(prices < taus, -1, 1),
