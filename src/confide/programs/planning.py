@@ -184,8 +184,8 @@ class ProgramPlan:
         if not self.settles:
             burn_in, rounds = self.needed_rounds
             said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
-                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses more "
-                        f"value")
+                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
+                        f"more value")
         if self.mode == "TrueDude":
             said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
         said.append("before the run nothing is proved of value and excess: the certificate after it will tell"
