@@ -39,6 +39,9 @@ class Parts(UnitDemand):
     def contributions(self, records, actions):  # type: ignore[no-untyped-def]
         return super().contributions(records, actions) // LOAD_UNIT * self._loads
 
+    def weighted_load(self, records, actions, times):  # type: ignore[no-untyped-def]
+        return Program.weighted_load(self, records, actions, times)
+
     def paid(self, records, actions, prices):  # type: ignore[no-untyped-def]
         return Program.paid(self, records, actions, prices)
 
