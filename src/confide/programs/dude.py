@@ -155,6 +155,16 @@ class Dude(Mechanism):
         return self.schedule.averaged
 
     @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) how much of each supply is held back, so that what is handed out fits: nothing, where it may not."""
+        return np.zeros(self.program.rows)
+
+    @property
+    def gain(self) -> float:
+        """What a lie gains at most, in the mean: infinite where nothing is charged."""
+        return math.inf
+
+    @property
     def loss(self) -> ApproxDP:
         """Of the whole outcome."""
         return ApproxDP(self.epsilon, self.delta)

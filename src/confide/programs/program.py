@@ -278,6 +278,19 @@ class Program(ABC):
         total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
         return total
 
+    def weighted_load(
+        self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """(k,) the load of all actions, each so many times, in units of load.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+            times: (m,).
+        """
+        total: NDArray[np.int64] = self.contributions(records, actions).T @ times
+        return total
+
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
         """(k,) the load of everybody's best response, in units: what a round asks.
 
