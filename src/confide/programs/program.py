@@ -163,7 +163,7 @@ class Program(ABC):
 
     @property
     def scale(self) -> int:
-        """Units of a value less prices, in units of value: 2^20 where contributions are not whole numbers."""
+        """Units of a value less prices in one unit of value; 2^20 where contributions are not whole numbers."""
         return 1
 
     @property
