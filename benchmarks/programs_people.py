@@ -65,7 +65,7 @@ def power(share: int, seed: int) -> Made:
 
 def projects(share: int, seed: int) -> Made:
     """Ten projects that need two of six resources each."""
-    n, draw = 100_000 // share, study_generator(seed, "benchmark", "projects")
+    n, draw = 20_000 // share, study_generator(seed, "benchmark", "projects")
     needs = tuple(tuple(sorted(draw.choice(6, 2, replace=False).tolist())) for _ in range(10))
     costs = tuple(draw.uniform(0.1, 0.5, 6).tolist())
     return SharedResources(n, needs=needs, costs=costs), draw.random((n, 10)).astype(np.float32)
