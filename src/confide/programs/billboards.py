@@ -30,6 +30,7 @@ class PathBillboard(Billboard):
         two_sided: whether rows are equations.
         beta: probability that the certificate may fail.
         trivial: how far the value of a program of this size can be from its optimum in any case.
+        inexact: what all responses together may lose against the best ones: 0 where they are exact.
         seed: of the public coins, 64 hexadecimal digits; empty where none are used.
     """
 
@@ -42,6 +43,7 @@ class PathBillboard(Billboard):
     two_sided: bool
     beta: float
     trivial: float
+    inexact: float = 0.0
     seed: str = ""
 
     def __repr__(self) -> str:
