@@ -19,19 +19,26 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.convex.compiled_program import ConvexProgram
+    from confide.programs.convex.modelling import convex_program
+    from confide.programs.convex.tau_check import TauCheck, check_tau
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
 
 __all__ = [
     "Constants",
+    "ConvexProgram",
     "PathBillboard",
     "PathCertificate",
     "PrivDude",
     "Program",
     "Records",
+    "TauCheck",
     "UnitDemand",
     "certificate",
+    "check_tau",
+    "convex_program",
 ]
 
 __getattr__, __dir__ = doors(
@@ -40,6 +47,9 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "convex.compiled_program": ("ConvexProgram",),
+        "convex.modelling": ("convex_program",),
+        "convex.tau_check": ("TauCheck", "check_tau"),
         "families.unit_demand": ("UnitDemand",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),

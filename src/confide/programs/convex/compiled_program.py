@@ -18,7 +18,7 @@ from confide.contract.checks import positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.programs.constants import Constants
-from confide.programs.convex.public_bounds import Extent, extent, nothing_at_zero
+from confide.programs.convex.public_bounds import Extent, nothing_at_zero
 from confide.programs.convex.quadratic import QuadraticRecords, Solving
 from confide.programs.convex.shapes import LinearRecords, Shape, linear_records, recognised, vertices
 from confide.programs.convex.template import Template, value_units
@@ -40,6 +40,11 @@ _MISS = 2.0**-18  # of its own rows, what a solver may miss
 class ConvexProgram(Program):
     """n people with the same template and records of their own. Made by `convex_program`.
 
+    Where no shape is recognised, OSQP finds responses, and weak duality proves each to `oracle_error`. One that is not
+    proved, or breaks what was declared, is null, for whoever plays and whoever decodes; what is then promised is about
+    the program in which whoever it ever happens to has nothing. Its own rows are met to about 2^-18. Decoded responses
+    are the same bits with the same OSQP on the same kind of machine; elsewhere a rounded digit, 2^-20, may differ.
+
     An action is 0 and then what she gets, in units of 2^-20; null is all -1. A record is a mapping of its fields, each
     an array of its shape; data is a mapping of arrays whose first dimension is the slot.
 
@@ -48,6 +53,7 @@ class ConvexProgram(Program):
         supply: (k,) of each coupling row, or one number.
         tau: the dual bound, which must be declared.
         template: everybody's program, as arrays.
+        extent: how large values and contributions can be, over the public ranges.
         accuracy: by how much a solver's response may be worse than the best, as a share of the most value.
 
     Raises:
@@ -55,6 +61,7 @@ class ConvexProgram(Program):
     """
 
     template: Template = field(kw_only=True)
+    extent: Extent = field(kw_only=True)
     accuracy: float = field(default=2.0**-18, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -70,7 +77,7 @@ class ConvexProgram(Program):
         super().__post_init__()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._digest == other._digest  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._digest == other._digest
 
     def __hash__(self) -> int:
         return hash(self._digest)
@@ -102,11 +109,6 @@ class ConvexProgram(Program):
     def shape(self) -> Shape | None:
         """Where responses are read off exactly; None where a solver finds them."""
         return recognised(self.template)
-
-    @cached_property
-    def extent(self) -> Extent:
-        """How large values and contributions can be."""
-        return extent(self.template)
 
     @cached_property
     def nothing(self) -> bool:
@@ -156,12 +158,12 @@ class ConvexProgram(Program):
         return float(sizes[sizes > 0].min())
 
     @cached_property
-    def oracle_error(self) -> float:  # type: ignore[override]
+    def oracle_error(self) -> float:
         """By how much a response may be worse than the best: rounding, and a solver's share."""
         if self.shape is not None and self.shape.whole:
             return 0.0
-        rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * float(
-            np.array(self.tau) @ (self.extent.load_slopes + 1.0)) * _STEP
+        rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * _STEP * math.fsum(
+            tau * (slope + 1.0) for tau, slope in zip(self.taus, self.extent.load_slopes.tolist(), strict=True))
         return rounded if self.shape is not None else rounded + self.accuracy * max(self.extent.most, _MISS)
 
     @cached_property

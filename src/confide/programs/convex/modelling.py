@@ -8,6 +8,7 @@ Source: spec convex_programs 8 (convex front end); Agrawal et al. 2019 for param
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
 from confide.programs.convex.compiled_program import ConvexProgram
-from confide.programs.convex.public_bounds import boxed
+from confide.programs.convex.public_bounds import boxed, extent
 from confide.programs.convex.template import Template
 
 __all__ = ["convex_program"]
@@ -69,7 +70,7 @@ def convex_program(
         True
     """
     try:
-        import cvxpy as cp
+        cp: Any = import_module("cvxpy")
     except ImportError:
         raise InvalidInput("value", "cvxpy is not installed", "pip install 'confide[convex]'") from None
     worth, added = _expression(cp, "value", value), cp.vec(_expression(cp, "coupling", coupling), order="F")
@@ -85,7 +86,7 @@ def convex_program(
     variables = [one for one in problem.variables() if one.id != follows.id]
     template = boxed(_compiled(cp, problem, variables, follows, fields), _names(variables))
     _agrees(template, cp.sum(worth), added, variables, fields)
-    return ConvexProgram(people, supply, tau=tau, template=template, accuracy=accuracy)
+    return ConvexProgram(people, supply, tau=tau, template=template, extent=extent(template), accuracy=accuracy)
 
 
 def _expression(cp: Any, name: str, given: Any) -> Any:
@@ -201,7 +202,7 @@ def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fie
     added = np.arange(follows.size) + form.var_id_to_col[follows.id]
     entry_at = n + 1 + np.arange(len(keys))
     fixed = np.diff(starts)[entry_at] == 0
-    steps = _steps(entry_rows, entry_columns, np.where(fixed, constants[entry_at], np.nan), equal, columns, n, problem)
+    steps = _steps(entry_rows, entry_columns, np.where(fixed, constants[entry_at], np.nan), equal, columns, n)
     return Template(
         names=tuple(fields), shapes=tuple(tuple(int(side) for side in one.shape) for one, _, _ in fields.values()),
         low=np.concatenate([low.reshape(-1) for _, low, _ in fields.values()]),
@@ -250,14 +251,14 @@ def _columns(form: Any, variables: Sequence[Any]) -> NDArray[np.int64]:
         known = [one for one in form.variables if one.id == variable.id] or [
             one for one in form.variables if one.name() == variable.name() and one.size == variable.size]
         if len(known) != 1:
-            raise InvalidInput("constraints", f"name more than one variable {variable.name()}", "give each its own name")
+            raise InvalidInput("constraints", f"name two variables {variable.name()}", "give each its own name")
         order = np.arange(variable.size).reshape(variable.shape, order="F").reshape(-1)
         out.append(form.var_id_to_col[known[0].id] + order)
     return np.concatenate(out).astype(np.int64)
 
 
 def _steps(
-    entry_rows: Any, entry_columns: Any, values: Any, equal: Any, wanted: Any, n: int, problem: Any,
+    entry_rows: Any, entry_columns: Any, values: Any, equal: Any, wanted: Any, n: int,
 ) -> dict[str, NDArray[np.int64]]:
     """How everything but x follows from x: cvxpy's auxiliary variables stand for the atoms whose value they bound.
 
@@ -268,7 +269,6 @@ def _steps(
         equal: (rows,).
         wanted: (a,).
         n: columns.
-        problem: for its error message.
     """
     known = np.zeros(n, dtype=bool)
     known[wanted] = True
@@ -298,8 +298,8 @@ def _steps(
     while not known.all():
         column = next((c for c in np.flatnonzero(~known) if follows(int(c)) is not None), None)
         if column is None:
-            raise InvalidInput("value", "or coupling or constraints have a function whose auxiliary variables do not follow "
-                               "one from another", "such as huber or sum_largest; write it with maxima and squares")
+            raise InvalidInput("value", "or coupling or constraints have a function whose parts do not follow from x",
+                               "such as huber or sum_largest; write it with maxima and squares")
         kind, rows = follows(int(column))  # type: ignore[misc]
         known[column] = True
         found.append((int(column), kind, rows))

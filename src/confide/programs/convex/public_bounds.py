@@ -80,7 +80,8 @@ def boxed(template: Template, names: list[str]) -> Template:
                 upper[column] = min(upper[column], found)
             else:
                 lower[column] = max(lower[column], -found)
-    return replace(template, **dict(zip(("lower", "upper"), _followed(template, lower, upper), strict=True)))
+    low, high = _followed(template, lower, upper)
+    return replace(template, lower=low, upper=high)
 
 
 def extent(template: Template) -> Extent:

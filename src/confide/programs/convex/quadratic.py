@@ -1,9 +1,9 @@
 """Responses by OSQP: each is checked by weak duality, and one that is not proved good enough becomes null.
 
 Every solve starts cold, with a step that is fixed and no scaling of OSQP's own, so that a response is a function of the
-record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by powers
-of two. The result is rounded to 2^-20; whatever the solver says, the rounded response's own value is held against a
-bound that the solver's duals prove. So the solver is not trusted: it can only make a response null.
+record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by
+powers of two. The result is rounded to 2^-20; whatever the solver says, the rounded response's own value is held
+against a bound that the solver's duals prove. So the solver is not trusted: it can only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """
@@ -26,7 +26,7 @@ from confide.programs.program import Records
 __all__ = ["QuadraticRecords", "Solving"]
 
 _Reals = NDArray[np.float64]
-_STEPS = (0.1, 10.0, 0.002)  # OSQP's rho, one after the other
+_STEPS = (0.1, 1.0, 10.0, 0.01, 100.0, 0.001)  # OSQP's rho, one after the other
 _SETTINGS: dict[str, Any] = {
     "verbose": False, "scaling": 0, "adaptive_rho": 0, "polishing": True, "warm_starting": False, "max_iter": 4000,
     "check_termination": 25, "eps_abs": 1e-6, "eps_rel": 1e-6, "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6, "alpha": 1.6,
@@ -172,5 +172,5 @@ class Solving:
 
 
 def _power(sizes: _Reals) -> _Reals:
-    """The nearest powers of two."""
-    return np.asarray(2.0 ** np.rint(np.log2(sizes)))
+    """Powers of two near positive numbers."""
+    return np.asarray(np.ldexp(1.0, np.frexp(sizes)[1]))

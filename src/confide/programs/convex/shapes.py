@@ -143,7 +143,9 @@ def recognised(template: Template) -> Shape | None:
                  signs=signs)
 
 
-def linear_records(template: Template, shape: Shape, theta: NDArray[np.float64], present: NDArray[Any]) -> LinearRecords:
+def linear_records(
+    template: Template, shape: Shape, theta: NDArray[np.float64], present: NDArray[Any],
+) -> LinearRecords:
     """Records on the program's grids.
 
     Args:

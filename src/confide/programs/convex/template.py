@@ -81,8 +81,8 @@ class Template:
     upper: _Reals
 
     def __repr__(self) -> str:
-        return (f"<Template of {len(self.wanted)} variables, {len(self.added)} coupling rows, {len(self.equal)} rows of "
-                f"its own, records of {', '.join(self.names)}>")
+        return (f"<Template of {len(self.wanted)} variables and {len(self.added)} coupling rows, records of "
+                f"{', '.join(self.names)}>")
 
     @property
     def columns(self) -> int:
