@@ -14,6 +14,7 @@ from cases import fast
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import convex_program
+from confide.programs.convex import quadratic
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.solving import solved
@@ -67,6 +68,57 @@ def test_a_response_that_breaks_what_was_declared_is_null_before_it_counts() -> 
     assert (low.contributions(records, bound) <= low.constants.largest_entry * LOAD_UNIT).all()
     strict = replace(program._solving, error=-1.0)  # nothing is proved as good as this
     assert (strict.respond(records, prices) == -1).all()
+
+
+def test_what_osqp_does_not_prove_highs_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = KNAPSACKS.program(30)
+    records, prices = program.read(KNAPSACKS.data(30, seed=2)), (0.2 * program.highest_prices).astype(np.int64)
+    usual = program.respond(records, prices)
+    monkeypatch.setattr(quadratic, "_STEPS", (None,))
+    sure = program.respond(records, prices)
+    assert np.array_equal(sure[:, 0], usual[:, 0])
+    assert net(program, records, sure, prices) == pytest.approx(net(program, records, usual, prices), abs=2e-5)
+    assert np.array_equal(program.respond(records.take(slice(8, 11)), prices), sure[8:11])
+
+
+_TERMS = (lambda x, b, g: -cp.sum_squares(g @ x), lambda x, b, g: cp.min(x), lambda x, b, g: -cp.norm1(x - b),
+          lambda x, b, g: cp.sum(cp.minimum(x, 0.3)), lambda x, b, g: -cp.square(cp.pos(x[0] - b[0])))
+_LOADS = (lambda x, b, c: c @ x, lambda x, b, c: cp.sum(cp.pos(x - b)), lambda x, b, c: cp.abs(x[0]) + cp.max(x),
+          lambda x, b, c: c @ x + cp.norm_inf(x))
+
+
+@pytest.mark.parametrize("seed", fast(2, range(24)))
+def test_templates_drawn_at_random(seed: int) -> None:
+    """Every response of a drawn template is proved, is the best of Clarabel's, and keeps what was declared."""
+    draw, people = study_generator(seed), 12
+    a, k, size = int(draw.integers(1, 6)), int(draw.integers(1, 4)), 10.0 ** draw.integers(-1, 2)
+    x, w, c, b = cp.Variable(a, name="x"), cp.Parameter(a), cp.Parameter((k, a), nonneg=True), cp.Parameter(a)
+    z, g = x / size, draw.normal(size=(2, a))
+    value = draw.choice([0.1, 1.0, 100.0]) * (w @ z + sum(
+        draw.random() * _TERMS[draw.integers(len(_TERMS))](z, b, g) for _ in range(draw.integers(0, 3))))
+    coupling = cp.hstack([_LOADS[draw.integers(len(_LOADS))](z, b, c[j]) for j in range(k)])
+    constraints = [x >= -size * draw.integers(0, 2), x <= size]
+    if draw.random() < 0.5:
+        constraints.append(cp.sum(cp.multiply(b, z)) <= 1)
+    if draw.random() < 0.5:
+        constraints.append(cp.norm1(z) <= 1.5)
+    program = convex_program(people, 1.0, value=value, coupling=coupling, constraints=constraints, tau=3.0,
+                             record={"w": (w, -1, 1), "c": (c, 0, 1), "b": (b, -1, 1)})
+    data = {"w": draw.uniform(-1, 1, (people, a)), "c": draw.random((people, k, a)),
+            "b": draw.uniform(-1, 1, (people, a))}
+    records, one = program.read(data), program.constants
+    for share in (0.0, 0.05, 0.5):
+        prices = (draw.random(k) * share * program.highest_prices).astype(np.int64)
+        if program.shape is None:  # where x = 0 is written as it is, only failures are null
+            assert (replace(program._solving, nothing=False).respond(records, prices)[:, 0] == 0).all()
+        actions = program.respond(records, prices)
+        worth, loads = program.values(records, actions), np.abs(program.contributions(records, actions))
+        assert one.least_value * PRICE_UNIT - 1 <= worth.min() <= worth.max() <= one.most_value * PRICE_UNIT + 1
+        assert loads.max() <= one.largest_entry * LOAD_UNIT
+        assert loads.sum(axis=1).max() <= one.largest_sum * LOAD_UNIT
+        w.value, c.value, b.value = (data[name][5] for name in ("w", "c", "b"))
+        best = cp.Problem(cp.Maximize(value - prices / PRICE_UNIT @ coupling), constraints).solve(solver=cp.CLARABEL)
+        assert best - net(program, records, actions, prices)[5] <= program.oracle_error + 1e-5 * one.most_value
 
 
 def box(r):  # type: ignore[no-untyped-def]

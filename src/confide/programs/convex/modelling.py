@@ -24,6 +24,8 @@ __all__ = ["convex_program"]
 
 _PROBES = 5  # records at which the arrays are held against the expressions
 _AGREE = 1e-7
+_CONES = ("squares in the value alone, elsewhere maxima, absolute values and positive parts; "
+          "no norms but 1 and infinity, no logarithms or exponentials")
 _PLAIN = frozenset({"nonneg", "nonpos", "pos", "neg", "bounds"})  # attributes of variables that are rows
 
 
@@ -33,9 +35,9 @@ def convex_program(
 ) -> ConvexProgram:
     """n people with the same program, in cvxpy, and records of their own.
 
-    Everything may be linear or quadratic, with absolute values, maxima, positive parts and the like; what it is of a
-    record must be declared as a cvxpy Parameter. Variables are the participant's own; everything in the expressions
-    counts as hers.
+    Values may be linear or quadratic; with constraints and contributions they may have absolute values, maxima,
+    positive parts and the like. What is of a record must be declared as a cvxpy Parameter. Variables are the
+    participant's own; everything in the expressions counts as hers.
 
     Args:
         people: n.
@@ -174,12 +176,13 @@ def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fie
         data, _, _ = problem.get_problem_data(cp.OSQP, enforce_dpp=True)
     except cp.error.SolverError:
         raise InvalidInput("value", "or coupling or constraints need cones beyond linear and quadratic functions",
-                           "no norms but 1 and infinity, no logarithms or exponentials") from None
+                           _CONES) from None
     form = data["param_prob"]
     n, rows = form.x.size, form.constr_size
     if form.cone_dims.zero + form.cone_dims.nonneg != rows or form.lower_bounds is not None \
             or form.upper_bounds is not None:
-        raise InvalidInput("constraints", "need cones beyond linear and quadratic functions")
+        raise InvalidInput("value", "or coupling or constraints need cones beyond linear and quadratic functions",
+                           _CONES)
     width = form.total_param_size + 1
     square = form.P.tocsc() if form.P is not None else None
     quadratic = np.zeros((n, n))
@@ -283,8 +286,7 @@ def _steps(
             ready = bool(known[entry_columns[others]].all()) and bool(np.isfinite(values[e]))
             if equal[row]:
                 if ready:
-                    return 0, [row]
-                open_below = open_above = True
+                    return 0, [row]  # one that is not ready says what another is, such as the root of a square
             elif values[e] > 0:
                 below.append(row)
                 open_below |= not ready

@@ -1,5 +1,7 @@
 """Responses by OSQP: each is checked by weak duality, and one that is not proved good enough becomes null.
 
+What OSQP's first steps do not prove, mostly where values are linear and optima not unique, HiGHS is asked for.
+
 Every solve starts cold, with a step that is fixed and no scaling of OSQP's own, so that a response is a function of the
 record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by
 powers of two. The result is rounded to 2^-20; whatever the solver says, the rounded response's own value is held
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix
@@ -26,11 +29,15 @@ from confide.programs.program import Records
 __all__ = ["QuadraticRecords", "Solving"]
 
 _Reals = NDArray[np.float64]
-_STEPS = (0.1, 1.0, 10.0, 0.01, 100.0, 0.001)  # OSQP's rho, one after the other
+_STEPS: tuple[float | None, ...] = (0.1, 10.0, None, 1.0, 0.01, 100.0)  # OSQP's rho; None: HiGHS
 _SETTINGS: dict[str, Any] = {
     "verbose": False, "scaling": 0, "adaptive_rho": 0, "polishing": True, "warm_starting": False, "max_iter": 4000,
     "check_termination": 25, "eps_abs": 1e-6, "eps_rel": 1e-6, "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6, "alpha": 1.6,
     "sigma": 1e-6, "delta": 1e-6, "polish_refine_iter": 3}
+_SURE: dict[str, Any] = {
+    "output_flag": False, "presolve": "off", "parallel": "off", "solver": "choose",
+    "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "qp_iteration_limit": 1000,
+    "simplex_iteration_limit": 1000}
 _INFEASIBLE = 3  # OSQP's status value
 
 
@@ -107,7 +114,7 @@ class Solving:
             numbers = records.numbers[pending]
             linear = numbers[:, : t.columns].copy()
             linear[:, t.added] += natural
-            at, duals, hopeless = self._solved(numbers, linear, rho)
+            at, duals, hopeless = self._surely(numbers, linear) if rho is None else self._solved(numbers, linear, rho)
             units = np.clip(np.rint(at[:, t.wanted] * LOAD_UNIT), *self.grid)
             z = t.completed(numbers, units / LOAD_UNIT)
             loads, fits = self.added(z)
@@ -155,6 +162,38 @@ class Solving:
             if found.x is not None and np.isfinite(found.x).all() and np.isfinite(found.y).all():
                 at[i], duals[i] = found.x, found.y
         return at * columns, duals * rows / one, hopeless
+
+    def _surely(self, numbers: _Reals, linear: _Reals) -> tuple[_Reals, _Reals, NDArray[np.bool_]]:
+        """What HiGHS says, a solver with active sets that takes longer: as `_solved`, duals in OSQP's sign."""
+        t, (columns, rows, one) = self.template, self.scales
+        square = csc_array(np.tril(one * t.quadratic * columns * columns[:, None]))
+        at, duals = np.zeros_like(linear), np.zeros((len(linear), len(rows)))
+        model = highspy.HighsModel()
+        model.lp_.num_col_, model.lp_.num_row_ = t.columns, len(rows)
+        model.lp_.col_lower_, model.lp_.col_upper_ = t.lower / columns, t.upper / columns
+        model.lp_.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.lp_.a_matrix_.start_ = np.searchsorted(t.entry_columns, np.arange(t.columns + 1)).astype(np.int32)
+        model.lp_.a_matrix_.index_ = t.entry_rows.astype(np.int32)
+        if square.nnz:
+            model.hessian_.dim_, model.hessian_.format_ = t.columns, highspy.HessianFormat.kTriangular
+            model.hessian_.start_ = square.indptr.astype(np.int32)
+            model.hessian_.index_ = square.indices.astype(np.int32)
+            model.hessian_.value_ = square.data
+        for i in range(len(linear)):
+            lows = rows * numbers[i, t.limits]
+            model.lp_.col_cost_ = one * columns * linear[i]
+            model.lp_.row_lower_, model.lp_.row_upper_ = lows, np.where(t.equal, lows, np.inf)
+            model.lp_.a_matrix_.value_ = rows[t.entry_rows] * numbers[i, t.entries] * columns[t.entry_columns]
+            solver = highspy.Highs()  # type: ignore[no-untyped-call]
+            for name, value in _SURE.items():
+                solver.setOptionValue(name, value)
+            solver.passModel(model)
+            solver.run()
+            found = solver.getSolution()
+            point, prices = np.asarray(found.col_value), -np.asarray(found.row_dual)
+            if found.value_valid and found.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all():
+                at[i], duals[i] = point, prices
+        return at * columns, duals * rows / one, np.zeros(len(linear), dtype=bool)
 
     def _solver(self, entries: _Reals, lows: _Reals, highs: _Reals, rho: float) -> Any:
         """OSQP with the template's pattern."""
