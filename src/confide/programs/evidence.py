@@ -180,7 +180,7 @@ def sensitivity_of_schedules() -> Finding:
     program = Electricity(2, 1.0, most=8, intervals=4, slots=5)
     values = np.zeros((2, 20))
     values[0, :8] = values[1, 8:16] = 1.0
-    records = program.read(values.reshape(2, 4, 5))
+    records: Any = program.read(values.reshape(2, 4, 5))
     load = program.contributions(records, program.respond(records, np.zeros(20, dtype=np.int64))) / LOAD_UNIT
     found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
     right = abs(found - sigma) < _ROOM and found < 2.0 * math.sqrt(8.0)
@@ -270,7 +270,7 @@ def game_on_a_box() -> Finding:
 def width_of_a_slot() -> Finding:
     """The load of a slot that 50 people like best, up to 8 slots each, beside n d_max: x is in [0, 1]."""
     program = Electricity(50, 10.0, most=8, intervals=3, slots=4)
-    records = program.read(np.ones((50, 3, 4)))
+    records: Any = program.read(np.ones((50, 3, 4)))
     found = float(program.load_at(records, np.zeros(12, dtype=np.int64)).max()) / LOAD_UNIT
     return Finding("holds-with-correction" if found == program.constants.width < 400.0 else "holds", 400.0, found)
 

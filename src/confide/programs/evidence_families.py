@@ -57,7 +57,8 @@ def distance_of_bundles() -> Finding:
 def width_of_bundles() -> Finding:
     """The load of a good that 50 people want in their bundle of 3, beside n d = 150: bundles are sets."""
     program = CappedAdditive(50, 10, goods=5, cap=3)
-    found = float(program.load_at(program.read(np.ones((50, 5))), np.zeros(5, dtype=np.int64)).max()) / LOAD_UNIT
+    records: Any = program.read(np.ones((50, 5)))
+    found = float(program.load_at(records, np.zeros(5, dtype=np.int64)).max()) / LOAD_UNIT
     return Finding("holds-with-correction" if found == program.constants.width < 150.0 else "holds", 150.0, found)
 
 
@@ -89,11 +90,11 @@ def goods_that_complete_each_other() -> Finding:
 def oracle_and_brute_force() -> Finding:
     """By how much a demand oracle misses the best of all 163 bundles, at most over 200 people and prices."""
     program, worst = CappedAdditive(200, 5, goods=8, cap=4), 0
-    records = program.read(values_of(200, 8, 1))
+    records: Any = program.read(values_of(200, 8, 1))
     prices = np.rint(values_of(1, 8, 2)[0] * PRICE_UNIT / 2).astype(np.int64)
     actions = program.respond(records, prices)
     got = program.values(records, actions) - program.paid(records, actions, prices)
-    gains = records.worth.astype(np.int64) - prices  # type: ignore[attr-defined]
+    gains = records.worth.astype(np.int64) - prices
     best = np.max([gains[:, list(one)].sum(axis=1) for d in range(5) for one in itertools.combinations(range(8), d)],
                   axis=0)
     worst = int((best - got).max())
@@ -107,7 +108,7 @@ def distance_of_paths() -> Finding:
     """How far two paths of three arcs lie apart that have none in common, beside sqrt6."""
     arcs = ((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7))
     program = Flow(2, 1.0, arcs=arcs, hops=3, escape=4.0)
-    records = program.read([[0, 3, *[0.5] * 6], [4, 7, *[0.5] * 6]])
+    records: Any = program.read([[0, 3, *[0.5] * 6], [4, 7, *[0.5] * 6]])
     load = program.contributions(records, program.respond(records, np.zeros(6, dtype=np.int64))) / LOAD_UNIT
     found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
     return Finding("holds" if abs(found - sigma) < _ROOM else "false", math.sqrt(6.0), found)
@@ -131,7 +132,7 @@ def flow_with_low_prices() -> Finding:
 def distance_of_items() -> Finding:
     """How far an item that needs all of 6 resources lies from one that needs none, beside sqrt6."""
     program = Knapsack(2, 1.0, rows=6, least_weight=0.1)
-    records = program.read([[1.0, *[1.0] * 6], [1.0, *[0.0] * 6]])
+    records: Any = program.read([[1.0, *[1.0] * 6], [1.0, *[0.0] * 6]])
     load = program.contributions(records, program.respond(records, np.zeros(6, dtype=np.int64))) / LOAD_UNIT
     found, sigma = float(np.linalg.norm(load[0] - load[1])), program.constants.sensitivity("substitution")
     return Finding("holds" if abs(found - sigma) < 1e-6 else "false", math.sqrt(6.0), found)
@@ -187,7 +188,8 @@ def resources_without_end() -> Finding:
 def distance_of_projects() -> Finding:
     """How far two projects of two resources each lie apart, beside sqrt(2d) = 2; the load stays within n of y."""
     program = SharedResources(2, needs=((0, 1), (2, 3)), costs=(1.0,) * 4)
-    load = program.contributions(program.read([[1.0, 0.0], [0.0, 1.0]]), np.array([[0], [1]], dtype=np.int32))
+    records: Any = program.read([[1.0, 0.0], [0.0, 1.0]])
+    load = program.contributions(records, np.array([[0], [1]], dtype=np.int32))
     found = float(np.linalg.norm((load[0] - load[1]) / LOAD_UNIT))
     right = abs(found - program.constants.sensitivity("substitution")) < _ROOM and program.constants.width == 2.0
     return Finding("holds" if right else "false", 2.0, found)

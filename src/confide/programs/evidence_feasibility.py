@@ -136,7 +136,8 @@ def price_of_a_drawn_part() -> Finding:
     Her average is half a unit: .5 (.4 - .5) = -.05. Drawn whole it is .4 - .5.
     """
     program, prices = UnitDemand(1, (1.0,)), np.array([[0], [PRICE_UNIT]], dtype=np.int64)
-    records, charged = program.read([[0.4]]), np.array([PRICE_UNIT // 2], dtype=np.int64)
+    records: Any = program.read([[0.4]])
+    charged = np.array([PRICE_UNIT // 2], dtype=np.int64)
     kept = judged(program, records, tally_of(records, program, prices), charged, 2, alpha_units(program, 0.06))
     action = program.respond(records, prices[0])
     drawn = int(program.values(records, action)[0]) - int(program.paid(records, action, charged)[0])

@@ -106,7 +106,7 @@ def lies_at_fixed_prices() -> Finding:
 def contributions_that_are_not_verified() -> Finding:
     """What a lie about her item's weight gains at price 1 if she is charged for what she says: value .7, weight 1."""
     program = Knapsack(2, 1.0, rows=1, least_weight=0.1)
-    records = program.read([[0.7, 1.0], [0.7, 0.1]])
+    records: Any = program.read([[0.7, 1.0], [0.7, 0.1]])
     price = np.array([PRICE_UNIT], dtype=np.int64)
     actions = program.respond(records, price)
     paid = program.paid(records, actions, price) / (PRICE_UNIT * program.scale)

@@ -45,7 +45,8 @@ def realised_regret(board: Any, program: Program) -> float:
     prices, slacks = board.main_prices / PRICE_UNIT, board.natural_slacks[board.burn_in :]
     mean = slacks.mean(axis=0)
     low, high = program.lowest_prices / PRICE_UNIT, program.highest_prices / PRICE_UNIT
-    return float(np.einsum("tj,tj->", prices, slacks)) / board.rounds - float(np.minimum(low * mean, high * mean).sum())
+    paid: float = float(np.einsum("tj,tj->", prices, slacks)) / len(prices)
+    return paid - float(np.minimum(low * mean, high * mean).sum())
 
 
 def optimum(program: Program, data: Any, price: float | None = None) -> float:
