@@ -42,7 +42,7 @@ def _margin(mechanism: Dude) -> float:
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
-    sizes, runs = ((20_000,), 2) if quick else ((20_000, 100_000), 6)
+    sizes, runs = ((20_000,), 1) if quick else ((20_000, 100_000), 6)
     compared: list[Compared] = []
     rows: list[tuple[str | float, ...]] = []
     points: list[tuple[str, str, float, float, float]] = []

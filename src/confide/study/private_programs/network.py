@@ -57,8 +57,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         bound("excess without noise if tau = 1; published: none in the end", held[1.0][0], at_most=0.01 * people,
               remark="335 users in the spec: erratum 7"),
         bound("excess without noise if tau is the escape's cost", held[6.0][0], at_most=0.01 * people))
-    points = [(float(t), float(board.prices[t].max()) / PRICE_UNIT, f"tau = {tau:g}") for tau, (_, board) in held.items()
-              for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]
+    points = [(float(t), float(board.prices[t].max()) / PRICE_UNIT, f"tau = {tau:g}")
+              for tau, (_, board) in held.items() for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]
     return Findings(compared=compared, blocks=(
         *curves(points, title="The highest price of an arc, without noise", x="round", y="price",
                 alt="The highest price of an arc against rounds: with tau = 1 it stays at 2, with tau = 6 it goes to "

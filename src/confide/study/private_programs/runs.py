@@ -25,6 +25,7 @@ from confide.programs.program import Program
 __all__ = ["DELTA", "Ran", "best_of", "market", "noisier", "printed_epsilon", "quiet", "ran"]
 
 DELTA = 1e-6
+_EXACT = 50_000  # people x rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class Ran:
         largest: excess of a row over its supply, the largest.
         total: excess of all rows together over all supply.
         certified: excess of a row over its supply that the certificate claims, the largest.
+        certified_total: of all rows together over all supply, likewise.
         certified_gap: of the optimum, what the certificate claims.
         kept: whether every certificate held: the excess of every row, and the gap.
     """
@@ -46,6 +48,7 @@ class Ran:
     largest: float
     total: float
     certified: float
+    certified_total: float
     certified_gap: float
     kept: bool
 
@@ -71,7 +74,7 @@ def best_of(program: Program, data: Any) -> float:
         program: of any family.
         data: n records.
     """
-    if program.people * program.rows <= 200_000:
+    if program.people * program.rows <= _EXACT:
         return exact(program, data).value
     prices = noiseless_prices(program, data)
     return dual_value(program, data, prices / PRICE_UNIT)
@@ -93,12 +96,12 @@ def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
         found, certain = outcome.diagnostics, outcome.certificate
         excess, missing = found["excess"], best - found["value"]
         size = abs(best) or 1.0
-        rows.append((missing / size, abs(missing) / size, (excess / supply).max(), excess.sum() / supply.sum(),
-                     (certain.excess / supply).max(), certain.gap / size))
+        whole = supply.sum()
+        rows.append((missing / size, abs(missing) / size, (excess / supply).max(), excess.sum() / whole,
+                     (certain.excess / supply).max(), certain.total_excess / whole, certain.gap / size))
         kept &= bool((excess <= certain.excess).all()) and missing <= certain.gap + 1e-6 * size
-    lost, gap, largest, total, certified, certified_gap = (float(one) for one in np.mean(rows, axis=0))
-    return Ran(lost=lost, gap=gap, largest=largest, total=total, certified=certified, certified_gap=certified_gap,
-               kept=kept)
+    names = ("lost", "gap", "largest", "total", "certified", "certified_total", "certified_gap")
+    return Ran(**dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True)), kept=kept)
 
 
 def noisier(epsilon: float, times: float) -> float:

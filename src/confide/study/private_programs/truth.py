@@ -1,6 +1,6 @@
 """Payments: who is not satisfied, what a lie gains, and what is promised of both. Spec convex_programs 9.7.
 
-Lies are tried on a small market, with the same noise for the truth and for the lie, so that all that a lie moves is seen.
+Lies are tried on a small market, with the same noise for truth and lie, so that all that a lie moves is seen.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                     "all fall, the certificate about twice the excess."),
         Table(columns=("n", "k", "epsilon", "noise", "welfare off", "largest excess", "certified", "spec: off",
                        "spec: excess", "spec: certified"), rows=tuple(rows),
-              note=f"Welfare is off to either side: excess is worth something. Shares of the optimum and of a row's supply, means over {runs} runs, T = 200 + 100. From 200,000 "
+              note=f"Welfare is off to either side: excess is worth something. Shares of the optimum and of a row's supply, means over {runs} runs, T = 200 + 100. From 50,000 "
                    "people times goods on the optimum is an upper bound of it.")))
 
 
