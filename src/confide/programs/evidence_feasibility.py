@@ -15,6 +15,7 @@ from confide.privacy.noise import Noise
 from confide.programs.averages import tally_of
 from confide.programs.bounds import bernstein, corrected_regret
 from confide.programs.evidence_solved import optimum, values_of
+from confide.programs.families.capped_additive import CappedAdditive
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.flag_law import FlagLaw
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
@@ -192,8 +193,10 @@ def missing_parameter() -> Finding:
 
 def row_of_a_reassigned() -> Finding:
     """What one row gains by a reassigned participant, beside k Cinf = 10: her contribution to it is Cinf at most."""
-    one = UnitDemand(100, 5, goods=10).constants
-    printed, ours = one.rows * one.largest_entry, one.largest_entry
+    program = CappedAdditive(1, 5, goods=10, cap=10)
+    records: Any = program.read(np.ones((1, 10)))
+    added = program.contributions(records, program.respond(records, np.zeros(10, dtype=np.int64)))[0] / LOAD_UNIT
+    printed, ours = float(added.sum()), float(added.max())
     return Finding("holds-with-correction" if ours < printed else "holds", printed, ours)
 
 

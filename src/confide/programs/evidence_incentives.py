@@ -16,7 +16,7 @@ from confide.programs.evidence_solved import quiet_run, realised_regret, values_
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
-from confide.programs.grids import PRICE_UNIT
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import additive_gain, alpha_units, judged, printed_gain, relative_gain
 from confide.programs.instances import popular
 from confide.programs.schedule import squared_budget
@@ -43,9 +43,11 @@ def unsatisfied_participants() -> Finding:
 
 def rows_after_reassignment() -> Finding:
     """What a reassigned participant adds to one row, beside C1 = 3 of bundles of three goods."""
-    one = XorBundles(10, 2, goods=5, size=3, bids=2).constants
-    return Finding("holds-with-correction" if one.largest_entry < one.largest_sum else "holds", one.largest_sum,
-                   one.largest_entry)
+    program = XorBundles(1, 2, goods=5, size=3, bids=1)
+    records: Any = program.read([[((0, 2, 4), 1.0)]])
+    added = program.contributions(records, program.respond(records, np.zeros(5, dtype=np.int64)))[0] / LOAD_UNIT
+    row, rows = float(added.max()), float(added.sum())
+    return Finding("holds-with-correction" if row < rows else "holds", rows, row)
 
 
 def _charged() -> tuple[TrueDude, Any, Any]:

@@ -63,8 +63,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 log_x=True, log_y=True,
                 alt="Noise of a row's average against rounds, both logarithmic: exact accounting does not depend on "
                     "rounds, the print is 17 times above it and grows slowly."),
-        Table(columns=("epsilon", "print, T = 1,000", "print, T = 10^8", "zCDP, textbook", "zCDP, tight (discrete law)",
-                       "exact"), rows=tuple(rows), note="delta = 10^-6; over sigma, the largest l2 change by one record.")))
+        Table(columns=("epsilon", "print, T = 1,000", "print, T = 10^8", "zCDP, textbook",
+                       "zCDP, tight (discrete law)", "exact"), rows=tuple(rows),
+              note="delta = 10^-6; over sigma, the largest l2 change by one record.")))
 
 
 STUDY = Study(

@@ -1,6 +1,6 @@
 """How many copies of each good it takes for a promise of excess: of the print, of our bound before a run, afterwards.
 
-Unit demand, n = 2 k b, delta = 10^-6, beta = .05: excess of all rows at most 5% of all supply. Spec convex_programs 9.2.
+Unit demand, n = 2 k b, delta = 10^-6, beta = .05: excess of all rows below 5% of all supply. Spec convex_programs 9.2.
 """
 
 from __future__ import annotations

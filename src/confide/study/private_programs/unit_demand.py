@@ -56,12 +56,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(sorted(points, key=lambda one: (one[2], one[0])), title="Unit demand: what privacy costs",
                 x="supply of a good times epsilon", y="share", log_x=True, log_y=True,
-                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and welfare that is off "
-                    "all fall, the certificate about twice the excess."),
+                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and welfare that "
+                    "is off all fall, the certificate about twice the excess."),
         Table(columns=("n", "k", "epsilon", "noise", "welfare off", "largest excess", "certified", "spec: off",
                        "spec: excess", "spec: certified"), rows=tuple(rows),
-              note=f"Welfare is off to either side: excess is worth something. Shares of the optimum and of a row's supply, means over {runs} runs, T = 200 + 100. From 50,000 "
-                   "people times goods on the optimum is an upper bound of it.")))
+              note="Welfare is off to either side: excess is worth something. Shares of the optimum and of a row's "
+                   f"supply, means over {runs} runs, T = 200 + 100. From 50,000 people times goods on the optimum is "
+                   "the dual value of prices without noise.")))
 
 
 STUDY = Study(
