@@ -42,11 +42,11 @@ def test_what_privacy_costs_with_unit_demand():
     found = quick_run("programs-measured")
     assert {each[2] for each in found.values()} == {"agrees"}
     rows = {row[:4]: row[4:] for row in last_table("programs-measured")}
-    for _, excess, certified, _, spec_excess, spec_certified in rows.values():
+    for _, _, excess, certified, _, spec_excess, spec_certified in rows.values():
         assert excess == pytest.approx(spec_excess, rel=0.5)
         assert certified == pytest.approx(spec_certified, rel=0.2)
     exact, printed = rows[20_000, 10, 1.0, "exact"], rows[20_000, 10, 1.0, "print"]
-    assert printed[1] > 10 * exact[1]
+    assert printed[2] > 10 * exact[2]
 
 
 def test_the_transient_of_the_start():
@@ -113,11 +113,10 @@ def test_a_real_network():
 def test_measured_at_full_size():
     """Spec 9.3 and 9.6 with 100,000 people."""
     rows = {row[:4]: row[4:] for row in study("programs-measured").run(False, None).blocks[-1].rows}
-    for (n, _, _, noise), (gap, excess, certified, spec_gap, spec_excess, spec_certified) in rows.items():
-        assert excess == pytest.approx(spec_excess, rel=0.5)
-        assert certified == pytest.approx(spec_certified, rel=0.2)
-        if n == 100_000 and noise == "exact":
-            assert gap < 3 * spec_gap
+    for lost, off, excess, certified, spec_lost, spec_excess, spec_certified in rows.values():
+        assert excess == pytest.approx(spec_excess, rel=0.25)
+        assert certified == pytest.approx(spec_certified, rel=0.1)
+        assert lost == pytest.approx(spec_lost, abs=2 * off)
     rows = {row[:2]: row[2:] for row in study("programs-feasibility").run(False, None).blocks[-1].rows}
     for name in ("audit, a tenth of the budget", "audit, half of the budget"):
         assert rows[100_000, name][1] == pytest.approx(rows[100_000, name][2], rel=0.1)

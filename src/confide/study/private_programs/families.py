@@ -148,7 +148,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        "claims of it: some percent of supply, and ten times that as certified at these sizes."),
         Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "spec: off",
                        "spec: excess"), rows=tuple(rows),
-              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, means over {runs} runs. Excess is of all rows: of "
+              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is of all rows: of "
                    "the game and of shared resources as it is, else over all supply. The spec's game has a noise for "
                    "each sign of a row, s = 21.8.")))
 

@@ -40,7 +40,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         of = printed_epsilon(epsilon, 300) if printed else epsilon
         found = ran(PrivDude(program, of, DELTA), values, best, runs)
         name = f"n = {n:,}, k = {k}, epsilon = {epsilon:g}, {'noise of the print' if printed else 'exact noise'}"
-        rows.append((n, k, epsilon, "print" if printed else "exact", found.gap, found.largest, found.certified, *spec))
+        rows.append((n, k, epsilon, "print" if printed else "exact", found.lost, found.gap, found.largest,
+                     found.certified, *spec))
         said = printed_accuracy(people=n, rows=k, tau=1.0, width=float(n), sensitivity=math.sqrt(2.0), epsilon=epsilon,
                                 delta=DELTA, beta=0.05)
         compared += [
@@ -51,17 +52,17 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         if not printed:
             points += [(n * epsilon / (2.0 * k), found.largest, "excess"),
                        (n * epsilon / (2.0 * k), found.certified, "certified excess"),
-                       (n * epsilon / (2.0 * k), found.gap, "welfare off, without its sign")]
+                       (n * epsilon / (2.0 * k), found.gap, "lost welfare, without its sign")]
         advance(progress, done, len(sizes))
     return Findings(compared=tuple(compared), blocks=(
         *curves(sorted(points, key=lambda one: (one[2], one[0])), title="Unit demand: what privacy costs",
                 x="supply of a good times epsilon", y="share", log_x=True, log_y=True,
-                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and welfare that "
-                    "is off all fall, the certificate about twice the excess."),
-        Table(columns=("n", "k", "epsilon", "noise", "welfare off", "largest excess", "certified", "spec: off",
-                       "spec: excess", "spec: certified"), rows=tuple(rows),
-              note="Welfare is off to either side: excess is worth something. Shares of the optimum and of a row's "
-                   f"supply, means over {runs} runs, T = 200 + 100. From 50,000 people times goods on the optimum is "
+                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and lost "
+                    "welfare all fall, the certificate about twice the excess."),
+        Table(columns=("n", "k", "epsilon", "noise", "lost welfare", "without its sign", "largest excess",
+                       "certified", "spec: lost", "spec: excess", "spec: certified"), rows=tuple(rows),
+              note="Welfare may be above the optimum: excess is worth something. Shares of the optimum and of a row's "
+                   f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on the optimum is "
                    "the dual value of prices without noise.")))
 
 
