@@ -52,14 +52,16 @@ def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, N
         tally: theirs.
     """
     starts, actions, times = tally
-    value, load = 0, np.zeros(program.rows, dtype=np.int64)
-    size = max(1, _CELLS // (2 * program.rows))
-    for at in range(0, records.people, size):
-        ends = starts[at : at + size + 1]
-        of = slice(int(ends[0]), int(ends[-1]))
-        some = records.take(np.repeat(np.arange(at, at + len(ends) - 1), np.diff(ends)))
-        value += int(program.values(some, actions[of]) @ times[of].astype(np.int64))
-        load += program.contributions(some, actions[of]).T @ times[of].astype(np.int64)
+    value, load, counts = 0, np.zeros(program.rows, dtype=np.int64), np.diff(starts)
+    size = max(1, _CELLS // program.rows)
+    for rank in range(int(counts.max(initial=0))):  # nearly everybody has one action, or two
+        people = np.flatnonzero(counts > rank)
+        for at in range(0, len(people), size):
+            who = people[at : at + size]
+            of = starts[who] + rank
+            some, often = records.take(who), times[of].astype(np.int64)
+            value += int(program.values(some, actions[of]) @ often)
+            load += program.weighted_load(some, actions[of], often)
     return value, load
 
 

@@ -112,6 +112,11 @@ class RoundDude(Dude):
                      stop_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
                      neighbours=self.neighbours)
 
+    @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) how far below its supply a flag rises."""
+        return np.full(self.program.rows, self.flags.margin / LOAD_UNIT)
+
     def events(self) -> tuple[Event, ...]:
         return (*super().events(), self.flags.event(self.unit))
 

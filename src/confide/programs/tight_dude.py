@@ -152,6 +152,11 @@ class TightDude(Dude):
         return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
 
     @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) the margins."""
+        return self.margins
+
+    @property
     def kept(self) -> float:
         """kappa: the largest share of a row that is kept back."""
         return float((self.margins / np.array(self.program.supplies)).max())

@@ -150,6 +150,11 @@ class TightenAndAudit(Dude):
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
         return np.asarray(2 * self.audit_margin + np.ceil(room * LOAD_UNIT).astype(np.int64))
 
+    @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) xi."""
+        return self.tightened / LOAD_UNIT
+
     @cached_property
     def priced(self) -> Program:
         left = self.program.supply_units - self.tightened
