@@ -51,8 +51,9 @@ def draws_above_their_mean() -> Finding:
 
 def one_contribution_too_many() -> Finding:
     """By how much a row is exceeded that is stopped B below its supply, noise being B together, at most: Cinf."""
-    supply, margin, load = 100, 12, 0
-    while load - margin <= supply - margin:  # noise: B on the level's side, until a query is above it
+    supply, level, query, load = 100, 7, 5, 0  # noise of the level, and of each query, at its worst
+    threshold = supply - (level + query)
+    while load - query <= threshold + level:  # the flag is down: one more contribution of 1, then the query
         load += 1
     return Finding("holds-with-correction" if load - supply > 0 else "holds", 0.0, float(load - supply))
 
