@@ -290,7 +290,7 @@ class FlowTable(_Family):
             program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
             what=f"arcs of a network, a path of up to {self.hops} for each person",
             asked="where you start and where you want to go, nodes by their names", told=told, unit=unit, judge=judged,
-            worth="the unit of costs", limit="source and sink must be two different nodes",
+            worth="units of cost", limit="source and sink must be two different nodes",
             columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))
 
 

@@ -208,10 +208,10 @@ def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
         return plan.coding.called(_action(plan, share["action"]))
     some = [(times, plan.coding.called(action)) for action, times in actions_of(plan, share)]
     rounds = plan.mechanism.rounds
-    parts = [f"{times / rounds:.1%} of {name}" for times, name in sorted(some, key=lambda one: -one[0])
+    parts = [f"{times / rounds:.1%} {name}" for times, name in sorted(some, key=lambda one: -one[0])
              if name != "nothing"]
-    more = f", and {len(parts) - 3} more" if len(parts) > 3 else ""
-    return ", ".join(parts[:3]) + more if parts else "nothing"
+    more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
+    return "; ".join(parts[:3]) + more if parts else "nothing"
 
 
 def _action(plan: SharingPlan, described_as: Any) -> NDArray[np.int32]:
@@ -245,7 +245,8 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
         columns=("your best choice", "in how many main rounds", "worth to you", "at average prices", "what is left"),
         rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
                     float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
-        note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}")
+        note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}"
+             + (" What you need and miss is taken off." if program.constants.least_value < 0 else ""))
 
 
 def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:

@@ -123,8 +123,10 @@ def step(plan: SharingPlan) -> str:
         plan: of the file.
     """
     moved = "replaced by any other" if plan.mechanism.neighbours == "substitution" else "replaced by an empty one"
+    names = plan.coding
+    units = (f" Values in promises are in units of {names.unit:.6g} {names.worth}." if names.unit != 1.0 else "")
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
-            f"Whoever provides what she gets learns it.")
+            f"Whoever provides what she gets learns it.{units}")
 
 
 def sentence(promise: Guarantee) -> str:
