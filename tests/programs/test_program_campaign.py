@@ -287,7 +287,8 @@ def test_made_up_rows_are_records_and_survive_storage(name: str, tmp_path: Path)
             collected(program, iter([SlotRows(index, cells[:1])]))
     with pytest.raises(InvalidInput, match="another family"):
         collected(program, iter([SlotRows(np.arange(2), cells[:2, 1:])]))
-    assert collected(program, cells) is cells
+    for other in (cells, {"a": 1}, [1], None):
+        assert collected(program, other) is other
 
 
 def test_nothing_is_charged_where_the_file_cannot_be_read(tmp_path: Path) -> None:
@@ -360,7 +361,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     scaled = words(campaign(tmp_path, *EDITS["scaled"]).offer())
     assert "in no run do you pay more than what you get is worth to you" in scaled
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
-    assert "in an unlucky run" in charged
+    assert "in an unlucky draw" in charged
     assert "nothing is promised of what a lie could gain" in charged
     quiet = campaign(tmp_path, *EDITS["truthful"], ("count = 240", "count = 24000"), ("[60, 50, 70]", "6000"),
                      *[("epsilon = 20.0\ndelta = 1e-3", "epsilon = 0.5\ndelta = 1e-6")] * 2)

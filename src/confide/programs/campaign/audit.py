@@ -29,7 +29,7 @@ from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.reading.slots import SlotRows, collected, layout
 
-__all__ = ["FALSE_ALARM", "audit_plan"]
+__all__ = ["FALSE_ALARM", "audit_life", "audit_plan"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -53,6 +53,17 @@ class _Played:
 
 def audit_plan(plan: SharingPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
     """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
+    return audit_life(plan, seed, progress)
+
+
+def audit_life(plan: SharingPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """What a run of the campaign does, on made-up people.
 
     Args:
         plan: of the campaign.

@@ -28,7 +28,7 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         ("what they hand in", names.asked),
         ("what is done", described(plan.mode, it)),
         ("privacy of one person, towards everybody else together", str(it.loss)),
-        *settings(it),
+        *settings(it, names),
         ("noise of a row's average load, standard deviation", _range(it.averaged * names.load_units)),
         *_expected(plan),
     ]
@@ -79,10 +79,11 @@ def _modes(plan: SharingPlan) -> Section:
             continue
         room = (f"{found.unused_share:.2%} kept back" if found.certain else
                 f"{found.excess_share:.2%} of excess may be claimed")
-        lies = f"{found.gain:.3g}" if found.gain < found.program.constants.most_value else "nothing is promised"
+        lies = (f"{said(plan.coding, found.gain)} {plan.coding.worth}"
+                if found.gain < found.program.constants.most_value else "nothing is promised")
         rows.append((f"{mode}{mine}", room, "yes" if found.certain else "but for noise", lies))
     return Section(title="Modes at these sizes", blocks=(Table(
-        columns=("mode", "of what rows hold", "within supply", "what a lie can gain, of the highest value"),
+        columns=("mode", "of what rows hold", "within supply", "what a lie can gain"),
         rows=tuple(rows),
         note="Each with what is usual for it. Where every row must be within supply, audited or round keep less back "
              "than tight; average and truthful hand out fractions. In audited, prices are charged with an alpha "
@@ -158,7 +159,7 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
         f"What there is: {names.what}. The rows that limit it: {shown}{more}. {it.program.people:,} people are "
         "invited.",
         f"What you report: {names.asked}. Who takes no part, or hands in what cannot be used, gets nothing.",
-        *shared_out(plan.mode, names),
+        *shared_out(plan.mode, it, names),
         "Who sees what: the operator sees your record. The public sees prices, and the noisy sums that they follow "
         "from. You find your own part from these and your own record, on your own device. Whoever provides it learns "
         "that it is yours.",
@@ -180,11 +181,21 @@ def _truth(plan: SharingPlan) -> list[str]:
     gain = (f"on average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
             f"{names.worth}, whatever others do" if stated else
             "at this epsilon nothing is promised of what a lie could gain")
-    (takes,) = plan.guarantees.of(Participation)[-1:]
-    lost = -takes.utility
-    after = ("in no run do you pay more than what you get is worth to you, by your own record" if lost <= 0 else
-             f"in an unlucky run what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
-             "worth to you; on average it is not more than you would give, but for the noise")
     return [f"What you pay: the price of what you get, which the operator collects. Truth: {gain}. What you use must "
             "be what you say: the promise is about what you want and what it is worth to you.",
-            f"Taking part: {after}."]
+            f"Taking part: {_taking_part(plan)}."]
+
+
+def _taking_part(plan: SharingPlan) -> str:
+    """What she may lose, ex post and, where it is promised, in the mean over her coin."""
+    names, stated = plan.coding, plan.guarantees.of(Participation)
+    lost = -stated[-1].utility
+    if lost <= 0:
+        return "in no run do you pay more than what you get is worth to you, by your own record"
+    if not plan.whole:
+        return (f"in no run does what you get cost you more than {said(names, lost)} {names.worth} above what it is "
+                "worth to you")
+    mean = (f"; in the mean over your coin, at most {said(names, max(0.0, -stated[0].utility))} more"
+            if len(stated) > 1 else "")
+    return (f"in an unlucky draw what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
+            f"worth to you{mean}")

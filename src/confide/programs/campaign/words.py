@@ -36,11 +36,12 @@ def described(mode: ModeName, mechanism: Dude) -> str:
     return f"{type(mechanism).__name__}: {_WHAT[mode]}"
 
 
-def settings(mechanism: Dude) -> list[tuple[str, str]]:
+def settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
     """Lines of the plan: what, and how much.
 
     Args:
         mechanism: of the plan.
+        coding: its unit.
     """
     rows = [("rounds of prices, and rounds before them", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
             ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
@@ -55,22 +56,23 @@ def settings(mechanism: Dude) -> list[tuple[str, str]]:
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
         rows.append(("whoever could gain more than this at the charged prices gets her favourite",
-                     f"{alpha:g} of the highest value"))
+                     f"{said(coding, alpha)} {coding.worth}"))
     if isinstance(mechanism, TightDude | TightenAndAudit) and alpha is not None:
         rows.append(("payments", mechanism.payments))
     return rows
 
 
-def shared_out(mode: ModeName, coding: Coding) -> list[str]:
+def shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     """How things are shared, as a participant reads it.
 
     Args:
         mode: of the file.
+        mechanism: of the plan.
         coding: names.
     """
     first = ("How it is shared: prices follow from noisy sums of what everybody would take. In each round your device "
              f"finds what is worth most to you above its price: your best {coding.thing}, or nothing.")
-    after = {
+    after: dict[ModeName, str] = {
         "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
                    "rounds.",
         "truthful": "You get the average of your best choices over all main rounds, and pay its price at the average "
@@ -84,7 +86,14 @@ def shared_out(mode: ModeName, coding: Coding) -> list[str]:
                    "of that round, whole. Then the load of all choices is measured, with noise. If it does not fit, "
                    "nobody gets anything, and it is told.",
     }
-    return [first, after[mode]]
+    instead = list[str]()
+    if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
+        instead.append("If something else would give you clearly more at the average prices than the average of your "
+                       "best choices, you get that, whatever your coin says.")
+        if getattr(mechanism, "payments", "") == "scaled":
+            instead.append("You pay as much of its value to you as your average would cost of its own. If that average "
+                           "is not worth its price to you, you get nothing, and owe nothing.")
+    return [first, after[mode], *instead]
 
 
 def said(coding: Coding, value: float) -> str:

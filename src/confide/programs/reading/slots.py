@@ -6,7 +6,7 @@ without a row are the null record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,7 +129,7 @@ def collected(program: Program, data: Any) -> Any:
         >>> collected(UnitDemand(3, (1, 1)), iter([batch])).worth.tolist()
         [[0, 0], [0, 0], [8388608, 4194304]]
     """
-    if not isinstance(data, Iterable) or isinstance(data, Sequence | Records) or hasattr(data, "__array__"):
+    if not isinstance(data, Iterable) or isinstance(data, Sequence | Mapping | Records) or hasattr(data, "__array__"):
         return data
     there = layout(program)
     table = np.full((program.people, there.width), np.nan)
