@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.convex.compiled_program import ConvexProgram
+    from confide.programs.convex.modelling import convex_program
+    from confide.programs.convex.tau_check import TauCheck, check_tau
     from confide.programs.exact_optimum import ExactOptimum, exact, least_tau
     from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
     from confide.programs.families.callback_demand import CallbackDemand
@@ -44,6 +47,7 @@ __all__ = [
     "CallbackDemand",
     "CappedAdditive",
     "Constants",
+    "ConvexProgram",
     "Electricity",
     "ExactOptimum",
     "Flow",
@@ -57,12 +61,15 @@ __all__ = [
     "Records",
     "RoundDude",
     "SharedResources",
+    "TauCheck",
     "TightDude",
     "TightenAndAudit",
     "TrueDude",
     "UnitDemand",
     "XorBundles",
     "certificate",
+    "check_tau",
+    "convex_program",
     "dual_value",
     "exact",
     "least_tau",
@@ -76,6 +83,9 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "convex.compiled_program": ("ConvexProgram",),
+        "convex.modelling": ("convex_program",),
+        "convex.tau_check": ("TauCheck", "check_tau"),
         "exact_optimum": ("ExactOptimum", "exact", "least_tau"),
         "families.aggregative_game": ("AggregativeGame", "nearly_best"),
         "families.callback_demand": ("CallbackDemand",),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
@@ -104,6 +104,10 @@ class Dude(Mechanism):
             if len(given) != self.program.rows or not all(map(math.isfinite, given)):
                 raise InvalidInput("start", f"{len(given)} numbers, or not all finite", f"must be {self.program.rows}")
             object.__setattr__(self, "start", given)
+        solves = self.program.people * (self.rounds + self.burn_in)
+        if solves > self.program.most_responses:
+            raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",
+                          f"at most {self.program.most_responses:.0f}: fewer rounds, or a shape with a fast oracle")
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     # ---- public arithmetic
@@ -188,7 +192,8 @@ class Dude(Mechanism):
         """
         if self.descent.rule != "gradient":
             return math.inf
-        return regret_bound(self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
+        return self._inexact + regret_bound(
+            self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -255,7 +260,13 @@ class Dude(Mechanism):
         """What a billboard repeats of the plan, so that it can be certified alone."""
         return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
                 "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": self.trivial, "most_excess": self._most_excess}
+                "trivial": self.trivial, "most_excess": self._most_excess,
+                "inexact": self._inexact}
+
+    @property
+    def _inexact(self) -> float:
+        """What all responses together may lose against the best ones."""
+        return self.program.people * self.program.oracle_error
 
     @abstractmethod
     def _settled(

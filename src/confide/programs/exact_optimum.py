@@ -99,16 +99,16 @@ def exact(
     Args:
         program: of any family.
         data: n records, as the program reads them.
-        start: where first prices come from: "linear_program", HiGHS's, by default up to 4 million people x rows; or
-            "rounds", of prices without noise.
+        start: where first prices come from: "linear_program", HiGHS's, by default of linear programs up to 4 million
+            people x rows; or "rounds", of prices without noise.
         progress: told the prices tried and the most there may be.
         tries: restricted programs at most.
 
     Raises:
         InvalidInput: bad records.
         Refused: nothing is feasible; or tau is no dual bound, since excess pays even at twice tau.
-        SolverFailed: the bounds did not meet to 10^-6 of what values can differ; or the linear program's optimum lies
-            outside of them.
+        SolverFailed: the bounds did not meet to 10^-6 of what values can differ, and twice what responses may lose; or
+            the linear program's optimum lies outside of them.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -120,7 +120,7 @@ def exact(
     """
     whole("tries", tries, at_least=1)
     records = program.read(data)
-    small = program.people * program.rows <= _MOST_CELLS
+    small = program.linear and program.people * program.rows <= _MOST_CELLS
     chosen: Start = ("linear_program" if small else "rounds") if start is None else start
     one_of("start", chosen, tuple(_RADII))
     claimed = solved(program.linear_program(records)) if chosen == "linear_program" else None
@@ -217,7 +217,8 @@ def _between(program: Program, records: Any, first: _Units, start: Start, tries:
     if float(over) > _ENOUGH * max(1.0, float(np.abs(found.load).max())):
         raise Refused("excess pays even at twice tau, or nothing is feasible",
                       "a larger tau, if these records can have one")
-    if not float(ahead) <= _ENOUGH * most or not (found.feasible or program.two_sided):
+    inexact = program.people * program.oracle_error
+    if not float(ahead) <= _ENOUGH * most + 2.0 * inexact or not (found.feasible or program.two_sided):
         raise SolverFailed("exact", f"the bounds did not meet after {attempt + 1} restricted programs")
     return ExactOptimum(
         value=nearest_down(found.value), upper=nearest_up(upper), gap=nearest_up(max(Fraction(0), ahead)),

@@ -78,7 +78,9 @@ def exact_dual(program: Program, records: Any, prices: NDArray[np.int64]) -> Fra
         worth += int(program.values(block, actions).sum())
         slack = slack - program.load(block, actions)
     paid = sum(int(price) * int(left) for price, left in zip(prices, slack, strict=True))
-    return Fraction(worth, PRICE_UNIT) + Fraction(paid, PRICE_UNIT * LOAD_UNIT) + Fraction(program.public_value(prices))
+    lost = int(records.people) * Fraction(program.oracle_error)  # what the best responses may be worth more
+    public = Fraction(program.public_value(prices))
+    return lost + Fraction(worth, PRICE_UNIT) + Fraction(paid, PRICE_UNIT * LOAD_UNIT) + public
 
 
 def nearest_up(number: Fraction) -> float:

@@ -12,6 +12,7 @@ Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -165,6 +166,21 @@ class Program(ABC):
     def scale(self) -> int:
         """Units of a value less prices, in units of value: 2^20 where contributions are not whole numbers."""
         return 1
+
+    @property
+    def linear(self) -> bool:
+        """Whether its optimum is that of a linear program."""
+        return True
+
+    @property
+    def oracle_error(self) -> float:
+        """By how much less, at most, a response may be worth at its prices than the best one: 0 where it is exact."""
+        return 0.0
+
+    @property
+    def most_responses(self) -> float:
+        """People times rounds, at most: fewer where each response takes a solver."""
+        return math.inf
 
     @property
     def supplies(self) -> tuple[float, ...]:
