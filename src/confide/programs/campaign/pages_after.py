@@ -13,13 +13,14 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
-from confide.programs.campaign.pages_before import sentence, step
+from confide.programs.campaign.pages_before import in_units, sentence, step
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, sure
 from confide.programs.certifying import PathCertificate
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_round
 
 __all__ = ["excess_bound", "explain", "prices_table", "result_sections"]
@@ -123,7 +124,7 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
         up = [names.rows[j] for j in np.flatnonzero(board.raised < plan.mechanism.program.people).tolist()]
         shown = ", ".join(up[:_SHOWN]) + (", ..." if len(up) > _SHOWN else "")
         said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Who came later and would add to "
-                        "one of them has nothing.")
+                        f"one of them has nothing.{_unserved(plan, board)}")
     elif plan.whole:
         said_all.append(f"No row is above its supply, {sure(plan.mechanism.beta)}, by a margin that was kept back.")
     if not isinstance(found, PathCertificate):
@@ -138,10 +139,18 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
                         f"{sure(found.beta)}.")
     claims = getattr(plan.mechanism, "claims", None)
     if claims is not None:
-        said_all += [_stated(each) for each in claims(found) if not each.vacuous]
+        stated = [_stated(each) for each in claims(found) if not each.vacuous]
+        said_all += [*stated, in_units(plan)] if stated and in_units(plan) else stated
     if found.vacuous:
         said_all.append("At these sizes the certificate says nothing.")
     return said_all
+
+
+def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
+    """How many go without because of a flag, at most, where that says something."""
+    it = plan.mechanism
+    most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
+    return f" That is at most {most:,.0f} people, {sure(it.beta)}." if most < it.program.people else ""
 
 
 def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:

@@ -9,7 +9,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, least_right, said, settings, shared_out, sure
 
-__all__ = ["offer_sections", "plan_sections", "sentence", "step"]
+__all__ = ["in_units", "offer_sections", "plan_sections", "sentence", "step"]
 
 _SHOWN = 20  # rows on a page; the table has all
 
@@ -124,10 +124,18 @@ def step(plan: SharingPlan) -> str:
         plan: of the file.
     """
     moved = "replaced by any other" if plan.mechanism.neighbours == "substitution" else "replaced by an empty one"
-    names = plan.coding
-    units = (f" Values in promises are in units of {names.unit:.6g} {names.worth}." if names.unit != 1.0 else "")
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
-            f"Whoever provides what she gets learns it.{units}")
+            f"Whoever provides what she gets learns it. {in_units(plan)}").rstrip()
+
+
+def in_units(plan: SharingPlan) -> str:
+    """What values in promises are counted in; empty where that is the file's own unit.
+
+    Args:
+        plan: of the file.
+    """
+    names = plan.coding
+    return f"Values in promises are in units of {names.unit:.6g} {names.worth}." if names.unit != 1.0 else ""
 
 
 def sentence(promise: Guarantee) -> str:
