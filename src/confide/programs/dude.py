@@ -36,6 +36,7 @@ from confide.programs.constants import Neighbours
 from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.program import Program
+from confide.programs.reading.slots import collected
 from confide.programs.schedule import Law, Schedule, event, squared_budget
 from confide.programs.tables import unusable_in
 
@@ -234,14 +235,14 @@ class Dude(Mechanism):
         """The path of prices, and everybody's part.
 
         Args:
-            data: n records, as the program reads them. A row that cannot be used counts as null in a release,
-                whoever's it is; a study refuses it.
+            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`). A row that cannot
+                be used counts as null in a release, whoever's it is; a study refuses it.
             noise: `Noise.secure()` for a settlement.
             progress: told the rounds played and all of them.
             shards: where the records lie; threads of this process by default.
         """
         source = as_noise(noise)
-        records = self.program.read(data, unusable=unusable_in(source))
+        records = self.program.read(collected(self.program, data), unusable=unusable_in(source))
         with (shards or ThreadShards)(records.shards(self._shard)) as held:
             prices, slacks = play(self.descent, held, source, progress=progress)
             board = self._board(prices, slacks)

@@ -42,7 +42,7 @@ from confide.programs.incentives import (
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
 from confide.programs.program import Program, Shard
-from confide.programs.schedule import event, noisy, total_variation
+from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
     Payments,
     Terms,
@@ -55,6 +55,8 @@ from confide.programs.whole_parts import (
 )
 
 __all__ = ["TightenAndAudit"]
+
+_ROUNDED = 1 - Fraction(1, 2**48)
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,11 @@ class TightenAndAudit(Dude):
                                    "step 'gradient'")
 
     # ---- public arithmetic
+
+    @cached_property
+    def squared_budget(self) -> Fraction:
+        # Two events, each rounded up to a double, must not add up to more than what was promised.
+        return squared_budget(self.law, *self._gaussian_part) * _ROUNDED
 
     @property
     def path_share(self) -> Fraction:
