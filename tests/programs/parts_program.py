@@ -39,6 +39,9 @@ class Parts(UnitDemand):
     def contributions(self, records, actions):  # type: ignore[no-untyped-def]
         return super().contributions(records, actions) // LOAD_UNIT * self._loads
 
+    def respond_along(self, records, prices):  # type: ignore[no-untyped-def]
+        return Program.respond_along(self, records, prices)
+
     def weighted_load(self, records, actions, times):  # type: ignore[no-untyped-def]
         return Program.weighted_load(self, records, actions, times)
 

@@ -266,6 +266,15 @@ class Program(ABC):
             prices: (k,) in units of price.
         """
 
+    def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m, T, width) everybody's best responses to a whole path, the same as round by round.
+
+        Args:
+            records: of m participants.
+            prices: (T, k) in units of price.
+        """
+        return np.stack([self.respond(records, row) for row in prices], axis=1)
+
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         """(m, k) what everybody's action adds to each row, in units of load.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.programs.families.favourites import favourites
+from confide.programs.families.favourites import favourites, favourites_along
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Records, Unusable
@@ -85,6 +85,11 @@ class UnitDemand(SetsOfGoods):
     def respond(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, 1), dtype=np.int32)
         favourites(records.worth, prices.astype(np.int32), chosen)
+        return chosen
+
+    def respond_along(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.empty((records.people, len(prices), 1), dtype=np.int32)
+        favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen)
         return chosen
 
     def values(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
