@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
 import sys
 import time
@@ -14,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks.memory import peak_mb
+from benchmarks.memory import held_mb, peak_mb
 from confide.allocation import (
     PMatch,
     SinkhornMatch,
@@ -51,21 +49,6 @@ def least(job: Callable[[], Any], runs: int = RUNS) -> tuple[Any, float]:
 
 def noise_of(mode: str) -> Noise:
     return Noise.secure() if mode == "secure" else Noise.simulated(int(mode))
-
-
-def held_mb() -> float:
-    """What this process holds now, without what it has freed; from here on the peak is counted anew.
-
-    Where the kernel does not allow that, the peak so far: then nothing is said of what comes after.
-    """
-    try:
-        gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-        return next(float(line.split()[1]) for line in lines if line.startswith("VmRSS")) * 1024 / 1e6
-    except (OSError, AttributeError, StopIteration):
-        return peak_mb()
 
 
 def compiled(kind: str, instance: str, options: dict[str, Any], mode: str = "1") -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confide.programs import Constants, UnitDemand
+from confide.programs import Constants, Program, UnitDemand
 from confide.programs.grids import LOAD_UNIT, loads_up
 
 
@@ -38,6 +38,15 @@ class Parts(UnitDemand):
 
     def contributions(self, records, actions):  # type: ignore[no-untyped-def]
         return super().contributions(records, actions) // LOAD_UNIT * self._loads
+
+    def respond_along(self, records, prices):  # type: ignore[no-untyped-def]
+        return Program.respond_along(self, records, prices)
+
+    def weighted_load(self, records, actions, times):  # type: ignore[no-untyped-def]
+        return Program.weighted_load(self, records, actions, times)
+
+    def paid(self, records, actions, prices):  # type: ignore[no-untyped-def]
+        return Program.paid(self, records, actions, prices)
 
 
 @dataclass(frozen=True)

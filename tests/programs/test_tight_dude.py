@@ -26,7 +26,7 @@ from confide.programs.incentives import alpha_units, exact_alpha, judged
 from confide.programs.instances import popular
 from confide.programs.program import Shard
 from confide.programs.rounding import drawn_rounds
-from confide.programs.tight_dude import _handed_out
+from confide.programs.whole_parts import Terms, whole_parts
 
 from false_alarms import alpha
 
@@ -176,7 +176,8 @@ def coins_on(program: Program, payments: str) -> tuple[Any, ...]:
     found = judged(program, records, tally_of(records, program, board.main_prices), board.charged_prices, 40, units)
 
     def handed(which: Any) -> tuple[Any, Any]:
-        part = _handed_out(Shard(start=0, records=records), program, board, which, units, payments)  # type: ignore[arg-type]
+        part = whole_parts(Shard(start=0, records=records), program, board, which,
+                           Terms(alpha=units, payments=payments))  # type: ignore[arg-type]
         return program.values(records, part.actions) * program.scale - part.price, part
 
     return found, handed

@@ -91,7 +91,8 @@ def table_from_bytes(data: bytes) -> pa.Table:
         with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
             for field in reader.schema:
                 of = field.type
-                kind = of.value_type if pa.types.is_list(of) and pa.types.is_primitive(of.value_type) else of
+                lists = pa.types.is_list(of) or pa.types.is_large_list(of)
+                kind = of.value_type if lists and pa.types.is_primitive(of.value_type) else of
                 if not any(fits(kind) for fits in _PLAIN):
                     raise InvalidInput("column", f"{field.name!r} is of type {field.type}")
             table = reader.read_all()

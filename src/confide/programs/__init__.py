@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from confide.programs.billboards import PathBillboard
     from confide.programs.certifying import PathCertificate, certificate
     from confide.programs.constants import Constants
+    from confide.programs.convex.compiled_program import ConvexProgram
+    from confide.programs.convex.modelling import convex_program
+    from confide.programs.convex.tau_check import TauCheck, check_tau
+    from confide.programs.exact_optimum import ExactOptimum, exact, least_tau
     from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
     from confide.programs.families.callback_demand import CallbackDemand
     from confide.programs.families.capped_additive import CappedAdditive
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
     from confide.programs.families.shared_resources import SharedResources
     from confide.programs.families.unit_demand import UnitDemand
     from confide.programs.families.xor_bundles import XorBundles
+    from confide.programs.lagrangian import dual_value
+    from confide.programs.planning import ProgramPlan, plan
+    from confide.programs.printed import PrintedDude
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, Records
     from confide.programs.round_dude import RoundDude
@@ -40,23 +47,34 @@ __all__ = [
     "CallbackDemand",
     "CappedAdditive",
     "Constants",
+    "ConvexProgram",
     "Electricity",
+    "ExactOptimum",
     "Flow",
     "Knapsack",
     "PathBillboard",
     "PathCertificate",
+    "PrintedDude",
     "PrivDude",
     "Program",
+    "ProgramPlan",
     "Records",
     "RoundDude",
     "SharedResources",
+    "TauCheck",
     "TightDude",
     "TightenAndAudit",
     "TrueDude",
     "UnitDemand",
     "XorBundles",
     "certificate",
+    "check_tau",
+    "convex_program",
+    "dual_value",
+    "exact",
+    "least_tau",
     "nearly_best",
+    "plan",
 ]
 
 __getattr__, __dir__ = doors(
@@ -65,6 +83,10 @@ __getattr__, __dir__ = doors(
         "billboards": ("PathBillboard",),
         "certifying": ("PathCertificate", "certificate"),
         "constants": ("Constants",),
+        "convex.compiled_program": ("ConvexProgram",),
+        "convex.modelling": ("convex_program",),
+        "convex.tau_check": ("TauCheck", "check_tau"),
+        "exact_optimum": ("ExactOptimum", "exact", "least_tau"),
         "families.aggregative_game": ("AggregativeGame", "nearly_best"),
         "families.callback_demand": ("CallbackDemand",),
         "families.capped_additive": ("CappedAdditive",),
@@ -74,6 +96,9 @@ __getattr__, __dir__ = doors(
         "families.shared_resources": ("SharedResources",),
         "families.unit_demand": ("UnitDemand",),
         "families.xor_bundles": ("XorBundles",),
+        "lagrangian": ("dual_value",),
+        "planning": ("ProgramPlan", "plan"),
+        "printed": ("PrintedDude",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "Records"),
         "round_dude": ("RoundDude",),

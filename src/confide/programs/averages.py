@@ -32,12 +32,11 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
     size = max(1, _CELLS // (len(prices) * program.width))
     parts = []
     for block in records.blocks(size):
-        played = np.stack([program.respond(block, row) for row in prices])
-        counts, actions, times = np.empty(block.people, np.int64), np.empty_like(played), np.empty(played.shape[:2],
-                                                                                                  np.int32)
-        _tally(played, counts, actions, times)
-        kept = np.arange(len(prices))[:, None] < counts
-        parts.append((counts, actions.swapaxes(0, 1)[kept.T], times.T[kept.T]))
+        played = program.respond_along(block, prices)
+        counts, times = np.empty(block.people, np.int64), np.empty(played.shape[:2], np.int32)
+        _tally(played, counts, times)
+        kept = np.arange(len(prices)) < counts[:, None]
+        parts.append((counts, played[kept], times[kept]))
     counts = np.concatenate([part[0] for part in parts])
     starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
     return starts, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
@@ -52,28 +51,29 @@ def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, N
         tally: theirs.
     """
     starts, actions, times = tally
-    value, load = 0, np.zeros(program.rows, dtype=np.int64)
-    size = max(1, _CELLS // (2 * program.rows))
-    for at in range(0, records.people, size):
-        ends = starts[at : at + size + 1]
-        of = slice(int(ends[0]), int(ends[-1]))
-        some = records.take(np.repeat(np.arange(at, at + len(ends) - 1), np.diff(ends)))
-        value += int(program.values(some, actions[of]) @ times[of].astype(np.int64))
-        load += program.contributions(some, actions[of]).T @ times[of].astype(np.int64)
+    value, load, counts = 0, np.zeros(program.rows, dtype=np.int64), np.diff(starts)
+    size = max(1, _CELLS // program.rows)
+    for rank in range(int(counts.max(initial=0))):  # nearly everybody has one action, or two
+        people = np.flatnonzero(counts > rank)
+        for at in range(0, len(people), size):
+            who = people[at : at + size]
+            of = starts[who] + rank
+            some, often = records.take(who), times[of].astype(np.int64)
+            value += int(program.values(some, actions[of]) @ often)
+            load += program.weighted_load(some, actions[of], often)
     return value, load
 
 
 @kernel
-def _tally(played: Any, counts: Any, actions: Any, times: Any) -> None:
-    """Sort every participant's responses into those that differ.
+def _tally(played: Any, counts: Any, times: Any) -> None:
+    """Sort every participant's responses into those that differ, in place.
 
     Args:
-        played: (T, m, width) int32.
+        played: (m, T, width) int32; the first `counts` of each end as those that differ.
         counts: (m,) int64, filled in: how many differ.
-        actions: (T, m, width) int32, its first rows filled in.
-        times: (T, m) int32, likewise.
+        times: (m, T) int32, its first entries filled in: in how many rounds.
     """
-    rounds, people, width = played.shape
+    people, rounds, width = played.shape
     for i in range(people):
         found = 0
         for t in range(rounds):
@@ -81,7 +81,7 @@ def _tally(played: Any, counts: Any, actions: Any, times: Any) -> None:
             while at >= 0:
                 same = True
                 for w in range(width):
-                    if actions[at, i, w] != played[t, i, w]:
+                    if played[i, at, w] != played[i, t, w]:
                         same = False
                         break
                 if same:
@@ -90,8 +90,8 @@ def _tally(played: Any, counts: Any, actions: Any, times: Any) -> None:
             if at < 0:
                 at = found
                 found += 1
-                times[at, i] = 0
+                times[i, at] = 0
                 for w in range(width):
-                    actions[at, i, w] = played[t, i, w]
-            times[at, i] += 1
+                    played[i, at, w] = played[i, t, w]
+            times[i, at] += 1
         counts[i] = found

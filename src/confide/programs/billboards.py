@@ -32,6 +32,7 @@ class PathBillboard(Billboard):
         trivial: how far the value of a program of this size can be from its optimum in any case; 0 where nothing has a
             value, and only the rows count.
         most_excess: what all rows together can exceed their supply by in any case.
+        inexact: what all responses together may lose against the best ones: 0 where they are exact.
         seed: of the public coins, 64 hexadecimal digits; empty where none are used.
     """
 
@@ -45,6 +46,7 @@ class PathBillboard(Billboard):
     beta: float
     trivial: float
     most_excess: float
+    inexact: float = 0.0
     seed: str = ""
 
     def __repr__(self) -> str:

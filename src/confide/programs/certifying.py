@@ -1,8 +1,8 @@
 """`certificate`: how far from feasible and from optimal a run can be, from its billboard alone, after the run.
 
 It needs neither a correct tau nor many rounds nor a particular step: a wrong tau, or too few rounds, show as a large
-certificate, never as a false one. It assumes that responses are exact, that the noise was drawn as the plan says, and
-that the number of rounds was fixed before.
+certificate, never as a false one. It assumes that the noise was drawn as the plan says, and that the number of rounds
+was fixed before. Responses that are not exact widen it by what all of them may lose.
 
 The noise of a row, averaged over the main rounds, is exactly N(0, s^2) however prices react, so that the mean of what
 was released bounds the excess. The optimum is at most the Lagrangian's maximum, whose mean over the rounds differs
@@ -121,8 +121,8 @@ def certificate(billboard: PathBillboard, beta: float | None = None) -> PathCert
     apart = float(np.einsum("tj,tj->", prices - average, slacks)) / billboard.rounds
     complaint = (apart + mixture(near, still, failure / 2)
                  + quantile(failure / (4 * rows), discrete) * s * float(np.linalg.norm(average - reference, 1))
-                 + _ROUNDED * float(np.abs(prices - average).sum()) / billboard.rounds)
-    seen += slip
+                 + _ROUNDED * float(np.abs(prices - average).sum()) / billboard.rounds + billboard.inexact)
+    seen += slip + billboard.inexact
     valued = billboard.trivial > 0.0  # else every value is 0, and so is the gap
     return PathCertificate(
         beta=failure, excess=excess, gap=seen + deviation if valued else 0.0, sharp_gap=seen + sharp if valued else 0.0,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
@@ -36,6 +36,7 @@ from confide.programs.constants import Neighbours
 from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.program import Program
+from confide.programs.reading.slots import collected
 from confide.programs.schedule import Law, Schedule, event, squared_budget
 from confide.programs.tables import unusable_in
 
@@ -103,6 +104,10 @@ class Dude(Mechanism):
             if len(given) != self.program.rows or not all(map(math.isfinite, given)):
                 raise InvalidInput("start", f"{len(given)} numbers, or not all finite", f"must be {self.program.rows}")
             object.__setattr__(self, "start", given)
+        solves = self.program.people * (self.rounds + self.burn_in)
+        if solves > self.program.most_responses:
+            raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",
+                          f"at most {self.program.most_responses:.0f}: fewer rounds, or a shape with a fast oracle")
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     # ---- public arithmetic
@@ -155,6 +160,16 @@ class Dude(Mechanism):
         return self.schedule.averaged
 
     @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) how much of each supply is held back, so that what is handed out fits: nothing, where it may not."""
+        return np.zeros(self.program.rows)
+
+    @property
+    def gain(self) -> float:
+        """What a lie gains at most, in the mean: infinite where nothing is charged."""
+        return math.inf
+
+    @property
     def loss(self) -> ApproxDP:
         """Of the whole outcome."""
         return ApproxDP(self.epsilon, self.delta)
@@ -177,7 +192,8 @@ class Dude(Mechanism):
         """
         if self.descent.rule != "gradient":
             return math.inf
-        return regret_bound(self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
+        return self._inexact + regret_bound(
+            self.priced.constants, self.schedule, self.beta, two_sided=self.program.two_sided)
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
@@ -219,14 +235,14 @@ class Dude(Mechanism):
         """The path of prices, and everybody's part.
 
         Args:
-            data: n records, as the program reads them. A row that cannot be used counts as null in a release,
-                whoever's it is; a study refuses it.
+            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`). A row that cannot
+                be used counts as null in a release, whoever's it is; a study refuses it.
             noise: `Noise.secure()` for a settlement.
             progress: told the rounds played and all of them.
             shards: where the records lie; threads of this process by default.
         """
         source = as_noise(noise)
-        records = self.program.read(data, unusable=unusable_in(source))
+        records = self.program.read(collected(self.program, data), unusable=unusable_in(source))
         with (shards or ThreadShards)(records.shards(self._shard)) as held:
             prices, slacks = play(self.descent, held, source, progress=progress)
             board = self._board(prices, slacks)
@@ -244,7 +260,13 @@ class Dude(Mechanism):
         """What a billboard repeats of the plan, so that it can be certified alone."""
         return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
                 "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": self.trivial, "most_excess": self._most_excess}
+                "trivial": self.trivial, "most_excess": self._most_excess,
+                "inexact": self._inexact}
+
+    @property
+    def _inexact(self) -> float:
+        """What all responses together may lose against the best ones."""
+        return self.program.people * self.program.oracle_error
 
     @abstractmethod
     def _settled(

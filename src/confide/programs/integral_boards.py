@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
@@ -15,7 +14,7 @@ from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
-__all__ = ["AuditedBillboard", "FlagBillboard", "action_column", "coin_slip", "packing_only", "sparse_rows"]
+__all__ = ["AuditedBillboard", "FlagBillboard", "coin_slip", "packing_only", "sparse_rows"]
 
 _CELLS = 1 << 21  # of contributions that are held at once
 
@@ -77,20 +76,6 @@ def coin_slip(rounds: int) -> float:
         rounds: T.
     """
     return rounds / COINS
-
-
-def action_column(program: Program, actions: NDArray[np.int32]) -> pa.Array:
-    """Everybody's action, as `program.describe` has it.
-
-    Args:
-        program: whose they are.
-        actions: (n, width).
-    """
-    if program.width == 1 and type(program).describe is Program.describe:
-        return pa.array(np.ascontiguousarray(actions[:, 0]))
-    # Its type must not follow from what is in it: lists that are all empty have none of their own.
-    kind = pa.list_(pa.int64()) if type(program).describe is Program.describe else None
-    return pa.array([program.describe(action) for action in actions], type=kind)
 
 
 def sparse_rows(

@@ -12,6 +12,7 @@ Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -163,8 +164,23 @@ class Program(ABC):
 
     @property
     def scale(self) -> int:
-        """Units of a value less prices, in units of value: 2^20 where contributions are not whole numbers."""
+        """Units of a value less prices in one unit of value; 2^20 where contributions are not whole numbers."""
         return 1
+
+    @property
+    def linear(self) -> bool:
+        """Whether its optimum is that of a linear program."""
+        return True
+
+    @property
+    def oracle_error(self) -> float:
+        """By how much less, at most, a response may be worth at its prices than the best one: 0 where it is exact."""
+        return 0.0
+
+    @property
+    def most_responses(self) -> float:
+        """People times rounds, at most: fewer where each response takes a solver."""
+        return math.inf
 
     @property
     def supplies(self) -> tuple[float, ...]:
@@ -250,6 +266,15 @@ class Program(ABC):
             prices: (k,) in units of price.
         """
 
+    def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(m, T, width) everybody's best responses to a whole path, the same as round by round.
+
+        Args:
+            records: of m participants.
+            prices: (T, k) in units of price.
+        """
+        return np.stack([self.respond(records, row) for row in prices], axis=1)
+
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         """(m, k) what everybody's action adds to each row, in units of load.
@@ -276,6 +301,19 @@ class Program(ABC):
             actions: (m, width).
         """
         total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
+        return total
+
+    def weighted_load(
+        self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """(k,) the load of all actions, each so many times, in units of load.
+
+        Args:
+            records: of m participants.
+            actions: (m, width).
+            times: (m,).
+        """
+        total: NDArray[np.int64] = self.contributions(records, actions).T @ times
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, whole
@@ -32,10 +31,11 @@ from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags, usual_batch
-from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.integral_boards import FlagBillboard, action_column, coin_slip, packing_only, sparse_rows
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
 from confide.programs.program import Program, Shard
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+from confide.programs.whole_parts import WholeParts, delivered, share_of, share_table
 
 __all__ = ["RoundDude"]
 
@@ -112,6 +112,11 @@ class RoundDude(Dude):
                      stop_delta=_below(written(self.delta) - written(delta)) if self.truncate else 0.0,
                      neighbours=self.neighbours)
 
+    @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) how far below its supply a flag rises."""
+        return np.full(self.program.rows, self.flags.margin / LOAD_UNIT)
+
     def events(self) -> tuple[Event, ...]:
         return (*super().events(), self.flags.event(self.unit))
 
@@ -186,18 +191,11 @@ class RoundDude(Dude):
         raised, served = self.flags.run(source, starts, rows, loads)
         actions[~served] = -1
         public = FlagBillboard(**{**vars(board), "seed": seed, "raised": raised})
-        diagnostics = None if noise.release_safe else self._diagnosed(records, actions, served)
-        return self._outcome(noise, billboard=public, shares=pa.table({"action": action_column(self.program, actions)}),
-                             certificate=self.certify(public), diagnostics=diagnostics)
-
-    def _diagnosed(self, records: Any, actions: NDArray[np.int32], served: NDArray[np.bool_]) -> dict[str, Any]:
-        """Value and load of what is delivered: for studies alone."""
-        load = sum((self.program.load(shard.records, actions[shard.start : shard.start + shard.records.people])
-                    for shard in records.shards(self._shard)), np.zeros(self.program.rows, dtype=np.int64))
-        value = sum(int(self.program.values(shard.records, actions[shard.start : shard.start + shard.records.people]
-                                            ).sum()) for shard in records.shards(self._shard))
-        return {"value": value / PRICE_UNIT, "load": load / LOAD_UNIT, "unserved": int((~served).sum()),
-                "excess": np.maximum(0, load - self.program.supply_units) / LOAD_UNIT}
+        diagnostics = None if noise.release_safe else {
+            **delivered(self.program, records, actions), "unserved": int((~served).sum())}
+        shares = share_table(self.program, WholeParts(actions), charged=False)
+        return self._outcome(noise, billboard=public, shares=shares, certificate=self.certify(public),
+                             diagnostics=diagnostics)
 
     # ---- what a participant and a verifier ask
 
@@ -209,7 +207,7 @@ class RoundDude(Dude):
         adds = self.program.contributions(mine, action)[0] > 0
         if bool((adds & (board.raised <= index)).any()):
             action = np.full_like(action, -1)
-        return {"action": self.program.describe(action[0])}
+        return share_of(self.program, WholeParts(action), charged=False)
 
     def _own(self, billboard: AnyBillboard) -> Any:
         board = super()._own(billboard)

@@ -82,6 +82,12 @@ class SetsOfGoods(Program):
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         return np.bincount(actions.reshape(-1) + 1, minlength=self.rows + 1)[1:].astype(np.int64) << LOAD_BITS
 
+    def weighted_load(
+        self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        often = np.repeat(times.astype(np.float64), self.width)  # sums of whole numbers, exact below 2^53
+        return np.bincount(actions.reshape(-1) + 1, often, self.rows + 1)[1:].astype(np.int64) << LOAD_BITS
+
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         out = np.zeros((len(actions), self.rows), dtype=np.int64)
         person, place = np.nonzero(actions >= 0)

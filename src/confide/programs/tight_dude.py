@@ -14,10 +14,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import one_of
@@ -29,29 +28,34 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
 from confide.privacy.coins import COINS, draw_seed, is_seed
 from confide.privacy.noise import Noise
-from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
 from confide.programs.certifying import PathCertificate
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import (
-    Judged,
     additive_gain,
     alpha_units,
     check_payments,
     exact_alpha,
-    judged,
     loss_of_a_lie,
     truthfulness,
 )
 from confide.programs.program import Program, Shard
-from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.schedule import total_variation
+from confide.programs.whole_parts import (
+    Payments,
+    Terms,
+    WholeParts,
+    delivered,
+    drawn_for,
+    share_of,
+    share_table,
+    whole_parts,
+)
 
-__all__ = ["Payments", "TightDude"]
+__all__ = ["TightDude"]
 
-Payments = Literal["average", "scaled"]
 _TRIES = 64
 
 
@@ -146,6 +150,11 @@ class TightDude(Dude):
     def margins(self) -> NDArray[np.float64]:
         """(k,) what is kept back of each row."""
         return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
+
+    @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) the margins."""
+        return self.margins
 
     @property
     def kept(self) -> float:
@@ -263,98 +272,28 @@ class TightDude(Dude):
     # ---- the run
 
     @property
-    def _units(self) -> int:
-        return alpha_units(self.program, self.alpha)
+    def _terms(self) -> Terms:
+        return Terms(alpha=alpha_units(self.program, self.alpha), payments=self.payments)
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> Outcome | SimulatedOutcome:
         board = replace(board, seed=draw_seed(source))
-        which = drawn_rounds(board.seed, self.program.people, self.rounds)
-        parts: list[_Part] = held.map(_handed_out, self.program, board, which, self._units, self.payments)
-        actions = np.concatenate([part.actions for part in parts])
-        prices = self._natural(np.concatenate([part.price for part in parts]))
-        shares = pa.table({"action": self._described(actions), "price": prices})
+        which = drawn_for(board.seed, self.program.people, self.rounds)
+        parts = WholeParts.joined(held.map(whole_parts, self.program, board, which, self._terms))
         diagnostics = None if noise.release_safe else {
-            **self._diagnosed(records, actions), "paid": math.fsum(prices),
-            "unsatisfied": sum(part.unsatisfied for part in parts), "not_worth": sum(part.not_worth for part in parts)}
-        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
-                             diagnostics=diagnostics)
-
-    def _described(self, actions: NDArray[np.int32]) -> pa.Array:
-        if self.program.width == 1:
-            return pa.array(actions[:, 0])
-        used = actions >= 0
-        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(used.sum(axis=1))])
-        return pa.LargeListArray.from_arrays(pa.array(ends), pa.array(actions[used]))
-
-    def _diagnosed(self, records: Any, actions: NDArray[np.int32]) -> dict[str, Any]:
-        """Value and load of what is handed out: for studies alone."""
-        value, load, at = 0, np.zeros(self.program.rows, dtype=np.int64), 0
-        for block in records.blocks():
-            some = actions[at : at + block.people]
-            value, load = value + int(self.program.values(block, some).sum()), load + self.program.load(block, some)
-            at += block.people
-        natural = load / LOAD_UNIT
-        return {"value": value / PRICE_UNIT, "load": natural,
-                "excess": np.maximum(0.0, natural - self.program.supply_units / LOAD_UNIT)}
+            **delivered(self.program, records, parts.actions), "unsatisfied": parts.unsatisfied,
+            "not_worth": parts.not_worth, "paid": self.natural(int(parts.price.sum()))}
+        return self._outcome(noise, billboard=board, shares=share_table(self.program, parts, charged=True),
+                             certificate=self.certify(board), diagnostics=diagnostics)
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
-        self._place(index)
         board = self._own(billboard)
-        which = np.zeros(1, dtype=np.int64) + drawn_round(board.seed, index, self.rounds)
-        part = _handed_out(Shard(start=0, records=self.program.one(record)), self.program, board, which, self._units,
-                           self.payments)
-        return {"action": self.program.describe(part.actions[0]), "price": float(self._natural(part.price)[0])}
+        which = drawn_for(board.seed, self.program.people, self.rounds, self._place(index))
+        mine = Shard(start=0, records=self.program.one(record))
+        return share_of(self.program, whole_parts(mine, self.program, board, which, self._terms), charged=True)
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
         if not is_seed(self._own(billboard).seed):
             raise InvalidInput("seed", "of the public coins is missing")
-
-    def _natural(self, paid: NDArray[np.int64]) -> NDArray[np.float64]:
-        return paid / float(PRICE_UNIT * self.program.scale)
-
-
-class _Part(NamedTuple):
-    actions: NDArray[np.int32]
-    price: NDArray[np.int64]
-    unsatisfied: int
-    not_worth: int
-
-
-def _handed_out(
-    shard: Shard, program: Program, board: PathBillboard, which: NDArray[np.int64], alpha: int, payments: Payments,
-) -> _Part:
-    """One whole part for everybody of a shard, and its price in units of value times the scale.
-
-    Args:
-        shard: of the records.
-        program: whose actions are handed out.
-        board: the path.
-        which: (n,) everybody's main round.
-        alpha: in units of value times the scale.
-        payments: what is charged.
-    """
-    records, charged = shard.records, board.charged_prices
-    tally = tally_of(records, program, board.main_prices)
-    found = judged(program, records, tally, charged, board.rounds, alpha)
-    drawn = responses_in(program, records, board.main_prices, which[shard.start : shard.start + records.people])
-    actions = np.where(found.unsatisfied[:, None], found.favourites, drawn)
-    if payments == "average":
-        return _Part(actions, program.paid(records, actions, charged), int(found.unsatisfied.sum()), 0)
-    not_worth = ~found.unsatisfied & (found.paid > found.value * program.scale)
-    actions[not_worth | ~found.unsatisfied & (found.value == 0)] = -1
-    price = program.paid(records, actions, charged)
-    some = np.flatnonzero(~found.unsatisfied & ~not_worth & (found.value > 0))
-    price[some] = _scaled(program, records.take(some), actions[some], found, some)
-    return _Part(actions, price, int(found.unsatisfied.sum()), int(not_worth.sum()))
-
-
-def _scaled(
-    program: Program, records: Any, actions: NDArray[np.int32], found: Judged, some: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """As much of each action's value as the average costs of its own, rounded down: so never more than the value."""
-    exact = program.values(records, actions).astype(object) * found.paid[some].astype(object)
-    down: NDArray[np.int64] = (exact // found.value[some].astype(object)).astype(np.int64)
-    return down

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative
+from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Source
+from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -33,12 +32,31 @@ from confide.programs.bounds import regret_bound
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.integral_boards import AuditedBillboard, action_column, coin_slip, packing_only
+from confide.programs.incentives import (
+    alpha_units,
+    audited_gain,
+    check_payments,
+    exact_alpha,
+    loss_of_a_lie,
+    truthfulness,
+)
+from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
 from confide.programs.program import Program, Shard
-from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
-from confide.programs.schedule import event, noisy
+from confide.programs.schedule import event, noisy, squared_budget, total_variation
+from confide.programs.whole_parts import (
+    Payments,
+    Terms,
+    WholeParts,
+    delivered,
+    drawn_for,
+    share_of,
+    share_table,
+    whole_parts,
+)
 
 __all__ = ["TightenAndAudit"]
+
+_ROUNDED = 1 - Fraction(1, 2**48)
 
 
 @dataclass(frozen=True)
@@ -53,11 +71,17 @@ class TightenAndAudit(Dude):
     No row that is delivered is above its supply, with probability 1 - beta, whatever the prices are: to accept one that
     is, its noise must be below -z s_a, which has probability beta/k. That most runs are accepted is a design target.
     Prices and audit share one squared budget: given prices and coins a neighbour's load differs by two contributions,
-    so sigma is the rule for any two. Shares have one column, "action", as `program.describe` has it.
+    so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
+
+    With an alpha the average prices are charged, in the column "price": whoever would gain more than alpha by another
+    choice at them gets her favourite, and a bound on what lies gain is promised. Whether a run is accepted depends on
+    her own part, by little; that is in the bound.
 
     Args:
         audit_share: f_a of the squared budget for the audit, in (0, 1).
         slack: of slack_j = slack z sqrt(Cinf b_j), the room for the coins; no promise rests on it.
+        alpha: who is satisfied at the charged prices, > 0; None to charge nothing.
+        payments: as of `TightDude`; "scaled" needs the step "gradient".
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -80,15 +104,31 @@ class TightenAndAudit(Dude):
     _: KW_ONLY
     audit_share: float = 0.5
     slack: float = 0.1
+    alpha: float | None = None
+    payments: Payments = "average"
 
     def __post_init__(self) -> None:
         fraction("audit_share", self.audit_share)
         non_negative("slack", self.slack)
+        one_of("payments", self.payments, ("average", "scaled"))
         if isinstance(self.program, Program):
             packing_only(self.program, "TightenAndAudit")
         super().__post_init__()
+        if self.alpha is None and self.payments == "scaled":
+            raise InvalidInput("payments", "'scaled' without an alpha", "an alpha says that prices are charged")
+        if self.alpha is not None:
+            exact_alpha(self.program, self.alpha)
+            check_payments(self.program, self.rounds)
+            if self.payments == "scaled" and self.descent.rule != "gradient":
+                raise InvalidInput("payments", "'scaled' with step 'adagrad' sends many away with nothing",
+                                   "step 'gradient'")
 
     # ---- public arithmetic
+
+    @cached_property
+    def squared_budget(self) -> Fraction:
+        # Two events, each rounded up to a double, must not add up to more than what was promised.
+        return squared_budget(self.law, *self._gaussian_part) * _ROUNDED
 
     @property
     def path_share(self) -> Fraction:
@@ -116,6 +156,11 @@ class TightenAndAudit(Dude):
         room = z * self.averaged + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
         return np.asarray(2 * self.audit_margin + np.ceil(room * LOAD_UNIT).astype(np.int64))
+
+    @property
+    def kept_back(self) -> NDArray[np.float64]:
+        """(k,) xi."""
+        return self.tightened / LOAD_UNIT
 
     @cached_property
     def priced(self) -> Program:
@@ -155,45 +200,77 @@ class TightenAndAudit(Dude):
                      note="delivered if the audit accepts it"),
         )
 
+    # ---- what lies gain
+
+    @property
+    def gain(self) -> float:
+        """What a lie gains at most, in the mean over prices, coins and audit; infinite where nothing is charged.
+
+        Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
+        """
+        if self.alpha is None:
+            return math.inf
+        one = self.program.constants
+        highest = float(self.program.highest_prices.max()) / PRICE_UNIT * one.largest_sum
+        most = one.most_value if self.payments == "scaled" else max(one.most_value, highest)
+        short = self.alpha + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (PRICE_UNIT * self.program.scale)
+        path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
+                       for share in (self.path_share, written(self.audit_share)))
+        return audited_gain(alpha=short, most_value=one.most_value, path_variation=path, audit_variation=audit,
+                            most_utility=most)
+
+    def guarantees(self) -> Guarantees:
+        if self.alpha is None:
+            return super().guarantees()
+        scaled, source = self.payments == "scaled", Source(
+            document="confide", statement="tighten and audit", spec="convex_programs 6.2")
+        highest = float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
+        return Guarantees((
+            *super().guarantees(),
+            truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
+                         note="in the mean over prices, public coins and the audit"),
+            Participation(utility=0.0 if scaled else -highest, who="every truthful participant, after every run",
+                          source=source, note="" if scaled else "a whole part may cost more than it is worth; "
+                          "payments='scaled' never do"),
+        ))
+
     # ---- the run
+
+    @property
+    def _terms(self) -> Terms:
+        return Terms(alpha=None if self.alpha is None else alpha_units(self.program, self.alpha),
+                     payments=self.payments)
 
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> Outcome | SimulatedOutcome:
-        seed = draw_seed(source)
-        which = drawn_rounds(seed, self.program.people, self.rounds)
-        parts = held.map(_drawn, self.program, board.main_prices, which)
-        actions, load = np.concatenate([part[0] for part in parts]), np.sum([part[1] for part in parts], axis=0)
+        board = replace(board, seed=draw_seed(source))
+        which = drawn_for(board.seed, self.program.people, self.rounds)
+        found = held.map(_drawn, self.program, board, which, self._terms)
+        parts, load = WholeParts.joined([one[0] for one in found]), np.sum([one[1] for one in found], axis=0)
         audit = noisy(source, load, self.audit_deviation, self.law, "audit")
         accepted = self._accepts(audit)
         if not accepted:
-            actions, load = np.full_like(actions, -1), np.zeros_like(load)
-        public = AuditedBillboard(**{**vars(board), "seed": seed, "tightened": self.tightened, "audit": audit,
+            parts = _nothing(parts)
+        public = AuditedBillboard(**{**vars(board), "tightened": self.tightened, "audit": audit,
                                      "accepted": accepted})
-        diagnostics = None if noise.release_safe else self._diagnosed(records, actions, load)
-        return self._outcome(noise, billboard=public, shares=pa.table({"action": action_column(self.program, actions)}),
-                             certificate=self.certify(public), diagnostics=diagnostics)
+        diagnostics = None if noise.release_safe else delivered(self.program, records, parts.actions)
+        if diagnostics is not None and self.alpha is not None:
+            diagnostics |= {"unsatisfied": parts.unsatisfied, "paid": self.natural(int(parts.price.sum()))}
+        return self._outcome(noise, billboard=public, certificate=self.certify(public), diagnostics=diagnostics,
+                             shares=share_table(self.program, parts, charged=self.alpha is not None))
 
     def _accepts(self, audit: NDArray[np.int64]) -> bool:
         return bool((audit + self.audit_margin <= self.program.supply_units).all())
 
-    def _diagnosed(self, records: Any, actions: NDArray[np.int32], load: NDArray[np.int64]) -> dict[str, Any]:
-        """Value and load of what is delivered: for studies alone."""
-        value = sum(int(self.program.values(shard.records, actions[shard.start : shard.start + shard.records.people]
-                                            ).sum()) for shard in records.shards(self._shard))
-        return {"value": value / PRICE_UNIT, "load": load / LOAD_UNIT,
-                "excess": np.maximum(0, load - self.program.supply_units) / LOAD_UNIT}
-
     # ---- what a participant and a verifier ask
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
-        self._place(index)
         board = self._own(billboard)
-        action = self.program.respond(self.program.one(record),
-                                      board.main_prices[drawn_round(board.seed, index, self.rounds)])
-        if not board.accepted:
-            action = np.full_like(action, -1)
-        return {"action": self.program.describe(action[0])}
+        which = drawn_for(board.seed, self.program.people, self.rounds, self._place(index))
+        mine = Shard(start=0, records=self.program.one(record))
+        part = whole_parts(mine, self.program, board, which, self._terms)
+        return share_of(self.program, part if board.accepted else _nothing(part), charged=self.alpha is not None)
 
     def _own(self, billboard: AnyBillboard) -> Any:
         board = super()._own(billboard)
@@ -216,9 +293,12 @@ class TightenAndAudit(Dude):
 
 
 def _drawn(
-    shard: Shard, program: Program, prices: NDArray[np.int64], which: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Everybody's action of her round, and the load of them all."""
-    mine = which[shard.start : shard.start + shard.records.people]
-    actions = responses_in(program, shard.records, prices, mine)
-    return actions, program.load(shard.records, actions)
+    shard: Shard, program: Program, board: PathBillboard, which: NDArray[np.int64], terms: Terms,
+) -> tuple[WholeParts, NDArray[np.int64]]:
+    """Everybody's part, and the load of them all."""
+    parts = whole_parts(shard, program, board, which, terms)
+    return parts, program.load(shard.records, parts.actions)
+
+
+def _nothing(parts: WholeParts) -> WholeParts:
+    return WholeParts(np.full_like(parts.actions, -1), np.zeros_like(parts.price))

@@ -49,6 +49,14 @@ _MODULES = {
     "allocation-supply": "private_matchings.supply",
     "allocation-measured": "private_matchings.measured",
     "allocation-bundles": "private_matchings.bundles",
+    "programs-noise": "private_programs.noise",
+    "programs-supply": "private_programs.supplies",
+    "programs-measured": "private_programs.unit_demand",
+    "programs-start-up": "private_programs.start_up",
+    "programs-families": "private_programs.families",
+    "programs-feasibility": "private_programs.feasibility",
+    "programs-truth": "private_programs.truth",
+    "programs-network": "private_programs.network",
 }
 
 

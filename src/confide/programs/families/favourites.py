@@ -8,7 +8,7 @@ import numpy as np
 
 from confide.numerics.compiled import kernel
 
-__all__ = ["favourites"]
+__all__ = ["favourites", "favourites_along"]
 
 
 @kernel
@@ -24,8 +24,34 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
     for i in range(len(worth)):
         best = none
         for j in range(k):
-            best = max(best, worth[i, j] - prices[j])
+            best = max(best, np.int32(worth[i, j] - prices[j]))
         left = none  # goods from the first best one on
         for j in range(k):
-            left = max(left, np.int32(k - j) if worth[i, j] - prices[j] == best else none)
+            left = max(left, np.int32(k - j) if np.int32(worth[i, j] - prices[j]) == best else none)
         chosen[i, 0] = np.int32(k - left) if best > 0 else np.int32(-1)
+
+
+@kernel
+def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
+    """The same for many rounds, of which the inner loops are made: a row is read once for all of them.
+
+    Args:
+        worth: (n, k) int32.
+        prices: (k, T) int32.
+        chosen: (n, T, 1) int32, filled in.
+    """
+    k, rounds = prices.shape
+    best, left, none = np.empty(rounds, dtype=np.int32), np.empty(rounds, dtype=np.int32), np.int32(0)
+    for i in range(len(worth)):
+        best[:] = none
+        left[:] = none
+        for j in range(k):
+            value = worth[i, j]
+            for t in range(rounds):
+                best[t] = max(best[t], np.int32(value - prices[j, t]))
+        for j in range(k):
+            value, from_here = worth[i, j], np.int32(k - j)
+            for t in range(rounds):
+                left[t] = max(left[t], from_here if np.int32(value - prices[j, t]) == best[t] else none)
+        for t in range(rounds):
+            chosen[i, t, 0] = np.int32(k) - left[t] if best[t] > 0 else np.int32(-1)

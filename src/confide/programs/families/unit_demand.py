@@ -5,25 +5,20 @@ Source: Wu 2017, section 5.4.1 with d = 1; spec convex_programs 4 (d-demand).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
-from confide.contract.errors import InvalidInput
-from confide.programs.constants import Constants
-from confide.programs.families.favourites import favourites
-from confide.programs.grids import LOAD_BITS, LOAD_UNIT
+from confide.programs.families.favourites import favourites, favourites_along
+from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Records, Unusable
+from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["UnitDemand", "UnitRecords"]
-
-_MOST_TAU = 32.0  # prices and values stay inside 32 bits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -38,7 +33,7 @@ class UnitRecords(Records):
 
 
 @dataclass(frozen=True)
-class UnitDemand(Program):
+class UnitDemand(SetsOfGoods):
     """n people, k goods in several copies each; a record is k values in [0, 1].
 
     Args:
@@ -57,34 +52,11 @@ class UnitDemand(Program):
         [0, 1, -1]
     """
 
-    goods: int | None = field(default=None, kw_only=True)
-
     action_name = "good"
-
-    def __post_init__(self) -> None:
-        if self.goods is None:
-            if np.ndim(self.supply) != 1:
-                raise InvalidInput("goods", "are not numbered", "one number of copies for all goods needs `goods`")
-            object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
-        whole("goods", self.goods, at_least=1)
-        super().__post_init__()
-        if max(self.taus) > _MOST_TAU:
-            raise InvalidInput("tau", f"{max(self.taus):g} is too large", f"at most {_MOST_TAU:g}; 1 holds always")
-
-    @property
-    def rows(self) -> int:
-        return int(self.goods)  # type: ignore[arg-type]
 
     @property
     def width(self) -> int:
         return 1
-
-    @cached_property
-    def constants(self) -> Constants:
-        tau = (1.0,) * self.rows if self.tau is None else self.tau
-        return Constants(rows=self.rows, largest_entry=1.0, largest_sum=1.0, least_entry=1.0, most_value=1.0,
-                         width=float(max(self.people, *self.supplies)), tau=tau,  # type: ignore[arg-type]
-                         step_scale=(float(self.people),) * self.rows)
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
         """Checked records.
@@ -115,15 +87,10 @@ class UnitDemand(Program):
         favourites(records.worth, prices.astype(np.int32), chosen)
         return chosen
 
-    def load(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        taken = actions[:, 0]
-        return np.bincount(taken + 1, minlength=self.rows + 1)[1:].astype(np.int64) << LOAD_BITS
-
-    def contributions(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        out = np.zeros((len(actions), self.rows), dtype=np.int64)
-        taken = np.flatnonzero(actions[:, 0] >= 0)
-        out[taken, actions[taken, 0]] = LOAD_UNIT
-        return out
+    def respond_along(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        chosen = np.empty((records.people, len(prices), 1), dtype=np.int32)
+        favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen)
+        return chosen
 
     def values(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)

@@ -1,0 +1,1 @@
+"""Campaigns that share what is scarce by a convex program."""

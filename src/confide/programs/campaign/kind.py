@@ -1,0 +1,170 @@
+"""The kind `program`: from a campaign file to a plan, records, prices, everybody's own part, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.audit import AuditReport
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.programs.billboards import PathBillboard
+from confide.programs.campaign import pages_after
+from confide.programs.campaign.config import ProgramConfig, coding_of
+from confide.programs.campaign.handout import handout_table
+from confide.programs.campaign.plan import SharingPlan, plan_of
+from confide.programs.campaign.submissions import CellCodec, Submissions, typed
+from confide.programs.certifying import PathCertificate
+from confide.programs.dude import Dude
+from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.capped_additive import CappedAdditive
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.unit_demand import UnitDemand
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.slots import layout
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+from confide.programs.true_dude import TrueDude
+from confide.tables import Roster
+
+__all__ = ["KIND", "ProgramKind"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+
+class ProgramKind:
+    """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
+
+    name = "program"
+    summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
+    config: type[Any] = ProgramConfig
+    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
+        AggregativeGame, AuditedBillboard, CappedAdditive, Electricity, FlagBillboard, Flow, Knapsack, PathBillboard,
+        PathCertificate, PrivDude, RoundDude, SharedResources, TightDude, TightenAndAudit, TrueDude, UnitDemand,
+        XorBundles)}
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.programs.campaign").joinpath("template.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: ProgramConfig) -> SharingPlan:
+        """Calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def identities(self, config: ProgramConfig) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def codec(self, plan: SharingPlan) -> CellCodec:
+        """A row is stored as its cells."""
+        return CellCodec(plan.coding.layout.width)
+
+    def payouts(self, plan: SharingPlan) -> PayoutTerms | None:
+        """Nothing is paid out. Where prices are charged, the operator collects them."""
+        return None
+
+    # ---- records
+
+    def collect(
+        self, config: ProgramConfig, plan: SharingPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the file and check its columns; rows are read by the run."""
+        data = Submissions.open(config, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    def check(
+        self, config: ProgramConfig, plan: SharingPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass over the file, for the operator alone."""
+        data = Submissions.open(config, folder, progress)
+        usable = sum(len(batch.index) for batch in data)
+        return Check(slots=config.people.count, rows=sum(data.counted), usable=usable, rejected=dict(data.rejected),
+                     tolerated=None)
+
+    def record(self, config: ProgramConfig, plan: SharingPlan, folder: Path, identity: str) -> tuple[Any, int]:
+        """One participant's record as the program takes it (None where none is usable), and her index."""
+        index = Roster(config.people.count).rank(identity)
+        for batch in Submissions.open(config, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return plan.coding.layout.record(batch.cells[found[0]]), index
+        return None, index
+
+    def parse_record(
+        self, config: ProgramConfig, plan: SharingPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[Any, int]:
+        """A record as its owner types it, coded as the file's would be; and her index."""
+        index = Roster(config.people.count).rank(identity)
+        coding = coding_of(config)
+        return layout(coding.program).record(typed(coding, values)), index
+
+    # ---- results
+
+    def result(self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages_after.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
+        and by how much its load can be above that, with probability 1 - beta.
+        """
+        return {"prices": pages_after.prices_table(_as_settled(plan, outcome), outcome)}
+
+    def handout(
+        self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+    ) -> pa.Table:
+        """Who is to be given what: a line for each action, with the part of it where averages are shared out, and with
+        the price that is owed where prices are charged. Whoever withdrew is not in it.
+        """
+        return handout_table(_as_settled(plan, outcome), outcome.shares, identities)
+
+    def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+        stored = None if isinstance(outcome, PublicOutcome) else _settled(outcome, index)
+        return pages_after.explain(_as_settled(plan, outcome), outcome, record, index, stored)
+
+    def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        from confide.programs.campaign.study import study_sections
+
+        return study_sections(_as_settled(plan, outcome), collection.data, outcome)
+
+    def audit(self, plan: SharingPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.programs.campaign.audit import audit_plan
+
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, Dude):
+        raise InvalidInput("outcome", "is of no program")
+    return plan if plan.mechanism == outcome.mechanism else replace(plan, mechanism=outcome.mechanism)
+
+
+def _settled(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
+    """What was settled for one participant.
+
+    Raises:
+        Refused: she withdrew, and her share was erased.
+    """
+    share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
+    if any(value is None for value in share.values()):
+        raise Refused("this participant withdrew, and her share was erased",
+                      "the public files and her own record (--record) still give it")
+    return share
+
+
+KIND = ProgramKind()

@@ -1,0 +1,209 @@
+"""What a campaign shows before it runs: the plan, for its operator, and the offer, as a participant reads it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confide.contract.guarantees import Guarantee, Participation, Truthfulness
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.programs.campaign.plan import SharingPlan
+from confide.programs.campaign.words import described, least_right, said, settings, shared_out, sure
+
+__all__ = ["in_units", "offer_sections", "plan_sections", "sentence", "step"]
+
+_SHOWN = 20  # rows on a page; the table has all
+
+
+def plan_sections(plan: SharingPlan) -> list[Section]:
+    """What the operator would get, from public parameters alone.
+
+    Args:
+        plan: of the file.
+    """
+    it, names = plan.mechanism, plan.coding
+    rows: list[tuple[str, str]] = [
+        ("people invited (fixed and public)", f"{it.program.people:,}"),
+        ("what is shared", names.what),
+        ("rows that limit it, and what they hold", f"{it.program.rows:,}; {_range(names.supplies)}"),
+        ("what they hand in", names.asked),
+        ("what is done", described(plan.mode, it)),
+        ("privacy of one person, towards everybody else together", str(it.loss)),
+        *settings(it, names),
+        ("noise of a row's average load, standard deviation", _range(it.averaged * names.load_units)),
+        *_expected(plan),
+    ]
+    blocks: list[Block] = [Table(
+        columns=("what", "planned"), rows=tuple(rows),
+        note="Everything here follows from public parameters. Privacy holds whatever anybody hands in; what is "
+             "expected is no promise.")]
+    warnings = _warnings(plan)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
+    return [
+        Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
+        Section(title="Guarantees", blocks=(Table(
+            columns=("promise", "source", "may fail with probability", "says something"),
+            rows=tuple((sentence(each), str(each.source), each.failure_probability,
+                        "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
+            note=step(plan)),)),
+    ]
+
+
+def _range(numbers: np.ndarray) -> str:
+    low, high = float(np.min(numbers)), float(np.max(numbers))
+    return f"{low:,.5g}" if low == high else f"{low:,.5g} to {high:,.5g}"
+
+
+def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
+    out, beta = plan.outlook, plan.mechanism.beta
+    if plan.whole:
+        kept = plan.margins / plan.coding.supplies
+        return [("kept back of what rows hold", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
+                ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else beta)}")]
+    limit = "what rows hold" if not plan.mechanism.program.two_sided else "what contributions can add up to"
+    return [("expected excess of all rows together, of the averages", f"{out.expected_excess:.4g}"),
+            (f"what the certificate will claim, {sure(beta)}, as a share of {limit}", f"{out.excess_share:.2%}")]
+
+
+def _certain(plan: SharingPlan) -> bool:
+    return bool(getattr(plan.mechanism, "truncate", False))
+
+
+def _modes(plan: SharingPlan) -> Section:
+    """All modes side by side."""
+    rows = list[tuple[str, str, str, str]]()
+    for mode, found in plan.others:
+        mine = " (planned)" if mode == plan.mode else ""
+        if isinstance(found, str):
+            rows.append((f"{mode}{mine}", f"refused: {found}", "", ""))
+            continue
+        room = (f"{found.unused_share:.2%} kept back" if found.certain else
+                f"{found.excess_share:.2%} of excess may be claimed")
+        lies = (f"{said(plan.coding, found.gain)} {plan.coding.worth}"
+                if found.gain < found.program.constants.most_value else "nothing is promised")
+        rows.append((f"{mode}{mine}", room, "yes" if found.certain else "but for noise", lies))
+    return Section(title="Modes at these sizes", blocks=(Table(
+        columns=("mode", "of what rows hold", "within supply", "what a lie can gain"),
+        rows=tuple(rows),
+        note="Each with what is usual for it. Where every row must be within supply, audited or round keep less back "
+             "than tight; average and truthful hand out fractions. In audited, prices are charged with an alpha "
+             "alone."),))
+
+
+def _warnings(plan: SharingPlan) -> list[str]:
+    found, it, out = list[str](), plan.mechanism, plan.outlook
+    if it.epsilon > 10:
+        found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
+                     f"somebody may be right {least_right(it.epsilon, it.delta):.2%} of the time")
+    if it.delta * it.program.people >= 1:
+        found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
+                     "choose it far smaller")
+    if not out.settles:
+        burn_in, rounds = out.needed_rounds
+        found.append(f"prices may not arrive in so few rounds, and the certificate will say so: burn_in = {burn_in:,} "
+                     f"and rounds = {rounds:,} would do")
+    if out.vacuous:
+        found.append("before the run nothing is proved of value and excess of the averages: the certificate after it "
+                     "will tell")
+    if plan.mode == "audited":
+        found.append("if the audit does not accept, nobody gets anything, and the budget is spent: it is made so that "
+                     "this is rare, which is no promise")
+    if plan.mode == "truthful":
+        found.append("whoever prefers something else at the average prices gets it, beyond supply: the certificate "
+                     "says how many at most")
+    if plan.charges:
+        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, and the "
+                     "operator collects it")
+    return found
+
+
+def step(plan: SharingPlan) -> str:
+    """What a neighbour step is, and who learns what all the same.
+
+    Args:
+        plan: of the file.
+    """
+    moved = "replaced by any other" if plan.mechanism.neighbours == "substitution" else "replaced by an empty one"
+    return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
+            f"Whoever provides what she gets learns it. {in_units(plan)}").rstrip()
+
+
+def in_units(plan: SharingPlan) -> str:
+    """What values in promises are counted in; empty where that is the file's own unit.
+
+    Args:
+        plan: of the file.
+    """
+    names = plan.coding
+    return f"Values in promises are in units of {names.unit:.6g} {names.worth}." if names.unit != 1.0 else ""
+
+
+def sentence(promise: Guarantee) -> str:
+    """A promise in a sentence, in this family's words.
+
+    Args:
+        promise: of a mechanism.
+    """
+    if isinstance(promise, Participation):
+        return f"what she gets is worth at least {promise.utility:.4g} more than its price, for {promise.who}"
+    return promise.sentence()
+
+
+# ---- the offer
+
+
+def offer_sections(plan: SharingPlan) -> list[Section]:
+    """The plan as a participant reads it.
+
+    Args:
+        plan: of the file.
+    """
+    it, names = plan.mechanism, plan.coding
+    shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in
+                      zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))
+    more = f", and {it.program.rows - _SHOWN:,} more" if it.program.rows > _SHOWN else ""
+    other = "any other record" if it.neighbours == "substitution" else "nothing"
+    return [Section(title="The offer, as a participant reads it", blocks=(Text((
+        f"What there is: {names.what}. The rows that limit it: {shown}{more}. {it.program.people:,} people are "
+        "invited.",
+        f"What you report: {names.asked}. Who takes no part, or hands in what cannot be used, gets nothing.",
+        *shared_out(plan.mode, it, names),
+        "Who sees what: the operator sees your record. The public sees prices, and the noisy sums that they follow "
+        "from. You find your own part from these and your own record, on your own device. Whoever provides it learns "
+        "that it is yours.",
+        f"How much it hides you: all that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
+        f"times as likely as if you had handed in {other}, but for a probability of {it.delta:g}. Who must guess "
+        f"between two records of yours, even money beforehand, is right at most "
+        f"{least_right(it.epsilon, it.delta):.1%} of the time.",
+        *_truth(plan),
+        "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once.",
+    )),))]
+
+
+def _truth(plan: SharingPlan) -> list[str]:
+    if not plan.charges:
+        return ["What you pay: nothing; prices only say who gets what. Nothing is promised of what could be gained by "
+                "handing in something else than the truth."]
+    names = plan.coding
+    stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
+    gain = (f"on average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
+            f"{names.worth}, whatever others do" if stated else
+            "at this epsilon nothing is promised of what a lie could gain")
+    return [f"What you pay: the price of what you get, which the operator collects. Truth: {gain}. What you use must "
+            "be what you say: the promise is about what you want and what it is worth to you.",
+            f"Taking part: {_taking_part(plan)}."]
+
+
+def _taking_part(plan: SharingPlan) -> str:
+    """What she may lose, ex post and, where it is promised, in the mean over her coin."""
+    names, stated = plan.coding, plan.guarantees.of(Participation)
+    lost = -stated[-1].utility
+    if lost <= 0:
+        return "in no run do you pay more than what you get is worth to you, by your own record"
+    if not plan.whole:
+        return (f"in no run does what you get cost you more than {said(names, lost)} {names.worth} above what it is "
+                "worth to you")
+    mean = (f"; in the mean over your coin, at most {said(names, max(0.0, -stated[0].utility))} more"
+            if len(stated) > 1 else "")
+    return (f"in an unlucky draw what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
+            f"worth to you{mean}")

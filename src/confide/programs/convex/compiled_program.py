@@ -1,0 +1,297 @@
+"""`ConvexProgram`: a program whose participants' part was written in a modelling language and compiled to arrays.
+
+Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import positive
+from confide.contract.encoding import canonical, digest, encode
+from confide.contract.errors import InvalidInput
+from confide.programs.constants import Constants
+from confide.programs.convex.public_bounds import Extent, nothing_at_zero
+from confide.programs.convex.quadratic import QuadraticRecords, Solving
+from confide.programs.convex.shapes import LinearRecords, Shape, linear_records, recognised, vertices
+from confide.programs.convex.template import Template, value_units
+from confide.programs.convex.whole import linear_program_of
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
+from confide.programs.linear import LinearProgram
+from confide.programs.program import Program, Records, Unusable
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row
+
+__all__ = ["ConvexProgram"]
+
+_STEP = 2.0**-LOAD_BITS
+_MOST_SOLVES = 1e7
+_MOST_UNITS = 2**31 - 1
+_MISS = 2.0**-18  # of its own rows, what a solver may miss
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexProgram(Program):
+    """n people with the same template and records of their own. Made by `convex_program`.
+
+    Where no shape is recognised, OSQP finds responses, and weak duality proves each to `oracle_error`. One that is not
+    proved, or breaks what was declared, is null, for whoever plays and whoever decodes; what is then promised is about
+    the program in which whoever it ever happens to has nothing. Its own rows are met to about 2^-18. Decoded responses
+    are the same bits with the same OSQP on the same kind of machine; elsewhere a rounded digit, 2^-20, may differ.
+
+    An action is 0 and then what she gets, in units of 2^-20; null is all -1. A record is a mapping of its fields, each
+    an array of its shape; data is a mapping of arrays whose first dimension is the slot.
+
+    Args:
+        people: n.
+        supply: (k,) of each coupling row, or one number.
+        tau: the dual bound, which must be declared.
+        template: everybody's program, as arrays.
+        extent: how large values and contributions can be, over the public ranges.
+        accuracy: by how much a solver's response may be worse than the best, as a share of the most value.
+
+    Raises:
+        InvalidInput: no tau, numbers out of range, or actions beyond 32 bits.
+    """
+
+    template: Template = field(kw_only=True)
+    extent: Extent = field(kw_only=True)
+    accuracy: float = field(default=2.0**-18, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.tau is None:
+            raise InvalidInput(
+                "tau", "is not declared: nothing can be claimed without a dual bound",
+                "by how much a unit of excess can raise the optimum: where everybody may have nothing and every piece "
+                "that adds anything adds at least L, the most value over L; check_tau tries one on made-up records")
+        positive("accuracy", self.accuracy, at_most=1.0)
+        if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
+            raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
+                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
+        super().__post_init__()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest(canonical(encode(self, {})))
+
+    @property
+    def _extremes(self) -> NDArray[np.float64]:
+        t = self.template
+        return np.concatenate([t.lower[t.wanted], t.upper[t.wanted]])
+
+    # ---- public parameters
+
+    @property
+    def rows(self) -> int:
+        return len(self.template.added)
+
+    @property
+    def width(self) -> int:
+        return 1 + len(self.template.wanted)
+
+    @property
+    def scale(self) -> int:
+        return LOAD_UNIT
+
+    @cached_property
+    def shape(self) -> Shape | None:
+        """Where responses are read off exactly; None where a solver finds them."""
+        return recognised(self.template)
+
+    @cached_property
+    def nothing(self) -> bool:
+        """Whether everybody may have x = 0, which is worth nothing and adds nothing."""
+        return nothing_at_zero(self.template)
+
+    @property
+    def linear(self) -> bool:
+        return not self.template.quadratic.any()
+
+    @property
+    def most_responses(self) -> float:
+        return math.inf if self.shape is not None else _MOST_SOLVES
+
+    @cached_property
+    def constants(self) -> Constants:
+        found, shape = self.extent, self.shape
+        slack = self._load_slack
+        entry = _up(found.entry + float(slack.max()))
+        total = min(_up(found.total + float(slack.sum())), entry * self.rows)
+        if not entry > 0:
+            raise InvalidInput("coupling", "is zero for every record", "somebody must be able to add something")
+        reach = self.people * entry
+        wide = max(reach, *self.supplies) if not found.signed else reach + max(map(abs, self.supplies))
+        packing = bool(shape is not None and self.nothing and not found.signed and found.least >= 0.0)
+        return Constants(
+            rows=self.rows, largest_entry=entry, largest_sum=total, least_entry=self._least_entry,
+            most_value=_up(found.most), least_value=-_up(-found.least), width=wide, tau=self.tau,  # type: ignore[arg-type]
+            signed=found.signed, packing=packing, step_scale=None if found.signed else (reach,) * self.rows)
+
+    @cached_property
+    def _load_slack(self) -> NDArray[np.float64]:
+        """(k,) what rounding may add to a contribution."""
+        if self.shape is not None and self.shape.whole:
+            low, high = self.template.ranges
+            ends = np.concatenate([one[self.template.columns + 1 :] for one in (low, high)]) * LOAD_UNIT
+            return np.zeros(self.rows) if bool((ends == np.rint(ends)).all()) else np.full(
+                self.rows, _STEP * (1.0 + float(self.template.upper[self.template.wanted].sum())))
+        slack = (self.extent.load_slopes + 1.0) * _STEP
+        return slack if self.shape is None else slack + _STEP * float(self.template.upper[self.template.wanted].sum())
+
+    @property
+    def _least_entry(self) -> float:
+        """Lmin, where every vertex has one whole good and what it adds is the same for all."""
+        if self.shape is None or not self.shape.single or not self.nothing:
+            return 0.0
+        used = self.shape.pieces[self.shape.pieces >= 0]
+        if self.template.varying[self.template.entries][used].any():
+            return 0.0
+        sizes = np.abs(self.template.constants[self.template.entries][used])
+        return float(sizes[sizes > 0].min())
+
+    @cached_property
+    def oracle_error(self) -> float:
+        """By how much a response may be worse than the best: rounding, and a solver's share."""
+        if self.shape is not None and self.shape.whole:
+            return 0.0
+        rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * _STEP * math.fsum(
+            tau * (slope + 1.0) for tau, slope in zip(self.taus, self.extent.load_slopes.tolist(), strict=True))
+        return rounded if self.shape is not None else rounded + self.accuracy * max(self.extent.most, _MISS)
+
+    @cached_property
+    def _solving(self) -> Solving:
+        t, one = self.template, self.constants
+        most = np.maximum(*map(np.abs, t.ranges))
+        sums = np.zeros(len(t.equal))  # how far rounding of x moves a row
+        np.add.at(sums, t.entry_rows, most[t.entries] * self.extent.slopes[t.entry_columns])
+        return Solving(template=t, error=self.oracle_error, entry=one.largest_entry, total=one.largest_sum,
+                       signed=one.signed, nothing=self.nothing,
+                       tolerance=_MISS + _STEP * float(sums.max(initial=0.0)))
+
+    # ---- records
+
+    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+        """Checked records.
+
+        Args:
+            data: a mapping: of each field an array (n, and then its shape), each number in its range.
+            unusable: what becomes of a bad row.
+        """
+        if isinstance(data, LinearRecords | QuadraticRecords):
+            return self._of_all(data)
+        t = self.template
+        given = _fields(data, t.names)
+        theta, bad = np.empty((self.people, len(t.low))), np.zeros(self.people, dtype=bool)
+        at = 0
+        for name, shape in zip(t.names, t.shapes, strict=True):
+            table = numbers(name, given[name], (self.people, *shape)).reshape(self.people, -1)
+            low, high = t.low[at : at + table.shape[1]], t.high[at : at + table.shape[1]]
+            wrong = bad_rows(np.where((table >= low) & (table <= high), 0.0, np.nan), 0.0, 0.0)
+            refused_or_null(name, wrong, f"each number must be in its range, {_range(low, high)}", unusable)
+            theta[:, at : at + table.shape[1]] = np.where(wrong[:, None], low, table)
+            bad |= wrong
+            at += table.shape[1]
+        return self._records(theta, ~bad)
+
+    def one(self, record: Any) -> Records:
+        """A record checked alone.
+
+        Args:
+            record: a mapping: of each field an array of its shape; None of a slot without one.
+        """
+        t = self.template
+        if record is None:
+            return self._records(t.low[None], np.zeros(1, dtype=bool))
+        given, theta, at = _fields(record, t.names), np.empty((1, len(t.low))), 0
+        for name, shape in zip(t.names, t.shapes, strict=True):
+            size = math.prod(shape)
+            low, high = t.low[at : at + size], t.high[at : at + size]
+            found = row(name, given[name], shape, float(low.min()), float(high.max())).reshape(-1)
+            if not bool(((found >= low) & (found <= high)).all()):
+                raise InvalidInput(name, "holds a number outside its range", f"each must be in {_range(low, high)}")
+            theta[0, at : at + size] = found
+            at += size
+        return self._records(theta, np.ones(1, dtype=bool))
+
+    def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> Records:
+        if self.shape is not None:
+            return linear_records(self.template, self.shape, theta, present)
+        return QuadraticRecords(people=len(theta), present=present, numbers=self.template.numbers(theta))
+
+    # ---- what people do at prices
+
+    def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        if self.shape is None:
+            return self._solving.respond(records, prices)
+        out = vertices(self.shape, records, prices, nothing=self.nothing)
+        one, loads = self.constants, np.abs(self.contributions(records, out))
+        fits = (loads <= one.largest_entry * LOAD_UNIT).all(axis=1) & (loads.sum(axis=1) <= one.largest_sum * LOAD_UNIT)
+        out[~fits] = -1
+        return out
+
+    def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        there = actions[:, 0] >= 0
+        if self.shape is None:
+            loads = self._solving.added(self._completed(records, actions))[0]
+        else:
+            exact = np.einsum("mka,ma->mk", records.needs, actions[:, 1:].astype(np.int64))
+            loads = records.fixed - (-exact >> LOAD_BITS)  # rounded up
+        return np.where(there[:, None], loads, 0)
+
+    def values(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+        there = actions[:, 0] >= 0
+        if self.shape is None:
+            worth = value_units(-self.template.cost(records.numbers, self._completed(records, actions)))
+        else:
+            exact = np.einsum("ma,ma->m", records.worth, actions[:, 1:].astype(np.int64))
+            worth = records.base + (exact >> LOAD_BITS)
+        return np.where(there, worth, 0)
+
+    def _completed(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self.template.completed(records.numbers, actions[:, 1:] / LOAD_UNIT)
+
+    def describe(self, action: NDArray[np.int32]) -> Any:
+        """What she gets: numbers; an empty list for nothing.
+
+        Args:
+            action: (width,).
+        """
+        return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
+
+    def linear_program(self, records: Any) -> LinearProgram:
+        """The whole program for a solver, where values are linear.
+
+        Raises:
+            InvalidInput: values are quadratic.
+        """
+        return linear_program_of(self, self.template, self.shape, records)
+
+
+def _fields(data: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """A mapping with these fields, and no others."""
+    if not isinstance(data, Mapping):
+        raise InvalidInput("records", f"{type(data).__name__} is no mapping", f"must have {', '.join(names)}")
+    if set(data) != set(names):
+        raise InvalidInput("records", f"have {', '.join(map(str, data))}", f"must have {', '.join(names)}")
+    return data
+
+
+def _range(low: NDArray[np.float64], high: NDArray[np.float64]) -> str:
+    return f"[{low.min():g}, {high.max():g}]"
+
+
+def _up(number: float) -> float:
+    """On the grid, rounded up but for a solver's last digits."""
+    return math.ceil(number * LOAD_UNIT - 0.125) / LOAD_UNIT

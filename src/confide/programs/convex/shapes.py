@@ -1,0 +1,220 @@
+"""Shapes with fast exact responses: linear values over a box, or over a box with one knapsack row, such as at most one.
+
+What a record may have is the same for all there; only values and contributions are its own. The best response is then a
+vertex that can be read off: each variable by its own sign, or the best ones for their weight until the row is full.
+Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare whole numbers.
+
+Source: spec convex_programs 8 (recognised templates).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.numerics.compiled import kernel
+from confide.programs.convex.template import Template, units_up, value_units
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.program import Records
+
+__all__ = ["LinearRecords", "Shape", "linear_records", "recognised", "vertices"]
+
+_Ints = NDArray[np.int64]
+_MOST = (1 << 31) - 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shape:
+    """What everybody may have: x between two corners, and perhaps weights x <= capacity.
+
+    Args:
+        low: (a,) of x, in units of 2^-20.
+        high: (a,).
+        weights: (a,) never negative; empty for a box.
+        capacity: of the row, in units.
+        full: whether the row is an equation.
+        pieces: (k, a) which entry of A says what a unit of x adds to each row, -1 for none.
+        fixed: (k,) which row of A says what is added in any case.
+        signs: (k,) what both are divided by.
+    """
+
+    low: _Ints
+    high: _Ints
+    weights: NDArray[np.float64]
+    capacity: int
+    full: bool
+    pieces: _Ints
+    fixed: _Ints
+    signs: NDArray[np.float64]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every vertex holds whole numbers only."""
+        ends = bool((self.low % LOAD_UNIT == 0).all() and (self.high % LOAD_UNIT == 0).all())
+        return ends and self.capacity % LOAD_UNIT == 0 and bool((self.weights == 1.0).all())
+
+    @property
+    def single(self) -> bool:
+        """Whether every vertex but zero has one whole good."""
+        return self.whole and len(self.weights) > 0 and self.capacity == LOAD_UNIT and not self.low.any()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinearRecords(Records):
+    """What a unit of each variable is worth, and adds, in units; the rest in any case. Private.
+
+    Args:
+        present: (m,) whether there is a record.
+        worth: (m, a).
+        base: (m,).
+        needs: (m, k, a).
+        fixed: (m, k).
+    """
+
+    present: NDArray[np.bool_]
+    worth: _Ints
+    base: _Ints
+    needs: _Ints
+    fixed: _Ints
+
+
+def recognised(template: Template) -> Shape | None:
+    """The shape of a template, where it has one.
+
+    Args:
+        template: with the box of z.
+    """
+    t, n = template, template.columns
+    place = np.full(n, -1)
+    place[t.wanted] = np.arange(len(t.wanted))
+    others = np.flatnonzero(place < 0)
+    costly = t.varying[:n] | (t.constants[:n] != 0.0)
+    if t.quadratic.any() or costly[others].any() or set(others.tolist()) != set(t.added.tolist()):
+        return None
+    starts, entries = t.by_rows
+    values, moved = t.constants[t.entries], t.varying[t.entries]
+    pieces, fixed, signs = np.full((len(t.added), len(t.wanted)), -1), np.empty(len(t.added), dtype=np.int64), \
+        np.empty(len(t.added))
+    coupled = set()
+    for j, column in enumerate(t.added):
+        s = int(np.flatnonzero(t.steps == column)[0])
+        row = int(t.step_rows[t.step_starts[s]])
+        if t.kinds[s] != 0:
+            return None
+        coupled.add(row)
+        fixed[j] = row
+        for e in entries[starts[row] : starts[row + 1]]:
+            if t.entry_columns[e] == column:
+                signs[j] = values[e]
+            elif place[t.entry_columns[e]] < 0:
+                return None
+            else:
+                pieces[j, place[t.entry_columns[e]]] = e
+    weights, capacity, full = np.zeros(0), 0.0, False
+    limits = t.constants[t.limits]
+    for row in range(len(t.equal)):
+        of = entries[starts[row] : starts[row + 1]]
+        if row in coupled:
+            continue
+        if moved[of].any() or t.varying[t.limits][row] or (place[t.entry_columns[of]] < 0).any():
+            return None
+        if len(of) == 1:
+            continue
+        sign = 1.0 if t.equal[row] and (values[of] >= 0).all() else -1.0
+        if len(weights) or (sign * values[of] < 0).any():
+            return None
+        weights = np.zeros(len(t.wanted))
+        weights[place[t.entry_columns[of]]] = sign * values[of]
+        capacity, full = sign * limits[row], bool(t.equal[row])
+    corners = t.lower[t.wanted] * LOAD_UNIT, t.upper[t.wanted] * LOAD_UNIT, np.array([capacity * LOAD_UNIT])
+    ends = [np.rint(one) for one in corners]
+    if any((np.abs(one - near) > 1e-2).any() or (np.abs(near) > _MOST).any() for one, near in zip(corners, ends,
+                                                                                               strict=True)):
+        return None
+    low, high = ends[0].astype(np.int64), ends[1].astype(np.int64)
+    if (low < 0).any() or (len(weights) and (low.any() or capacity < 0)):
+        return None
+    if full and (not (weights > 0).all() or weights @ high < ends[2][0]):
+        return None
+    return Shape(low=low, high=high, weights=weights, capacity=int(ends[2][0]), full=full, pieces=pieces, fixed=fixed,
+                 signs=signs)
+
+
+def linear_records(
+    template: Template, shape: Shape, theta: NDArray[np.float64], present: NDArray[Any],
+) -> LinearRecords:
+    """Records on the program's grids.
+
+    Args:
+        template: whose they are.
+        shape: the template's.
+        theta: (m, p) theirs.
+        present: (m,) whether each is there.
+    """
+    numbers = template.numbers(theta)
+    entries, limits = numbers[:, template.entries], numbers[:, template.limits]
+    needs = np.where(shape.pieces[None] >= 0, entries[:, shape.pieces] / -shape.signs[:, None], 0.0)
+    return LinearRecords(
+        people=len(theta), present=present, worth=value_units(-numbers[:, template.wanted]),
+        base=value_units(-numbers[:, template.columns]), needs=units_up(needs),
+        fixed=units_up(limits[:, shape.fixed] / shape.signs))
+
+
+def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bool) -> NDArray[np.int32]:
+    """(m, 1 + a) everybody's best vertex: 0, then x in units; all -1 for nothing.
+
+    Args:
+        shape: of all.
+        records: of m participants.
+        prices: (k,) in units.
+        nothing: whether x = 0 is the null action.
+    """
+    out = np.full((records.people, 1 + len(shape.low)), -1, dtype=np.int32)
+    _vertices(records.present, records.worth, records.needs, prices, shape.low, shape.high, shape.weights,
+              shape.capacity, shape.full, nothing, out)
+    return out
+
+
+@kernel
+def _vertices(
+    present: Any, worth: Any, needs: Any, prices: Any, low: Any, high: Any, weights: Any, capacity: int, full: bool,
+    nothing: bool, out: Any,
+) -> None:
+    size, rows = len(low), len(prices)
+    net, x = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    for i in range(len(out)):
+        if not present[i]:
+            continue
+        for j in range(size):
+            total = worth[i, j] << 20
+            for r in range(rows):
+                total -= prices[r] * needs[i, r, j]
+            net[j] = total
+            x[j] = high[j] if total > 0 and (len(weights) == 0 or weights[j] == 0.0) else low[j]
+        if len(weights) > 0:
+            left = float(capacity)
+            for _ in range(size):
+                best, at = 0.0, -1
+                for j in range(size):
+                    if weights[j] > 0.0 and x[j] == 0 and (full or net[j] > 0):
+                        if weights[j] == 1.0 and at >= 0 and weights[at] == 1.0:
+                            if net[j] > net[at]:
+                                best, at = float(net[j]), j
+                        elif at < 0 or net[j] / weights[j] > best:
+                            best, at = net[j] / weights[j], j
+                if at < 0 or left <= 0.0:
+                    break
+                x[at] = min(high[at], int(left / weights[at]))
+                left -= x[at] * weights[at]
+                if x[at] < high[at]:
+                    break
+        any_of = False
+        for j in range(size):
+            any_of = any_of or x[j] != 0
+        if any_of or not nothing:
+            out[i, 0] = 0
+            for j in range(size):
+                out[i, 1 + j] = x[j]

@@ -1,0 +1,296 @@
+"""`Template`: one participant's program, compiled to arrays: what remains of a model when its language is gone.
+
+    minimise q z + z P z/2 + d   subject to   A z = l or A z >= l, row by row
+
+q, d, the entries of A, and l are affine functions of a record; P is the same for all. z holds what she gets (x), what
+that adds to each coupling row (y), and auxiliary numbers such as the larger of two. Everything but x follows from x by
+steps: each takes one more of z from one equation, or as the largest, or least, number that some rows allow. So whoever
+has the arrays finds values and contributions of any x with sums in one fixed order.
+
+Source: spec convex_programs 8 (convex front end).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.numerics.compiled import kernel
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+
+__all__ = ["Template", "units_up"]
+
+_Ints = NDArray[np.int64]
+_Reals = NDArray[np.float64]
+
+_CLOSE = 2.0**-12  # of a unit: what rounding up forgives, so that whole numbers stay whole
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Template:
+    """The arrays. All public; made by `convex_program`.
+
+    A record's numbers lie in one row: q (n), d, the entries of A in the order of its columns (e), l (m).
+
+    Args:
+        names: fields of a record.
+        shapes: of each field.
+        low: (p,) least of each of a record's numbers, fields one after the other.
+        high: (p,) largest.
+        starts: (n + 1 + e + m + 1,) where each number's affine map begins.
+        sources: (z,) which of a record's numbers counts.
+        factors: (z,) by how much.
+        constants: (n + 1 + e + m,).
+        entry_rows: (e,) rows of A's entries.
+        entry_columns: (e,) columns, ascending.
+        equal: (m,) whether a row is an equation.
+        quadratic: (n, n) P.
+        wanted: (a,) columns of x.
+        added: (k,) columns of y.
+        steps: (s,) columns that follow, in that order.
+        kinds: (s,) 0: an equation; 1: the largest; -1: the least.
+        step_starts: (s + 1,) where the rows of each begin.
+        step_rows: rows of A.
+        lower: (n,) least of z for any record of the ranges.
+        upper: (n,) largest.
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    low: _Reals
+    high: _Reals
+    starts: _Ints
+    sources: _Ints
+    factors: _Reals
+    constants: _Reals
+    entry_rows: _Ints
+    entry_columns: _Ints
+    equal: NDArray[np.bool_]
+    quadratic: _Reals
+    wanted: _Ints
+    added: _Ints
+    steps: _Ints
+    kinds: _Ints
+    step_starts: _Ints
+    step_rows: _Ints
+    lower: _Reals
+    upper: _Reals
+
+    def __repr__(self) -> str:
+        return (f"<Template of {len(self.wanted)} variables and {len(self.added)} coupling rows, records of "
+                f"{', '.join(self.names)}>")
+
+    @property
+    def columns(self) -> int:
+        """n, all of z."""
+        return len(self.lower)
+
+    @property
+    def entries(self) -> slice:
+        """Where A's entries lie among a record's numbers."""
+        return slice(self.columns + 1, self.columns + 1 + len(self.entry_rows))
+
+    @property
+    def limits(self) -> slice:
+        """Where l lies among a record's numbers."""
+        return slice(self.entries.stop, self.entries.stop + len(self.equal))
+
+    @cached_property
+    def by_rows(self) -> tuple[_Ints, _Ints]:
+        """(m + 1,) where each row's entries begin in (e,) the entries, row by row."""
+        order = np.argsort(self.entry_rows, kind="stable")
+        return np.searchsorted(self.entry_rows[order], np.arange(len(self.equal) + 1)), order
+
+    @cached_property
+    def varying(self) -> NDArray[np.bool_]:
+        """(n + 1 + e + m,) whether a number differs from record to record."""
+        found = np.zeros(len(self.constants), dtype=bool)
+        moved = np.flatnonzero((self.factors != 0.0) & (self.high[self.sources] > self.low[self.sources]))
+        found[np.searchsorted(self.starts, moved, side="right") - 1] = True
+        return found
+
+    @cached_property
+    def ranges(self) -> tuple[_Reals, _Reals]:
+        """The least and the largest of each number, over all records of the ranges."""
+        least, most = self.constants.copy(), self.constants.copy()
+        owner = np.repeat(np.arange(len(self.constants)), np.diff(self.starts))
+        ends = self.factors * self.low[self.sources], self.factors * self.high[self.sources]
+        np.add.at(least, owner, np.minimum(*ends))
+        np.add.at(most, owner, np.maximum(*ends))
+        return least, most
+
+    def numbers(self, theta: _Reals) -> _Reals:
+        """(m, n + 1 + e + m) q, d, A and l of records.
+
+        Args:
+            theta: (m, p) theirs, each in its range.
+        """
+        out = np.empty((len(theta), len(self.constants)))
+        _affine(np.ascontiguousarray(theta), self.starts, self.sources, self.factors, self.constants, out)
+        return out
+
+    def completed(self, numbers: _Reals, x: _Reals) -> _Reals:
+        """(m, n) z, from x alone.
+
+        Args:
+            numbers: of m records.
+            x: (m, a).
+        """
+        z = np.zeros((len(x), self.columns))
+        row_starts, row_entries = self.by_rows
+        _completed(numbers, np.ascontiguousarray(x), self.wanted, self.steps, self.kinds, self.step_starts,
+                   self.step_rows, row_starts, row_entries, self.entry_columns, self.columns + 1, self.limits.start, z)
+        return z
+
+    def cost(self, numbers: _Reals, z: _Reals) -> _Reals:
+        """(m,) the objective that is minimised: what z is worth, negative.
+
+        Args:
+            numbers: of m records.
+            z: (m, n).
+        """
+        out = np.empty(len(z))
+        _cost(numbers, z, self.quadratic, out)
+        return out
+
+    def excess(self, numbers: _Reals, z: _Reals) -> _Reals:
+        """(m,) by how much z misses its rows, at most.
+
+        Args:
+            numbers: of m records.
+            z: (m, n).
+        """
+        out = np.empty(len(z))
+        row_starts, row_entries = self.by_rows
+        _excess(numbers, z, self.equal, row_starts, row_entries, self.entry_columns, self.columns + 1,
+                self.limits.start, out)
+        return out
+
+    def bound(self, numbers: _Reals, linear: _Reals, at: _Reals, duals: _Reals) -> _Reals:
+        """(m,) what no z of the rows and of the public box can cost less, by weak duality, whatever duals are.
+
+        Args:
+            numbers: of m records.
+            linear: (m, n) q with prices.
+            at: (m, n) any z, near the best.
+            duals: (m, rows) of rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
+        """
+        out = np.empty(len(at))
+        row_starts, row_entries = self.by_rows
+        _bound(numbers, linear, at, duals, self.quadratic, self.equal, row_starts, row_entries, self.entry_columns,
+               self.columns + 1, self.limits.start, self.lower, self.upper, out)
+        return out
+
+
+def units_up(loads: Any) -> _Ints:
+    """Contributions in units, rounded up but for 2^-32, so that whole numbers stay whole.
+
+    Args:
+        loads: numbers.
+    """
+    return np.asarray(np.ceil(np.asarray(loads) * LOAD_UNIT - _CLOSE)).astype(np.int64)
+
+
+def value_units(worth: Any) -> _Ints:
+    """Values in units, to the nearest.
+
+    Args:
+        worth: numbers.
+    """
+    return np.asarray(np.rint(np.asarray(worth) * PRICE_UNIT)).astype(np.int64)
+
+
+@kernel
+def _affine(theta: Any, starts: Any, sources: Any, factors: Any, constants: Any, out: Any) -> None:
+    for i in range(len(theta)):
+        for j in range(len(constants)):
+            total = constants[j]
+            for e in range(starts[j], starts[j + 1]):
+                total += factors[e] * theta[i, sources[e]]
+            out[i, j] = total
+
+
+@kernel
+def _completed(
+    numbers: Any, x: Any, wanted: Any, steps: Any, kinds: Any, step_starts: Any, step_rows: Any, row_starts: Any,
+    row_entries: Any, entry_columns: Any, first: int, limits: int, z: Any,
+) -> None:
+    for i in range(len(x)):
+        for j in range(len(wanted)):
+            z[i, wanted[j]] = x[i, j]
+        for s in range(len(steps)):
+            best = 0.0
+            for at in range(step_starts[s], step_starts[s + 1]):
+                row = step_rows[at]
+                rest, own = numbers[i, limits + row], 1.0
+                for where in range(row_starts[row], row_starts[row + 1]):
+                    e = row_entries[where]
+                    if entry_columns[e] == steps[s]:
+                        own = numbers[i, first + e]
+                    else:
+                        rest -= numbers[i, first + e] * z[i, entry_columns[e]]
+                here = rest / own
+                if at == step_starts[s] or (kinds[s] > 0 and here > best) or (kinds[s] < 0 and here < best):
+                    best = here
+            z[i, steps[s]] = best
+
+
+@kernel
+def _cost(numbers: Any, z: Any, quadratic: Any, out: Any) -> None:
+    n = z.shape[1]
+    for i in range(len(z)):
+        total = numbers[i, n]
+        for a in range(n):
+            inner = 0.0
+            for b in range(n):
+                inner += quadratic[a, b] * z[i, b]
+            total += z[i, a] * (numbers[i, a] + 0.5 * inner)
+        out[i] = total
+
+
+@kernel
+def _excess(
+    numbers: Any, z: Any, equal: Any, row_starts: Any, row_entries: Any, entry_columns: Any, first: int, limits: int,
+    out: Any,
+) -> None:
+    for i in range(len(z)):
+        most = 0.0
+        for row in range(len(equal)):
+            total = -numbers[i, limits + row]
+            for where in range(row_starts[row], row_starts[row + 1]):
+                e = row_entries[where]
+                total += numbers[i, first + e] * z[i, entry_columns[e]]
+            most = max(most, abs(total) if equal[row] else -total)
+        out[i] = most
+
+
+@kernel
+def _bound(
+    numbers: Any, linear: Any, at: Any, duals: Any, quadratic: Any, equal: Any, row_starts: Any, row_entries: Any,
+    entry_columns: Any, first: int, limits: int, lower: Any, upper: Any, out: Any,
+) -> None:
+    n = at.shape[1]
+    left = np.empty(n)
+    for i in range(len(at)):
+        total = numbers[i, n]
+        for a in range(n):
+            inner = 0.0
+            for b in range(n):
+                inner += quadratic[a, b] * at[i, b]
+            left[a] = linear[i, a] + inner
+            total -= 0.5 * at[i, a] * inner
+        for row in range(len(equal)):
+            dual = duals[i, row]
+            if not equal[row]:
+                dual = min(dual, 0.0)  # rows are limits from below
+            total -= dual * numbers[i, limits + row]
+            for where in range(row_starts[row], row_starts[row + 1]):
+                e = row_entries[where]
+                left[entry_columns[e]] += dual * numbers[i, first + e]
+        for a in range(n):
+            total += min(left[a] * lower[a], left[a] * upper[a])
+        out[i] = total

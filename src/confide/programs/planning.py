@@ -1,0 +1,451 @@
+"""`plan`: what a program would cost and promise at these sizes, before any record is read; hopeless ones are refused.
+
+Noise of a row's average is N(0, s^2), and prices make the average load follow it: mean load - b = mean noise +
+(last price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and
+the certificate will claim about z s of each row. What is feasible by design keeps a margin back instead.
+
+That needs rounds enough for prices to arrive. A row whose load is twice its supply b raises its price by 2 tau b/(scale
+sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
+With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and steps by n, 200 + 100 rounds met the plan at k = 10
+(certificate 1.7% against 1.8%), and at k = 30 they left 55% of excess where 900 + 900 left .5% (certificate 5.8%
+against 5.9%). So families of goods take larger steps where there are many goods (`sets_of_goods`): at k = 30 they leave
+4.7% of the worst row after 200 + 100 rounds. AdaGrad arrived in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5%
+and 12.5% of the optimum.
+
+Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive
+from confide.contract.errors import InvalidInput, Refused
+from confide.numerics.map_reduce import threads
+from confide.programs.certifying import quantile
+from confide.programs.dude import Dude
+from confide.programs.priv_dude import PrivDude
+from confide.programs.program import Program
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+from confide.programs.true_dude import TrueDude
+
+__all__ = ["Mode", "ProgramPlan", "plan"]
+
+Mode = Literal["PrivDude", "RoundDude", "TrueDude", "TightDude", "TightenAndAudit"]
+_KINDS: Mapping[str, type[Dude]] = {one.__name__: one for one in (
+    PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)}
+_FEASIBLE: tuple[Mode, Mode] = ("TightenAndAudit", "RoundDude")
+_EXACT = ("RoundDude", "TightDude", "TightenAndAudit")
+_CHARGING = ("TrueDude", "TightDude", "TightenAndAudit")
+
+_FLAGGED = 0.8  # what flags keep back costs more: late comers go without, whatever it is worth to them
+_MOST_ROUNDS = 40_000
+_SECURE = 1.2e-5  # seconds a draw
+_TRIAL = 4096  # null records whose responses are timed
+_DOUBLINGS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramPlan:
+    """What to expect of a mode at these sizes; nothing of it depends on a record.
+
+    Args:
+        path: the mechanism whose prices all modes use, with the settings that were asked for.
+        mode: what is advised, or was asked for.
+        alpha: of modes that charge prices: whoever could gain more by another choice gets it.
+        most_excess: share of what rows hold that the certificate may claim as excess.
+        most_unused: share of what rows hold that margins may keep back.
+        seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as null records take on this
+            machine; 0 where they were not timed.
+        megabytes: roughly: records, billboard, and what is worked on at once.
+    """
+
+    path: PrivDude
+    mode: Mode
+    alpha: float
+    most_excess: float
+    most_unused: float
+    seconds: float
+    megabytes: float
+
+    @property
+    def program(self) -> Program:
+        """Of which it is a plan."""
+        return self.path.program
+
+    @cached_property
+    def mechanism(self) -> Dude:
+        """What is advised, or was asked for: ready to run."""
+        return _of_mode(self.path, self.mode, self.alpha)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the mode's solutions are feasible by design, but with probability beta."""
+        return self.mode in _EXACT
+
+    @cached_property
+    def averaged(self) -> float:
+        """s: standard deviation of the noise of a row's average."""
+        return self.mechanism.averaged
+
+    @cached_property
+    def holds(self) -> NDArray[np.float64]:
+        """(k,) what excess and margins are compared with: supply, or where it is 0 or less, or an equation, width."""
+        return _holds(self.program)
+
+    @property
+    def expected_excess(self) -> float:
+        """Of all rows of the averages together: k s/sqrt(2 pi); of equations twice that."""
+        sides = 2.0 if self.program.two_sided else 1.0
+        return float(_limited(self.program).sum()) * sides * self.averaged / math.sqrt(2.0 * math.pi)
+
+    @property
+    def certified_excess(self) -> float:
+        """What the certificate will claim of all rows together, about: k z s."""
+        return float(_limited(self.program).sum()) * _reach(self.path) * self.averaged
+
+    @property
+    def excess_share(self) -> float:
+        """The same over what all rows hold."""
+        return self.certified_excess / float(self.holds.sum())
+
+    @property
+    def needed_rounds(self) -> tuple[int, int]:
+        """Burn-in and main rounds for prices to arrive and follow; none with AdaGrad or prices to start from."""
+        return _needed(self.path)
+
+    @property
+    def settles(self) -> bool:
+        """Whether there are so many: else excess may be far above what is planned, and the certificate will say so."""
+        burn_in, rounds = self.needed_rounds
+        return self.path.burn_in >= burn_in and self.path.rounds >= rounds
+
+    @cached_property
+    def margins(self) -> NDArray[np.float64]:
+        """(k,) what the mode keeps back of each row, at most; 0 where it does not."""
+        return self.mechanism.kept_back
+
+    @property
+    def unused_share(self) -> float:
+        """Margins over what all rows hold: about the welfare that feasibility costs."""
+        return float(self.margins.sum() / self.holds.sum())
+
+    @cached_property
+    def regret(self) -> float:
+        """R before the run, with probability 1 - beta; infinite with AdaGrad."""
+        return self.path.regret
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether R before the run says nothing about value nor excess: what counts is the certificate."""
+        return all(one.vacuous for one in self.path._accuracy())
+
+    @property
+    def gain(self) -> float:
+        """What a lie can gain on average in modes that charge, at most; infinite in those that do not.
+
+        Source: spec convex_programs 6.1 and 6.2 (corrected).
+        """
+        return self.mechanism.gain
+
+    @property
+    def draws(self) -> int:
+        """Of noise: one for each row and round; of RoundDude's flags and TightenAndAudit's release as well."""
+        k = self.program.rows
+        own = self.mechanism
+        more = own.flags.queries + 1 if isinstance(own, RoundDude) else int(isinstance(own, TightenAndAudit))
+        return (self.path.schedule.total + more) * k
+
+    def sentences(self) -> tuple[str, ...]:
+        """The plan in words."""
+        k, b = self.program.rows, self.holds
+        said = [
+            f"{self.mode} for {self.program.people:,} participants and {k:,} rows: {self.path.loss} towards everybody "
+            f"else together",
+            f"the noise of a row's average load has standard deviation {self.averaged:.4g}; the smallest row holds "
+            f"{float(b.min()):,.6g}",
+        ]
+        if self.certain:
+            said.append(f"no row is over with probability {1 - self.path.beta:g}; margins keep back at most "
+                        f"{self.unused_share:.2%} of what all rows hold")
+        else:
+            said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
+                        f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
+                        f"hold, with probability {1 - self.path.beta:g}")
+        if not self.settles:
+            burn_in, rounds = self.needed_rounds
+            said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
+                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
+                        f"more value")
+        if self.mode == "TrueDude":
+            said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
+        said.append("before the run nothing is proved of value and excess: the certificate after it will tell"
+                    if self.vacuous else
+                    f"before the run it is proved that value and excess are off by {self.regret:.4g} at most "
+                    f"(excess: over the least tau)")
+        if math.isfinite(self.gain):
+            said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
+                        f"gain more than {self.alpha:g} at the prices that are charged")
+        else:
+            said.append("nothing is promised against lies: shares are not priced")
+        said.append(f"{self.path.schedule.total:,} rounds, {self.draws:,} draws of noise; about {self.seconds:.3g} "
+                    f"seconds and {self.megabytes:,.0f} megabytes")
+        return tuple(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready dictionary."""
+        path = self.path
+        return {
+            "mode": self.mode, "program": type(self.program).__name__, "people": self.program.people,
+            "rows": self.program.rows,
+            "settings": {one.name: _plain(getattr(path, one.name)) for one in fields(path) if one.name != "program"
+                         and not one.name.startswith("_")},
+            "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
+            "certified_excess": self.certified_excess, "excess_share": self.excess_share,
+            "margins": self.margins.tolist(), "unused_share": self.unused_share,
+            "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
+            "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
+            "megabytes": self.megabytes, "sentences": list(self.sentences()),
+        }
+
+
+def plan(
+    program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
+    truthful: bool = False, alpha: float = 0.01, most_excess: float = 0.05, most_unused: float = 0.3,
+    timed: bool = True, **options: Any,
+) -> ProgramPlan:
+    """What to run at these sizes, and what to expect.
+
+    Without a mode, one is advised: PrivDude gives averages, which are feasible but for noise; TrueDude charges for
+    them, so that lies hardly pay; where every row must be within its supply, TightenAndAudit or RoundDude, whichever
+    keeps less back; and TightenAndAudit where lies must not pay either. TightDude is never advised: its margin is one
+    that is known before the run, and is larger than any supply of a size that can be computed.
+
+    Args:
+        program: of any family.
+        epsilon: > 0.
+        delta: in (0, 1).
+        mode: a mechanism's name, which leaves no choice.
+        feasible: whether every row must be within its supply, with probability 1 - beta.
+        truthful: whether lies must not pay.
+        alpha: > 0, of modes that charge prices.
+        most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
+        most_unused: of modes that are feasible: the share that margins may keep back.
+        timed: whether responses of null records are timed on this machine.
+        options: of `PrivDude`, such as rounds, burn_in, step, law, beta or neighbours. Rounds that are not named are
+            as many as prices need, at most 40,000 of each kind.
+
+    Raises:
+        InvalidInput: a number out of range; no such option; a mode that such a program cannot have.
+        Refused: hopeless. Names the epsilon, or the supply with as many times the people, that would do.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> found = plan(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6)
+        >>> found.mode, round(found.averaged, 2), round(found.excess_share, 4)
+        ('PrivDude', 6.3, 0.0035)
+        >>> plan(UnitDemand(1_000, 50, goods=10), 1.0, 1e-6)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
+    """
+    known = {one.name for one in fields(PrivDude)} - {"program", "epsilon", "delta", "_"}
+    for name in options:
+        if name not in known:
+            raise InvalidInput(name, "is no option of a path of prices", f"options are {', '.join(sorted(known))}")
+    positive("alpha", alpha)
+    fraction("most_excess", most_excess)
+    fraction("most_unused", most_unused)
+    path = PrivDude(program, epsilon, delta, **options)
+    needed = dict(zip(("burn_in", "rounds"), _needed(path), strict=True))
+    path = replace(path, **{name: max(getattr(path, name), min(_MOST_ROUNDS, number))
+                            for name, number in needed.items() if name not in options})
+
+    def mode_of(path: PrivDude) -> Mode:
+        return _advised(path, feasible, truthful, alpha) if mode is None else mode
+
+    chosen = mode_of(path)
+    one_of("mode", chosen, tuple(_KINDS))
+    if chosen not in ("PrivDude",) and not program.constants.packing:
+        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing",
+                           "PrivDude takes any program")
+    for asked, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
+        if asked and chosen not in able:
+            raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
+    _worth(path, mode_of, alpha, most_excess, most_unused)
+    seconds, megabytes = _costs(path, timed)
+    found = ProgramPlan(path=path, mode=chosen, alpha=alpha, most_excess=most_excess, most_unused=most_unused,
+                        seconds=0.0, megabytes=megabytes)
+    return replace(found, seconds=seconds + found.draws * _SECURE)
+
+
+# ---- public arithmetic
+
+
+def _advised(path: PrivDude, feasible: bool, truthful: bool, alpha: float) -> Mode:
+    if not feasible:
+        return "TrueDude" if truthful else "PrivDude"
+    if truthful or not path.program.constants.packing:
+        return "TightenAndAudit"
+    audited, flagged = (float(_held_back(path, mode, alpha).sum()) for mode in _FEASIBLE)
+    return "RoundDude" if flagged < _FLAGGED * audited else "TightenAndAudit"
+
+
+def _needed(path: PrivDude) -> tuple[int, int]:
+    """Burn-in and main rounds."""
+    scale, program = path.program.constants.step_scale, path.program
+    if path.descent.rule != "gradient" or scale is None or path.start is not None:
+        return 0, 1
+    limited = _limited(program) & (np.array(program.supplies) > 0)
+    if not limited.any():
+        return 0, 1
+    most = float((np.array(scale) / (2.0 * _holds(program)))[limited].max()) ** 2
+    return math.ceil(most), max(1, math.ceil(most / 2.0))
+
+
+def _of_mode(path: PrivDude, mode: Mode, alpha: float) -> Dude:
+    """The mode's mechanism with the settings of a path.
+
+    Raises:
+        Refused: its margins are all that a row holds.
+    """
+    settings: dict[str, Any] = {one.name: getattr(path, one.name) for one in fields(path) if one.name != "_"}
+    if mode in _CHARGING:
+        settings["alpha"] = alpha
+    return _KINDS[mode](**settings)
+
+
+def _limited(program: Program) -> NDArray[np.bool_]:
+    """(k,) rows that can be over at all."""
+    if program.two_sided:
+        return np.ones(program.rows, dtype=bool)
+    return np.array(program.supplies) < program.people * program.constants.largest_entry
+
+
+def _holds(program: Program) -> NDArray[np.float64]:
+    supplies = np.array(program.supplies, dtype=np.float64)
+    instead = program.two_sided | (supplies <= 0)
+    return np.where(instead, program.constants.width,
+                    np.minimum(supplies, program.people * program.constants.largest_entry))
+
+
+def _reach(path: PrivDude) -> float:
+    """z of the certificate, whose beta is half for excess."""
+    tails = path.program.rows * (2 if path.program.two_sided else 1)
+    return quantile(path.beta / (2 * tails), path.law == "discrete_gaussian")
+
+
+def _held_back(path: PrivDude, mode: Mode, alpha: float) -> NDArray[np.float64]:
+    """(k,) the mode's margins; infinite where they leave nothing of a row."""
+    try:
+        return _of_mode(path, mode, alpha).kept_back
+    except Refused:
+        return np.full(path.program.rows, np.inf)
+
+
+def _worth(
+    path: PrivDude, mode_of: Callable[[PrivDude], Mode], alpha: float, most_excess: float, most_unused: float,
+) -> None:
+    """Refuse what is hopeless."""
+    mode = mode_of(path)
+    certain = mode in _EXACT
+
+    def share(of: PrivDude) -> float:
+        b = _holds(of.program)
+        if certain:
+            return float(_held_back(of, mode_of(of), alpha).sum() / b.sum())
+        return float(_limited(of.program).sum()) * _reach(of) * of.averaged / float(b.sum())
+
+    most = most_unused if certain else most_excess
+    now = share(path)
+    if now <= most:
+        return
+    reason = (f"{mode}'s margins would keep back all that a row holds" if now == math.inf else
+              f"{mode}'s margins would keep back {now:.1%} of what rows hold, more than {most:.0%}" if certain else
+              f"{mode}'s certificate would claim an excess of {now:.1%} of what rows hold, more than {most:.0%}")
+    remedies = []
+    enough = _least(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon)
+    if math.isfinite(enough):
+        remedies.append(f"an epsilon of {_written(enough)}")
+    factor = _least(lambda times: share(_larger(path, times)) <= most, 1.0)
+    if math.isfinite(factor):
+        larger = _larger(path, factor).program
+        supplies = sorted(set(larger.supplies))
+        named = (f"supplies of {supplies[0]:,.6g}" if len(supplies) == 1 and supplies[0] > 0
+                 else f"supplies {factor:.3g} times as large")
+        remedies.append(f"{named} with {larger.people:,} participants")
+    raise Refused(reason, ", or ".join(remedies) or "no epsilon and no supply that can be computed would do")
+
+
+def _larger(path: PrivDude, times: float) -> PrivDude:
+    """The same for a larger crowd with as many times the supply."""
+    program = path.program
+    return replace(path, program=replace(
+        program, people=math.ceil(times * program.people),
+        supply=tuple(math.ceil(times * one) if one > 1 else one * times for one in program.supplies)))
+
+
+def _least(fits: Callable[[float], bool], start: float) -> float:
+    """The least number from `start` on that fits, to a thousandth above; infinity where none was found."""
+
+    def sound(at: float) -> bool:
+        try:
+            return fits(at)
+        except (InvalidInput, Refused, OverflowError):
+            return False
+
+    low, high = start, 2.0 * start
+    for _ in range(_DOUBLINGS):
+        if sound(high):
+            break
+        low, high = high, 2.0 * high
+        if high > 1e9 * start:
+            return math.inf
+    while high > 1.0002 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if sound(middle) else (middle, high)
+    return high
+
+
+def _written(number: float) -> str:
+    """Three digits, rounded up."""
+    scale = 10.0 ** (2 - math.floor(math.log10(number)))
+    return f"{math.ceil(number * scale * (1 - 1e-12)) / scale:.3g}"
+
+
+def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
+    """Seconds of responses and megabytes."""
+    program, total = path.program, path.schedule.total
+    one = program.one(None)
+    arrays = [getattr(one, each.name) for each in fields(one) if each.name != "people"]
+    record = sum(int(each.nbytes) for each in arrays if isinstance(each, np.ndarray))
+    shard = min(program.people, 1 << 16)
+    at_once = min(threads(), -(-program.people // shard)) * shard * (4 * program.width + 8 * program.rows)
+    megabytes = (record * program.people + 16 * total * program.rows + at_once) / 1e6
+    if not timed:
+        return 0.0, megabytes
+    some = one.take(np.zeros(_TRIAL, dtype=np.int64))
+    prices = np.zeros(program.rows, dtype=np.int64)
+    program.load(some, program.respond(some, prices))  # compiles
+    times = []
+    for _ in range(3):
+        began = perf_counter()
+        program.load(some, program.respond(some, prices))
+        times.append(perf_counter() - began)
+    return total * program.people * min(times) / _TRIAL, megabytes
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return list(value) if isinstance(value, tuple) else value

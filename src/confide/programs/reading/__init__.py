@@ -1,0 +1,1 @@
+"""Reading what people handed in: tables to the records of a program."""

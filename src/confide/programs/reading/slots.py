@@ -1,0 +1,142 @@
+"""What slots hand in, as rows of numbers: one fixed number of cells for each family, whatever its records look like.
+
+A row of numbers is what is stored of a report, so a record is the same on everybody's device and in the run. Slots
+without a row are the null record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.program import Program, Records
+from confide.programs.sets_of_goods import SetsOfGoods
+
+__all__ = ["Layout", "SlotRows", "collected", "layout"]
+
+_Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SlotRows:
+    """Usable rows of one batch; no slot comes twice in a pass. Private.
+
+    Args:
+        index: int64 (m,), ranks in the public list of ids.
+        cells: float64 (m, c), as the family's layout has them.
+    """
+
+    index: NDArray[np.int64]
+    cells: _Reals
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a family's records lie in cells.
+
+    Args:
+        width: c, cells of a row.
+        data: (n, c) -> what the program reads; rows that are not numbers stand for nobody.
+    """
+
+    width: int
+    data: Callable[[_Reals], Any]
+
+    def record(self, row: _Reals) -> Any:
+        """One participant's record, as the program takes it.
+
+        Args:
+            row: (c,).
+        """
+        found = self.data(row[None])
+        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+
+
+def layout(program: Program) -> Layout:
+    """The cells of a family's records.
+
+    Args:
+        program: of any family but a callback's.
+
+    Raises:
+        InvalidInput: a family whose records are no numbers.
+
+    Example:
+        >>> from confide.programs import Knapsack, XorBundles
+        >>> layout(Knapsack(3, (1.0, 2.0), least_weight=0.1)).width
+        3
+        >>> bids = layout(XorBundles(3, (1, 2, 2), size=2, bids=1)).record(np.array([2.0, -1.0, 0.75]))
+        >>> [part.tolist() for part in bids]
+        [[[2, -1]], [0.75]]
+    """
+    if isinstance(program, XorBundles):
+        bids, size = program.bids, program.size
+        return Layout(bids * (size + 1), lambda cells: _bids(cells, bids, size))
+    if isinstance(program, Knapsack):
+        return Layout(1 + program.rows, lambda cells: cells)
+    if isinstance(program, Flow) and program.costs is not None:
+        return Layout(2, lambda cells: cells)
+    if isinstance(program, Electricity):
+        return _of_slots(program)
+    if isinstance(program, AggregativeGame):
+        actions, rows = program.actions, program.rows
+        return Layout(actions * rows + actions, lambda cells: (
+            cells[:, : actions * rows].reshape(-1, actions, rows), cells[:, actions * rows :]))
+    if isinstance(program, SharedResources):
+        return Layout(program.projects, lambda cells: cells)
+    if isinstance(program, SetsOfGoods):
+        return Layout(program.rows, lambda cells: cells)
+    raise InvalidInput("program", f"{type(program).__name__} has records that are no rows of numbers")
+
+
+def _bids(cells: _Reals, bids: int, size: int) -> tuple[NDArray[np.int64], _Reals]:
+    goods = cells[:, : bids * size].reshape(-1, bids, size)
+    return np.where(np.isnan(goods), -1.0, goods).astype(np.int64), cells[:, bids * size :]
+
+
+def _of_slots(program: Electricity) -> Layout:
+    intervals, slots = int(program.intervals), int(program.slots)  # type: ignore[arg-type]
+    k = intervals * slots
+    if not program.asks_needs:
+        return Layout(k, lambda cells: cells.reshape(-1, intervals, slots))
+    return Layout(k + intervals, lambda cells: (cells[:, :k].reshape(-1, intervals, slots), cells[:, k:]))
+
+
+def collected(program: Program, data: Any) -> Any:
+    """What a run reads: batches of slots' rows as checked records, everything else as it is.
+
+    Args:
+        program: whose records they are.
+        data: what `program.read` takes, or an iterable of `SlotRows`.
+
+    Raises:
+        InvalidInput: a row of nobody, or of another family.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> batch = SlotRows(np.array([2]), np.array([[0.5, 0.25]]))
+        >>> collected(UnitDemand(3, (1, 1)), iter([batch])).worth.tolist()
+        [[0, 0], [0, 0], [8388608, 4194304]]
+    """
+    if not isinstance(data, Iterable) or isinstance(data, Sequence | Mapping | Records) or hasattr(data, "__array__"):
+        return data
+    there = layout(program)
+    table = np.full((program.people, there.width), np.nan)
+    for batch in data:
+        if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
+            raise InvalidInput("data", "is of another family", f"must be rows of {there.width} cells")
+        if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
+            raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {program.people - 1}")
+        table[batch.index] = batch.cells
+    return program.read(there.data(table), unusable="null")
