@@ -49,7 +49,7 @@ _WORK = 2 * 10**7  # people x rounds x rows of a run, at most
 _SLOW = 10**5  # people x rounds, where records answer for themselves
 _FEW = 200
 _POOL = 300  # made-up records that differ
-_RUNS = 6  # of a certificate that is broken
+_RUNS = 24  # of what is broken, until it shows: noise hides it in about half of them
 _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}

@@ -110,12 +110,15 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
     """
     program, rounds = mechanism.program, mechanism.rounds
     her = _Own(program, program.one(record))
-    if isinstance(mechanism, TrueDude | TightDude):
+    if isinstance(mechanism, TightenAndAudit) and not board.accepted:
+        nothing = {"action": _described(program, (-1,) * program.width)}
+        return nothing if mechanism.alpha is None else {**nothing, "price": 0.0}
+    if isinstance(mechanism, TrueDude | TightDude | TightenAndAudit) and mechanism.alpha is not None:
         found = standing(mechanism, record, board)
         charged, _ = _charged(board, mechanism.burn_in)
         alpha = math.floor(Fraction(mechanism.alpha) * PRICE_UNIT * program.scale)
         unsatisfied = rounds * found.most - (found.value - found.paid) > rounds * alpha
-        if isinstance(mechanism, TightDude):
+        if not isinstance(mechanism, TrueDude):
             return _whole(mechanism, her, index, board, found, unsatisfied=unsatisfied)
         played = (found.favourite,) * rounds if unsatisfied else found.played
         paid = rounds * her.paid(found.favourite, charged) if unsatisfied else found.paid
@@ -123,11 +126,8 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
     if not isinstance(mechanism, RoundDude | TightenAndAudit):
         return _tallied(tuple(her.best(row) for row in board.prices[mechanism.burn_in :]))
     action = her.best(board.prices[mechanism.burn_in + (coin_of(board.seed, index) * rounds >> 32)])
-    if isinstance(mechanism, TightenAndAudit):
-        kept = board.accepted
-    else:
-        kept = not any(load > 0 and raised <= index for load, raised in zip(her.added(action), board.raised.tolist(),
-                                                                             strict=True))
+    kept = isinstance(mechanism, TightenAndAudit) or not any(
+        load > 0 and raised <= index for load, raised in zip(her.added(action), board.raised.tolist(), strict=True))
     return {"action": _described(program, action if kept else (-1,) * program.width)}
 
 
@@ -139,7 +139,7 @@ def _tallied(played: tuple[_Action, ...]) -> dict[str, Any]:
 
 
 def _whole(
-    mechanism: TightDude, her: _Own, index: int, board: Any, found: Standing, *, unsatisfied: bool,
+    mechanism: TightDude | TightenAndAudit, her: _Own, index: int, board: Any, found: Standing, *, unsatisfied: bool,
 ) -> dict[str, Any]:
     """One action, and its price."""
     program, rounds = mechanism.program, mechanism.rounds

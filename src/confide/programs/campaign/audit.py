@@ -1,7 +1,7 @@
 """The audit of a planned campaign that shares by a program. Nobody's record is touched.
 
-Its own mechanism runs on made-up people: decodes, billboards, supply, certificates and the ledger's price, each beside
-something that is broken on purpose.
+The family's audit, and what the campaign's own mechanism does with made-up people as they would hand in: decodes,
+billboards and the ledger's price, each beside something that is broken on purpose.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Control, Verdict
+from confide.audit import AuditReport, AuditRow, Control
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
@@ -26,17 +25,13 @@ from confide.privacy.noise import Noise
 from confide.programs.campaign.made_up import made_up
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.dude import Dude
-from confide.programs.grids import LOAD_UNIT
 from confide.programs.reading.slots import SlotRows, collected, layout
 
-__all__ = ["FALSE_ALARM", "audit_life", "audit_plan"]
+__all__ = ["audit_life", "audit_plan"]
 
-FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
-
-_WORK = 60_000_000  # people x rounds x rows of all runs together, but at least two runs
-_RUNS = 20
+_RUNS = 2
 _DECODES = 40  # of one run
+_STEPS = 100  # of either half, as its progress is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,21 +54,37 @@ def audit_plan(plan: SharingPlan, seed: int = 0, progress: Progress | None = Non
         seed: of made-up people and noise.
         progress: called as the audit goes on.
     """
-    return audit_life(plan, seed, progress)
+    from confide.programs.audit import audit_program  # and its mechanisms that are broken on purpose
+
+    family = audit_program(plan.mechanism, seed, _half(progress, 0))
+    life = audit_life(plan, seed, _half(progress, 1))
+    return AuditReport((*family.rows, *life.rows), (*family.controls, *life.controls))
+
+
+def _half(progress: Progress | None, half: int) -> Progress | None:
+    """Progress of one half of the audit, as progress of it all."""
+    if progress is None:
+        return None
+
+    def tell(done: int, total: int | None) -> None:
+        progress(half * _STEPS + done * _STEPS // (total or 1), 2 * _STEPS)
+
+    return tell
 
 
 def audit_life(plan: SharingPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
-    """What a run of the campaign does, on made-up people.
+    """What a run of the campaign does, on made-up people; of a smaller one where it is very large.
 
     Args:
         plan: of the campaign.
         seed: of made-up people and noise.
         progress: called as the audit goes on.
     """
-    it = plan.mechanism
-    runs = min(_RUNS, max(2, _WORK // (it.program.people * it.program.rows * it.schedule.total)))
-    played = [_play(it, 1000 * seed + number) for number in range(runs)]
-    parts, rows, controls = _parts(plan, played), list[AuditRow](), list[Control]()
+    from confide.programs.audit.behaviour import scaled
+
+    it = scaled(plan.mechanism)
+    played = [_play(it, 1000 * seed + number) for number in range(_RUNS)]
+    parts, rows, controls = _parts(it, played), list[AuditRow](), list[Control]()
     for audit, control, bug in parts:
         rows.append(audit())
         controls.append(Control(rows[-1].promise, bug, control().flagged))
@@ -93,25 +104,18 @@ def _play(it: Dude, seed: int) -> _Played:
 _Row = Callable[[], AuditRow]
 
 
-def _parts(plan: SharingPlan, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
+def _parts(it: Dude, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
     """(the audit, the same audit of something broken, what was broken)."""
-    it = plan.mechanism
     n = it.program.people
     handed = [replace(each, outcome=replace(each.outcome, shares=each.outcome.shares.take(np.roll(np.arange(n), 1))))
-              for each in played[:2]]
-    found: list[tuple[_Row, _Row, str]] = [
+              for each in played]
+    return [
         (partial(_spends, it, it.events()), partial(_spends, it, (*it.events(), *it.events())),
          "everything released twice"),
-        (partial(_decodes, it, played[:2]), partial(_decodes, it, handed), "each part handed to the next person"),
+        (partial(_decodes, it, played), partial(_decodes, it, handed), "each part handed to the next person"),
         (partial(_checks, it, played), partial(_checks, it, [_moved(each) for each in played]),
          "prices that do not follow from what was released"),
-        (partial(_certifies, it, played, 1.0), partial(_certifies, it, played, 0.5),
-         "certificates as if a part of every load were not there"),
     ]
-    if plan.whole:
-        found.append((partial(_fits, plan, played, 0.0), partial(_fits, plan, played, 1.0),
-                      "everybody's favourite, without prices"))
-    return found
 
 
 def _moved(played: _Played) -> _Played:
@@ -151,49 +155,3 @@ def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
                             f"{len(played)} runs on made-up people")
-
-
-def _averages(it: Dude, each: _Played) -> np.ndarray:
-    """(k,) the mean load of everybody's best responses over the main rounds, in loads: what certificates speak of."""
-    records = collected(it.program, iter([SlotRows(np.arange(it.program.people), each.cells)]))
-    prices = each.board.main_prices
-    total = np.sum([it.program.load_at(records, row) + it.program.public_load(row) for row in prices], axis=0)
-    return np.asarray(total / (LOAD_UNIT * len(prices)))
-
-
-def _certifies(it: Dude, played: Sequence[_Played], counted: float) -> AuditRow:
-    """No row's average load is larger than is certified.
-
-    The certificate speaks of what is above supply, often nothing. It is put to the test as of a program with so much
-    less supply that every row is above it: the same noise, and the same proof.
-    """
-    wrong, less = 0, int(it.program.constants.width)
-    for each in played:
-        over = _averages(it, each) - it.program.supply_units / LOAD_UNIT + less
-        shown = replace(each.board, slacks=each.board.slacks - int(counted * less) * LOAD_UNIT)
-        found: Any = it.certify(shown)
-        wrong += bool((np.abs(over) > found.excess + 1e-9).any())
-    return _often("runs whose certificate claims too little load", it.beta, wrong, len(played))
-
-
-def _fits(plan: SharingPlan, played: Sequence[_Played], favourites: float) -> AuditRow:
-    """Whole parts are within supply."""
-    program, over = plan.mechanism.program, 0
-    for each in played:
-        if favourites:
-            records = collected(program, iter([SlotRows(np.arange(program.people), each.cells)]))
-            load = program.load_at(records, np.zeros(program.rows, dtype=np.int64))
-            over += bool((load > program.supply_units).any())
-        else:
-            over += bool((np.asarray((each.outcome.diagnostics or {})["excess"]) > 0).any())
-    allowed = 0.0 if getattr(plan.mechanism, "truncate", False) else plan.mechanism.beta
-    return _often("runs in which a row is above its supply", allowed, over, len(played))
-
-
-def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
-    """A probability, held against how often it happened."""
-    tail = float(binom.sf(seen - 1, runs, allowed)) if seen else 1.0
-    verdict = Verdict.BROKEN if tail < FALSE_ALARM or (seen and not allowed) else Verdict.KEPT
-    return AuditRow(promise, f"probability {allowed:g}", seen / runs,
-                    f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
-                    false_alarm=FALSE_ALARM if allowed else 0.0)
