@@ -199,7 +199,8 @@ def test_least_tau_of_a_quadratic_instance_is_its_price() -> None:
         check_tau(UnitDemand(3, (1.0,)), {"worth": [1.0]})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("model", [DIMINISHING, pytest.param(ABOVE_OWN, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [DIMINISHING, ABOVE_OWN])
 def test_the_optimum_is_between_two_bounds(model: Model) -> None:
     """Where values are quadratic there is no linear program: prices of rounds, and bounds as wide as responses are."""
     from confide.programs import exact

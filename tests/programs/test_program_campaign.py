@@ -66,13 +66,12 @@ def test_a_whole_life(mode: str, tmp_path: Path) -> None:
         prices = settled.tables["prices"]
         assert prices.column_names == ["row", "price", "price_points", "supply", "excess_bound"]
         assert prices["price_points"].to_pylist() == [10 * each for each in prices["price"].to_pylist()]
-        got = 0
         for index, line in list(enumerate(lines))[::79]:
             shown = words(it.share(index + 1, store=store))
             record = {name: text for name, text in typed("unit-demand", line).items() if name in names}
             assert words(it.share(index + 1, tmp_path / "out", record=record)) == shown
-            got += "nothing'" not in shown
-        assert got or mode == "tight"
+            if "action" in shares[index]:  # noise is drawn anew each time: who gets nothing is told so
+                assert (": nothing'" in shown) == (shares[index]["action"] == -1)
         record = {name: text for name, text in typed("unit-demand", lines[2]).items() if name in names}
         own = it.own_file("3", tmp_path / "out", record=record)
         assert own["share"] == shares[2]
@@ -496,7 +495,8 @@ def test_rules_of_thumb_keep_supplies() -> None:
     assert lottery(goods, records, 2) / 2**24 == 1.0
 
 
-@pytest.mark.parametrize("mode", fast(1, [mode for mode in MODES if mode != "tight"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "tight"])
 def test_audits_pass_and_flag_what_was_planted(mode: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[mode])
     (tmp_path / "rows.csv").unlink()  # never touched
