@@ -190,3 +190,15 @@ def test_the_linear_program_of_a_solved_template_has_the_whole_optimum() -> None
     quadratic = DIMINISHING.program(5)
     with pytest.raises(InvalidInput, match="not linear"):
         quadratic.linear_program(quadratic.read(DIMINISHING.data(5, seed=1)))
+
+
+def test_a_solve_prints_nothing_whatever_the_records(capfd: pytest.CaptureFixture[str]) -> None:
+    """OSQP's own polishing would print a line for each response at which no row is active."""
+    x, worth = cp.Variable(3, nonneg=True), cp.Parameter(3)
+    program = convex_program(40, (20.0, 20.0, 20.0), value=worth @ x - cp.sum_squares(x) / 4, coupling=cp.pos(x - 0.5),
+                             constraints=[x <= 1], record={"worth": (worth, 0, 1)}, tau=2.0)
+    records = program.read({"worth": np.concatenate([np.full((20, 3), 0.2), np.ones((20, 3))])})
+    for price in (0, 2**22):
+        program.respond(records, np.full(3, price, dtype=np.int64))
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")

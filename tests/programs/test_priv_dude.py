@@ -154,3 +154,14 @@ def test_promises() -> None:
     assert all(one.vacuous for one in promises if not isinstance(one, Privacy))  # 40 rounds are far too few
     long = PrivDude(UnitDemand(10**6, 10**5, goods=10), epsilon=1.0, delta=1e-6, rounds=100_000, burn_in=0)
     assert not any(one.vacuous for one in long.guarantees())
+
+
+def test_records_of_another_program_are_refused() -> None:
+    """They may be beyond what the noise is made for."""
+    mechanism, values = small(), popular(300, 4, seed=2)
+    other = UnitDemand(300, 99, goods=4)
+    for noise in (Noise.simulated(1), Noise.secure()):
+        with pytest.raises(InvalidInput, match="another program"):
+            mechanism.run(other.read(values), noise)
+    own = mechanism.run(mechanism.program.read(values), Noise.simulated(1))
+    assert own.shares.equals(mechanism.run(values, Noise.simulated(1)).shares)

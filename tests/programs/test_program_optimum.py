@@ -59,9 +59,7 @@ class Table(Program):
         return Constants(rows=self.k, largest_entry=1.0, largest_sum=float(self.k), most_value=1.0, least_value=-5.0,
                          width=float(self.people + 10), tau=tau, signed=self.signed, packing=False)  # type: ignore[arg-type]
 
-    def read(self, data: Any, *, unusable: str = "refuse") -> TableRecords:
-        if isinstance(data, TableRecords):
-            return data
+    def _read(self, data: Any, unusable: str) -> TableRecords:
         worth, adds = data
         return TableRecords(people=self.people, worth=values_near(worth).astype(np.int64), adds=loads_up(adds))
 

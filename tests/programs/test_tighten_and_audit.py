@@ -160,7 +160,7 @@ def test_a_billboard_that_no_run_makes_is_refused() -> None:
             mechanism.check(replace(board, **change))
     other = PrivDude(mechanism.program, 1.0, 1e-6, 40, 20).run(values, Noise.simulated(1)).billboard
     for ask in (mechanism.check, partial(mechanism.decode, values[0], 0)):
-        with pytest.raises(InvalidInput, match="audit"):
+        with pytest.raises(InvalidInput, match="AuditedBillboard"):
             ask(other)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,9 @@ class Dude(Mechanism):
     beta: float = 0.05
     neighbours: Neighbours = "substitution"
     start: tuple[float, ...] | None = field(default=None)
+
+    board: ClassVar[type[PathBillboard]] = PathBillboard
+    """Of its runs."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
@@ -283,6 +286,9 @@ class Dude(Mechanism):
 
     def _own(self, billboard: AnyBillboard) -> Any:
         board = as_path(billboard)
+        if type(board) is not self.board:
+            raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
+                               f"is that of this campaign, a {self.board.__name__}")
         if board.prices.ndim != 2 or board.prices.shape != (self.schedule.total, self.program.rows):
             raise InvalidInput("billboard", "is of another plan",
                                f"{self.schedule.total} rounds and {self.program.rows} rows")
@@ -301,10 +307,12 @@ class Dude(Mechanism):
                     or numbers.shape != (self.schedule.total, self.program.rows):
                 raise InvalidInput(name, "are of another shape or type",
                                    f"must be {(self.schedule.total, self.program.rows)} int64")
-        if board.burn_in != self.burn_in:
+        if type(board.burn_in) is not int or board.burn_in != self.burn_in:
             raise InvalidInput("burn_in", f"{board.burn_in}", f"must be {self.burn_in}")
         for name, wanted in self._facts.items():
-            if not np.array_equal(getattr(board, name), wanted):
+            found = getattr(board, name)
+            if type(found) is not type(wanted) or getattr(found, "dtype", None) != getattr(wanted, "dtype", None) \
+                    or not np.array_equal(found, wanted):
                 raise InvalidInput(name, "is not the plan's")
         if not np.array_equal(self.descent.path(board.slacks), board.prices):
             raise InvalidInput("prices", "do not follow from what was released")

@@ -40,9 +40,11 @@ class Records:
 
     Args:
         people: how many.
+        reader: the program that read and checked them.
     """
 
     people: int
+    reader: Program | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.people:,} participants>"  # never a number of them
@@ -53,7 +55,8 @@ class Records:
         Args:
             rows: which; a slice copies nothing.
         """
-        arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self) if each.name != "people"}
+        arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self)
+                  if each.name not in ("people", "reader")}
         count = len(range(*rows.indices(self.people))) if isinstance(rows, slice) else len(rows)
         return replace(self, people=count, **arrays)
 
@@ -226,16 +229,32 @@ class Program(ABC):
 
     # ---- records
 
-    @abstractmethod
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
         """Checked records of all n slots.
 
         Args:
-            data: what the family describes.
+            data: what the family describes; or what this program read before: records that another one read may be
+                beyond what its noise is made for.
             unusable: what becomes of a bad row: "refuse" them all, naming it, or take it as the null record.
 
         Raises:
-            InvalidInput: another shape; or a bad row, where it is refused.
+            InvalidInput: another shape; another program's; or a bad row, where it is refused.
+        """
+        if not isinstance(data, Records):
+            return replace(self._read(data, unusable), reader=self)
+        if data.people != self.people:
+            raise InvalidInput("records", f"{data.people} of them", f"must be {self.people}, one for each slot")
+        if data.reader is not None and data.reader != self:
+            raise InvalidInput("records", "were read by another program", "read them by this one")
+        return data
+
+    @abstractmethod
+    def _read(self, data: Any, unusable: Unusable) -> Records:
+        """Checked records of all n slots.
+
+        Args:
+            data: what the family describes.
+            unusable: what becomes of a bad row.
         """
 
     @abstractmethod
@@ -248,12 +267,6 @@ class Program(ABC):
         Raises:
             InvalidInput: names what is wrong with it, to her alone.
         """
-
-    def _of_all(self, records: Records) -> Records:
-        """Records that were read before, if they are as many as there are slots."""
-        if records.people != self.people:
-            raise InvalidInput("records", f"{records.people} of them", f"must be {self.people}, one for each slot")
-        return records
 
     # ---- what people do at prices
 

@@ -94,6 +94,8 @@ class RoundDude(Dude):
         packing_only(self.program, "RoundDude")
         _ = self.flags  # refuses a margin that uses the supply up
 
+    board = FlagBillboard
+
     # ---- public arithmetic
 
     @property
@@ -208,12 +210,6 @@ class RoundDude(Dude):
         if bool((adds & (board.raised <= index)).any()):
             action = np.full_like(action, -1)
         return share_of(self.program, WholeParts(action), charged=False)
-
-    def _own(self, billboard: AnyBillboard) -> Any:
-        board = super()._own(billboard)
-        if not isinstance(board, FlagBillboard):
-            raise InvalidInput("billboard", "tells of no flags", "is that of this campaign, `outcome.billboard`")
-        return board
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)

@@ -123,6 +123,8 @@ class TightenAndAudit(Dude):
                 raise InvalidInput("payments", "'scaled' with step 'adagrad' sends many away with nothing",
                                    "step 'gradient'")
 
+    board = AuditedBillboard
+
     # ---- public arithmetic
 
     @cached_property
@@ -271,12 +273,6 @@ class TightenAndAudit(Dude):
         mine = Shard(start=0, records=self.program.one(record))
         part = whole_parts(mine, self.program, board, which, self._terms)
         return share_of(self.program, part if board.accepted else _nothing(part), charged=self.alpha is not None)
-
-    def _own(self, billboard: AnyBillboard) -> Any:
-        board = super()._own(billboard)
-        if not isinstance(board, AuditedBillboard):
-            raise InvalidInput("billboard", "tells of no audit", "is that of this campaign, `outcome.billboard`")
-        return board
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)

@@ -161,6 +161,8 @@ def _natural(program: Program, paid: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _column(program: Program, actions: NDArray[np.int32]) -> pa.Array:
+    if type(program).describe is not Program.describe:
+        return pa.array([program.describe(action) for action in actions], pa.list_(pa.float64()))
     if program.width == 1:
         return pa.array(np.ascontiguousarray(actions[:, 0]))
     used = actions >= 0

@@ -135,7 +135,7 @@ class _Reading(_Read):
 
     def read(self, data: Any, **more: Any) -> Any:
         self.__dict__.setdefault("drawn", len(self.__dict__["seen"].draws))
-        return super().read(data, **more)  # type: ignore[safe-super]
+        return super().read(data, **more)
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:

@@ -88,8 +88,8 @@ def joined(program: Program, records: Sequence[Any]) -> Records:
         records: each as `program.one` takes it, None for a slot without one.
     """
     parts = [program.one(record) for record in records]
-    arrays = {one.name: np.concatenate([getattr(part, one.name) for part in parts])
-              for one in fields(parts[0]) if one.name != "people"}
+    arrays: dict[str, Any] = {one.name: np.concatenate([getattr(part, one.name) for part in parts])
+              for one in fields(parts[0]) if one.name not in ("people", "reader")}
     return replace(parts[0], people=len(parts), **arrays)
 
 

@@ -20,7 +20,7 @@ from confide.contract.errors import InvalidInput
 from confide.programs.constants import Constants
 from confide.programs.convex.public_bounds import Extent, nothing_at_zero
 from confide.programs.convex.quadratic import QuadraticRecords, Solving
-from confide.programs.convex.shapes import LinearRecords, Shape, linear_records, recognised, vertices
+from confide.programs.convex.shapes import Shape, linear_records, recognised, vertices
 from confide.programs.convex.template import Template, value_units
 from confide.programs.convex.whole import linear_program_of
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
@@ -182,15 +182,13 @@ class ConvexProgram(Program):
 
     # ---- records
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
             data: a mapping: of each field an array (n, and then its shape), each number in its range.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, LinearRecords | QuadraticRecords):
-            return self._of_all(data)
         t = self.template
         given = _fields(data, t.names)
         theta, bad = np.empty((self.people, len(t.low))), np.zeros(self.people, dtype=bool)

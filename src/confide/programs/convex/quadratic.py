@@ -4,8 +4,10 @@ What OSQP's first steps do not prove, mostly where values are linear and optima 
 
 Every solve starts cold, with a step that is fixed and no scaling of OSQP's own, so that a response is a function of the
 record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by
-powers of two. The result is rounded to 2^-20; whatever the solver says, the rounded response's own value is held
-against a bound that the solver's duals prove. So the solver is not trusted: it can only make a response null.
+powers of two. OSQP does not polish: that step prints of its own accord where no row is active, whatever it is told, and
+a line for each such record would tell how many there are. The result is rounded to 2^-20; whatever the solver says, the
+rounded response's own value is held against a bound that the solver's duals prove. So the solver is not trusted: it can
+only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """
@@ -31,9 +33,9 @@ __all__ = ["QuadraticRecords", "Solving"]
 _Reals = NDArray[np.float64]
 _STEPS: tuple[float | None, ...] = (0.1, 10.0, None, 1.0, 0.01, 100.0)  # OSQP's rho; None: HiGHS
 _SETTINGS: dict[str, Any] = {
-    "verbose": False, "scaling": 0, "adaptive_rho": 0, "polishing": True, "warm_starting": False, "max_iter": 4000,
-    "check_termination": 25, "eps_abs": 1e-6, "eps_rel": 1e-6, "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6, "alpha": 1.6,
-    "sigma": 1e-6, "delta": 1e-6, "polish_refine_iter": 3}
+    "verbose": False, "scaling": 0, "adaptive_rho": 0, "polishing": False, "warm_starting": False, "max_iter": 20000,
+    "check_termination": 25, "eps_abs": 1e-9, "eps_rel": 1e-9, "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6, "alpha": 1.6,
+    "sigma": 1e-6}
 _SURE: dict[str, Any] = {
     "output_flag": False, "presolve": "off", "parallel": "off", "solver": "choose",
     "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "qp_iteration_limit": 1000,

@@ -168,15 +168,13 @@ class AggregativeGame(Program):
 
     # ---- records
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
             data: a pair: (n, A, k) contributions, and (n, A) of true and false, or 1 and 0, which actions are allowed.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, AggregativeRecords):
-            return self._of_all(data)
         parts, allowed = two("records", data, "contributions", "allowed")
         table = numbers("contributions", parts, (self.people, self.actions, self.rows))
         mask = numbers("allowed", allowed, (self.people, self.actions))

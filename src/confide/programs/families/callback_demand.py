@@ -102,15 +102,13 @@ class CallbackDemand(SetsOfGoods):
     def width(self) -> int:
         return self.size
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Records that can be asked.
 
         Args:
             data: n objects, or None for a slot without one.
             unusable: what becomes of an object that cannot be asked.
         """
-        if isinstance(data, OracleRecords):
-            return self._of_all(data)
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
             raise InvalidInput("records", f"{type(data).__name__} is no list of objects")

@@ -156,15 +156,13 @@ class Electricity(Program):
 
     # ---- records
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
             data: (n, T, Q) values in [0, 1]; with needs a pair of them and of (n, T) whole numbers.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, ElectricityRecords):
-            return self._of_all(data)
         table, wanted = two("records", data, "values", "needs") if self.asks_needs else (data, None)
         values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape))
         bad = bad_rows(values, 0.0, 1.0)

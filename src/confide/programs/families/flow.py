@@ -147,7 +147,7 @@ class Flow(Program):
 
     # ---- records
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
@@ -155,8 +155,6 @@ class Flow(Program):
                 -1 mean a slot without a record, whatever follows.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, FlowRecords):
-            return self._of_all(data)
         table = numbers("records", data, (self.people, self._columns))
         bad = self._bad(table)
         refused_or_null("records", bad, "must be " + self._wanted, unusable)

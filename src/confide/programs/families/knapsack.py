@@ -123,7 +123,7 @@ class Knapsack(Program):
                          least_entry=min(self._least), most_value=1.0, width=float(max(self.people, *self.supplies)),
                          tau=tau, step_scale=usual if self.step_scale is None else self.step_scale)  # type: ignore[arg-type]
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
@@ -131,8 +131,6 @@ class Knapsack(Program):
                 weights.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, ItemRecords):
-            return self._of_all(data)
         if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 1 and np.ndim(data[1]) == 2:
             values = numbers("records", data[0], (self.people,))
             weights = numbers("records", data[1], (self.people, self.rows))

@@ -58,15 +58,13 @@ class UnitDemand(SetsOfGoods):
     def width(self) -> int:
         return 1
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
             data: (n, k) values in [0, 1].
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, UnitRecords):
-            return self._of_all(data)
         table = numbers("records", data, (self.people, self.rows))
         bad = bad_rows(table, 0.0, 1.0)
         refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)

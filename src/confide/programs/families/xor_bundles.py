@@ -78,7 +78,7 @@ class XorBundles(SetsOfGoods):
     def width(self) -> int:
         return self.size
 
-    def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
+    def _read(self, data: Any, unusable: Unusable) -> Records:
         """Checked records.
 
         Args:
@@ -87,8 +87,6 @@ class XorBundles(SetsOfGoods):
                 places, and values (n, bids), 0 for a bid without goods.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, BundleRecords):
-            return self._of_all(data)
         if isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, np.ndarray) for one in data):
             goods, values = data
             shape = (self.people, self.bids)
