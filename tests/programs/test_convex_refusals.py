@@ -69,3 +69,11 @@ def test_the_model_keeps_its_values() -> None:
     worth.value = [0.25, 0.75]
     convex_program(**given)
     assert worth.value.tolist() == [0.25, 0.75]
+
+
+def test_contributions_beyond_64_bits_are_refused() -> None:
+    x, worth = cp.Variable(1, nonneg=True), cp.Parameter(1)
+    for factor in (2e3, 1e4):
+        with pytest.raises(InvalidInput, match="larger units"):
+            convex_program(200, (4e8,), value=worth @ x, coupling=factor * x, constraints=[x <= 1000],
+                           record={"worth": (worth, 0, 1)}, tau=1e-6)

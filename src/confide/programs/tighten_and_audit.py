@@ -194,12 +194,15 @@ class TightenAndAudit(Dude):
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
         rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
+        # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
+        reassigned = 0.0 if self.alpha is None else most * min(
+            float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,
                      failure_probability=self.beta, source=source),
-            Accuracy(bound=lost + regret + rounding, measure="optimum less the value of what coins draw",
+            Accuracy(bound=lost + regret + rounding + reassigned, measure="optimum less the value of what is given",
                      trivial=self.trivial, failure_probability=self.beta, source=source,
-                     note="delivered if the audit accepts it"),
+                     note="where the audit accepts it"),
         )
 
     # ---- what lies gain

@@ -31,6 +31,7 @@ from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 __all__ = ["ConvexProgram"]
 
 _STEP = 2.0**-LOAD_BITS
+_MOST_TERMS = 2.0**20  # times 2^40 it is inside 64 bits, and a quarter of it times 2^44
 _MOST_SOLVES = 1e7
 _MOST_UNITS = 2**31 - 1
 _MISS = 2.0**-18  # of its own rows, what a solver may miss
@@ -75,6 +76,23 @@ class ConvexProgram(Program):
             raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
                                f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
         super().__post_init__()
+        largest = self._largest_sum_of_terms
+        if largest > _MOST_TERMS:
+            raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
+                               f"at most {_MOST_TERMS:.4g} for one participant; measure rows in larger units")
+
+    @property
+    def _largest_sum_of_terms(self) -> float:
+        """The most that the terms of a contribution come to without their signs, or four times their prices."""
+        t, shape = self.template, self.shape
+        if shape is None:
+            return max(self.extent.entry, self.extent.total)
+        most = np.maximum(*map(np.abs, t.ranges))
+        needs = np.where(shape.pieces >= 0, most[t.entries][shape.pieces] / np.abs(shape.signs)[:, None], 0.0)
+        sizes = np.maximum(np.abs(t.lower), np.abs(t.upper))[t.wanted]
+        fixed = most[t.limits][shape.fixed] / np.abs(shape.signs)
+        priced = (needs.T @ (2.0 * np.array(self.taus))).max(initial=0.0)
+        return float(max((needs @ sizes + fixed).max(), needs.max(initial=0.0), 4.0 * priced))
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._digest == other._digest
