@@ -362,6 +362,9 @@ class AveragesOverTheBurnIn(_Any):
         kind = type("_AllRounds", (_AllRounds, type(board)), {})
         return kind(**{one.name: getattr(board, one.name) for one in fields(board)})
 
+    def _own(self, billboard: Any) -> Any:
+        return billboard  # whose type is its own
+
 
 class _AllRounds:
     """Whose main rounds are all of them, the last ones first."""
