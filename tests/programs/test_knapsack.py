@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
+from highs_reference import optimum
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,6 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import Knapsack, PrivDude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from family_checks import least_dual, moves_at_most_sigma, optimum, played, shares_are_decodes, solver_agrees
 
 
 def items(draw: Any, people: int, k: int, least: float = 0.2) -> np.ndarray:

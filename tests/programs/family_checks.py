@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from highs_reference import optimum
 from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array
 
@@ -15,16 +16,7 @@ from confide.programs import PrivDude, Program
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 
-__all__ = [
-    "Played", "least_dual", "moves_at_most_sigma", "optimum", "played", "shares_are_decodes", "solver_agrees"]
-
-
-def optimum(linear: LinearProgram, supply: np.ndarray | None = None) -> float:
-    """The value of a program whose coupling rows are inequalities, by HiGHS."""
-    found = linprog(-linear.objective, A_ub=_rows(linear), b_ub=_right(linear, supply),
-                    bounds=np.stack([linear.lower, linear.upper], axis=1), method="highs")
-    assert found.status == 0, found.message
-    return -float(found.fun)
+__all__ = ["Played", "least_dual", "moves_at_most_sigma", "played", "shares_are_decodes", "solver_agrees"]
 
 
 def least_dual(linear: LinearProgram, taus: tuple[float, ...]) -> float:
@@ -50,10 +42,6 @@ def _rows(linear: LinearProgram) -> Any:
     assert not linear.equations
     assert np.isneginf(linear.low).all()
     return block_array([[csr_array(linear.coupling)], [csr_array(linear.personal)]])
-
-
-def _right(linear: LinearProgram, supply: np.ndarray | None) -> np.ndarray:
-    return np.concatenate([linear.supply if supply is None else supply, linear.high])
 
 
 @dataclass(frozen=True)
