@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from campaign.forging import words
 from confide.acquisition.mechanism import MeanBillboard
 from confide.acquisition.records import ContractedRecords
 from confide.campaign import Campaign, Home, Store, contracts, verify
@@ -31,10 +32,6 @@ def campaign(folder: Path, name: str = "hours", edits: tuple[tuple[str, str], ..
     (folder / "public.csv").write_text("id,hours\n" + "".join(f"{i},{30 + i}\n" for i in range(1, 10)))
     (folder / f"{name}.toml").write_text(text)
     return Campaign.load(folder / f"{name}.toml")
-
-
-def words(parts: object) -> str:
-    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]
 
 
 def number(word: str) -> int:

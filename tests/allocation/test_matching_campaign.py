@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from goods_campaigns import Forger, cleared_later, edited, praised, words
+from goods_campaigns import cleared_later, praised
 
-from campaign.forging import forge, remake
+from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum

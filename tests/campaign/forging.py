@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from confide.campaign import verify
+from confide.campaign import Campaign, Store, verify
 from confide.campaign.file import load
 from confide.campaign.pack import NOTE
 from confide.campaign.settlement import data_set_charge
@@ -56,6 +56,42 @@ def found(pack: Path, **given: Any) -> dict[str, str]:
 def left_open(pack: Path, **given: Any) -> dict[str, str]:
     """check -> detail, of all that could not be checked."""
     return {each.check: each.detail for each in verify(pack, **given).findings if each.verdict == "not checked"}
+
+
+def edited(text: str, edits: Sequence[tuple[str, str]]) -> str:
+    """A file with some of its words replaced, each once."""
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return text
+
+
+def words(parts: Any) -> str:
+    """All that sections say."""
+    return str([section.to_dict() for section in parts])
+
+
+class Forger:
+    """A settled campaign whose pack can be copied and changed.
+
+    Args:
+        campaign: not settled yet.
+        folder: for the pack and its forgeries.
+    """
+
+    def __init__(self, campaign: Campaign, folder: Path) -> None:
+        self._folder = folder
+        with Store() as store:
+            campaign.settle(folder / "out", store=store)
+            self.key = store.home.signing_key
+
+    def broken(self, change: Callable[[Path], Any]) -> set[str]:
+        """The checks that a changed copy of the pack breaks."""
+        pack = self._folder / "forged"
+        shutil.rmtree(pack, ignore_errors=True)
+        shutil.copytree(self._folder / "out", pack)
+        change(pack)
+        return set(found(pack))
 
 
 def edit(path: Path, change: Callable[[Any], Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from campaign.forging import words
 from confide.audit import AuditReport, Verdict
 from confide.campaign import Campaign, verify
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
@@ -33,10 +34,6 @@ def campaign(folder: Path, name: str = "ill", edit: tuple[str, str] = ("", "")) 
     (folder / "truth.csv").write_text("id,ill\n" + truth)
     (folder / f"{name}.toml").write_text(kind("bits").template.replace(*edit) + REHEARSAL)
     return Campaign.load(folder / f"{name}.toml")
-
-
-def words(parts: object) -> str:
-    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]
 
 
 def test_the_plan_says_what_it_costs_and_lists_the_collusive_equilibria(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from campaign.forging import words
 from confide.audit import Verdict
 from confide.campaign import Campaign, verify
 from confide.contract import InvalidInput, kind
@@ -16,10 +17,6 @@ from confide.market import BitCollection, LinearCost, PairMarket, PairPrior
 from confide.market.audit import audit_pairs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def words(parts: object) -> str:
-    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign.forging import words
 from confide.audit import Verdict
 from confide.campaign import Campaign, Store, verify
 from confide.contract import InvalidInput, kind
@@ -19,10 +20,6 @@ from confide.market.audit.majority import TOO_COARSE
 from confide.privacy import PureDP
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def words(parts: object) -> str:
-    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -1,19 +1,17 @@
-"""Campaign files of every family of programs, small and loud, with made-up rows; and their words."""
+"""Campaign files of every family of programs, small and loud, with made-up rows."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from campaign.forging import found
-from confide.campaign import Campaign, Store
+from campaign.forging import edited
+from confide.campaign import Campaign
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["FAMILIES", "PEOPLE", "Forger", "campaign", "edited", "family", "words"]
+__all__ = ["FAMILIES", "PEOPLE", "campaign", "family", "rows", "typed"]
 
 PEOPLE = 240
 
@@ -88,14 +86,6 @@ def rows(name: str) -> tuple[str, list[str]]:
                            zip(ids, cells, strict=True)]
 
 
-def edited(text: str, edits: tuple[tuple[str, str], ...]) -> str:
-    """A file with some of its words replaced, each once."""
-    for old, new in edits:
-        assert old in text, old
-        text = text.replace(old, new, 1)
-    return text
-
-
 def campaign(
     folder: Path, *edits: tuple[str, str], of: str = "unit-demand", data: list[str] | None = None, name: str = "shared",
 ) -> Campaign:
@@ -109,31 +99,3 @@ def campaign(
 def typed(of: str, line: str) -> dict[str, str]:
     """A line as its owner types it."""
     return dict(zip(rows(of)[0].split(",")[1:], line.split(",")[1:], strict=True))
-
-
-def words(parts: Any) -> str:
-    """All that sections say."""
-    return str([section.to_dict() for section in parts])
-
-
-class Forger:
-    """A settled campaign whose pack can be copied and changed.
-
-    Args:
-        campaign: not settled yet.
-        folder: for the pack and its forgeries.
-    """
-
-    def __init__(self, campaign: Campaign, folder: Path) -> None:
-        self._folder = folder
-        with Store() as store:
-            campaign.settle(folder / "out", store=store)
-            self.key = store.home.signing_key
-
-    def broken(self, change: Callable[[Path], Any]) -> set[str]:
-        """The checks that a changed copy of the pack breaks."""
-        pack = self._folder / "forged"
-        shutil.rmtree(pack, ignore_errors=True)
-        shutil.copytree(self._folder / "out", pack)
-        change(pack)
-        return set(found(pack))

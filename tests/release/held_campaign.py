@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from campaign.forging import words
 from confide.campaign import Campaign
 from confide.privacy.noise.simulated import study_generator
 
@@ -80,7 +81,3 @@ def campaign(folder: Path, *edits: tuple[str, str], method: str = "", rows: int 
         text += f"[rows]\ncount = {rows}\n"
     (folder / f"{name}.toml").write_text(text)
     return Campaign.load(folder / f"{name}.toml")
-
-
-def words(parts: object) -> str:
-    return str([section.to_dict() for section in parts])  # type: ignore[attr-defined]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from held_campaign import METHODS, ROWS, campaign, lines, words
+from held_campaign import METHODS, ROWS, campaign, lines
 
+from campaign.forging import words
 from cases import fast
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.verification.findings import Broken, NotChecked

@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from held_campaign import METHODS, ROWS, campaign, lines, words
+from held_campaign import METHODS, ROWS, campaign, lines
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from campaign.forging import words
 from cases import fast
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify

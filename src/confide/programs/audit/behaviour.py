@@ -38,8 +38,8 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["FALSE_ALARM", "Run", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "order_row",
-           "run_of", "scaled", "supply_rows"]
+__all__ = ["FALSE_ALARM", "Run", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "delivering",
+           "order_row", "run_of", "scaled", "supply_rows"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -296,7 +296,7 @@ def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[C
         pool: of its program's records.
         seed: of people and noise.
     """
-    run = run_of(_delivering(_short(mechanism)), pool, seed)
+    run = run_of(delivering(_short(mechanism)), pool, seed)
     moved = np.roll(np.arange(run.mechanism.program.people), 1)
     outcome = SimpleNamespace(billboard=run.outcome.billboard, shares=run.outcome.shares.take(moved))
     shifted = decode_row(replace(run, outcome=outcome))
@@ -304,7 +304,7 @@ def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[C
     known = _known(mechanism)
     own = Pool.of(known.program, study_generator(seed, "pool"), _POOL)
     if known.burn_in:
-        bent = run_of(mixed(_delivering(known), AveragesOverTheBurnIn), own, seed)
+        bent = run_of(mixed(delivering(known), AveragesOverTheBurnIn), own, seed)
         yield Control("billboard", "averages over the burn-in", decode_row(bent, seed).flagged)
     forgetful = (run_of(mixed(known, ForgetsTheDeviation), own, seed * 1009 + number) for number in range(_RUNS))
     yield Control("certificate", "no term for the noise's deviation",
@@ -317,8 +317,12 @@ def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[C
         yield Control("supply", bug, any(_over(bent_one, own, number) for number in range(_RUNS)))
 
 
-def _delivering(mechanism: Dude) -> Dude:
-    """The same where an audit rejects nothing: else there may be nothing to see."""
+def delivering(mechanism: Dude) -> Dude:
+    """The same where an audit rejects nothing: else there may be nothing to see.
+
+    Args:
+        mechanism: of any kind.
+    """
     return mixed(mechanism, AcceptsAnything) if isinstance(mechanism, TightenAndAudit) else mechanism
 
 

@@ -80,9 +80,9 @@ def audit_life(plan: SharingPlan, seed: int = 0, progress: Progress | None = Non
         seed: of made-up people and noise.
         progress: called as the audit goes on.
     """
-    from confide.programs.audit.behaviour import scaled
+    from confide.programs.audit.behaviour import delivering, scaled
 
-    it = scaled(plan.mechanism)
+    it = delivering(scaled(plan.mechanism))
     played = [_play(it, 1000 * seed + number) for number in range(_RUNS)]
     parts, rows, controls = _parts(it, played), list[AuditRow](), list[Control]()
     for audit, control, bug in parts:
