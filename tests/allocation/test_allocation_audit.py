@@ -47,10 +47,9 @@ from confide.allocation.audit.planted import (
     QuarterOfTheScale,
     SkipsIdleSteps,
     Tells,
-    broken,
     faults,
 )
-from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, published, steps, tiny
+from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, steps, tiny
 from confide.allocation.audit.whole import accounts_row, audit_matching, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditive, SymmetricConcave
 from confide.allocation.limits.gadgets import SpyGadgets
@@ -58,7 +57,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, Verdict
+from confide.audit import AuditReport, Verdict, mixed, published
 from confide.audit.history_loss import promised_parameter
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.losses import ZCDP, PureDP
@@ -104,8 +103,8 @@ def test_the_crafted_pair_attains_epsilon_exactly() -> None:
     assert row.measured == 20.0
     assert not row.flagged
     assert "8 apart" in row.evidence
-    assert crafted_row(broken(CRAFTED, QuarterOfTheScale)).measured == 80.0
-    natural = crafted_row(broken(CRAFTED, NaturalLevels))
+    assert crafted_row(mixed(CRAFTED, QuarterOfTheScale)).measured == 80.0
+    natural = crafted_row(mixed(CRAFTED, NaturalLevels))
     assert natural.measured == pytest.approx(8 / (2 * math.log(8) / 20), rel=1e-12)
     assert round(float(natural.measured or 0), 1) == 38.5
     assert all(control.flagged for control in crafted_controls())
@@ -215,7 +214,7 @@ def test_noise_in_blocks_is_walked_too(name: str) -> None:
     assert not row.flagged
     assert float(row.measured or 0) >= 0.5 * promised_parameter(promise(twin))
     assert [control.flagged for control in blocks_controls(twin, 1)] == [True, True]
-    assert not walked_row(broken(twin, DropsBlocks), 1, pairs=3).flagged
+    assert not walked_row(mixed(twin, DropsBlocks), 1, pairs=3).flagged
     assert not blocks_rows(tiny(PLANS["bundles, places"]))  # auctions of objects are played step by step
     assert not blocks_rows(tiny(SCALED))
 
@@ -230,7 +229,7 @@ def test_a_neighbour_sees_the_same_along_the_same_releases() -> None:
         assert history.in_blocks
         assert history.unexplained == 0
         assert history.retold(pair.index, pair.other, published)
-        bent = broken(twin, NotesOnTheBillboard)
+        bent = mixed(twin, NotesOnTheBillboard)
         told = [recorded(bent, pair.values, Noise.simulated(number)).retold(pair.index, pair.other, published)]
         assert told == [pair.values[pair.index].any() == pair.other.any()]
 
@@ -255,7 +254,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
     sound = PMatch(people=5000, goods=4, supply=1000, increment=0.3, epsilon=1.0, bid_cap=3, rounds=10, batch=10,
                    arity=16)
     assert many_steps(sound.counter.horizon)
-    flagged = [row.promise for row in audit_matching(broken(sound, DropsBlocks), 0).rows if row.flagged]
+    flagged = [row.promise for row in audit_matching(mixed(sound, DropsBlocks), 0).rows if row.flagged]
     assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
     report = audit_matching(sound, 0)
     assert report.passed, report.problems
@@ -265,7 +264,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
 def test_what_is_released_without_noise_costs_everything() -> None:
     """A record without the cells' noise, and a clock that depends on bids: an infinite loss along her own walk."""
     for code in (ClearsBare, SkipsIdleSteps):
-        twin = broken(tiny(PLANS["fixed"]), code)
+        twin = mixed(tiny(PLANS["fixed"]), code)
         pair = next(iter(steps(twin, 1)))
         losses = [exact_loss(twin, pair.values, pair.index, pair.other, seed) for seed in range(3)]
         assert max(losses) == math.inf
@@ -319,7 +318,7 @@ def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     assert found["asked"].measured == pytest.approx(found["asked"].promised, rel=1e-9)
     bent = [fault for fault in faults(tiny(plan)) if fault.code is not None]
     for fault in bent:
-        audits = walked(broken(tiny(plan), fault.code), 1, sound=tiny(plan), fault=fault, pairs=4)  # type: ignore[arg-type]
+        audits = walked(mixed(tiny(plan), fault.code), 1, sound=tiny(plan), fault=fault, pairs=4)  # type: ignore[arg-type]
         assert any(audit.flagged for audit in audits.values()), fault.says
 
 
@@ -334,7 +333,7 @@ def test_copies_in_one_cell_are_audited(name: str, all_of: bool) -> None:
     kept = walked(sound, 1, pairs=pairs)
     assert not any(audit.flagged for audit in kept.values())
     assert kept["clearing"].measured >= 0.49 * kept["clearing"].promised
-    found = walked(broken(sound, ForgetsCopies), 1, sound=sound, pairs=pairs)
+    found = walked(mixed(sound, ForgetsCopies), 1, sound=sound, pairs=pairs)
     assert found["clearing"].measured > 1.2 * found["clearing"].promised
     assert found["clearing"].flagged
 
@@ -359,7 +358,7 @@ def test_rows_of_who_counts_goods() -> None:
     rows = counted_rows(PLANS["bundles, copies"], 1)
     assert ["where goods are counted" in row.promise for row in rows] == [True, True]
     assert not any(row.flagged for row in rows)
-    bent = counted_rows(broken(PLANS["bundles, copies"], QuarterOfTheScale), 1)
+    bent = counted_rows(mixed(PLANS["bundles, copies"], QuarterOfTheScale), 1)
     assert all(row.flagged for row in bent)
 
 
@@ -368,14 +367,14 @@ def test_rows_of_who_counts_goods() -> None:
 def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     """A number of those who want anything, in places that no field of the billboard is."""
     sound = tiny(plan)
-    found = walked(broken(sound, code), 1, sound=sound, pairs=3)
+    found = walked(mixed(sound, code), 1, sound=sound, pairs=3)
     assert all("published differs" in audit.leaks[0] for audit in found.values())
 
 
 def test_faults_are_told_apart() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
-    found = walked(broken(sound, BidsOnce), 1, sound=sound, pairs=4)
+    found = walked(mixed(sound, BidsOnce), 1, sound=sound, pairs=4)
     assert {part for part, audit in found.items() if audit.flagged} == {"counts", ""}
     assert found["counts"].measured > 2 * found["counts"].promised
     assert door_rows(CRAFTED)[0].verdict is Verdict.KEPT
@@ -388,8 +387,8 @@ def test_charges_are_the_whole() -> None:
         amounts = [loss.rho if isinstance(loss, ZCDP) else loss.epsilon for loss in parts.values()]  # type: ignore[union-attr]
         assert sum(amounts[1:]) == pytest.approx(amounts[0], rel=1e-9)
         assert not accounts_row(plan).flagged
-        assert accounts_row(broken(plan, QuarterOfTheScale)).flagged
-    assert accounts_row(broken(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0), CountsTwice)).flagged
+        assert accounts_row(mixed(plan, QuarterOfTheScale)).flagged
+    assert accounts_row(mixed(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0), CountsTwice)).flagged
 
 
 def test_what_the_noise_rests_on() -> None:

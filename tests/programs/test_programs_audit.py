@@ -14,7 +14,7 @@ from parts_program import Parts
 from scipy.stats import binom, norm
 
 from cases import fast
-from confide.audit import Verdict
+from confide.audit import Verdict, mixed
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.privacy.noise import Noise
@@ -51,7 +51,7 @@ from confide.programs.audit.planted import (
     faults,
 )
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
-from confide.programs.audit.tiny_programs import charges, mixed, steps, tiny, tiny_pool
+from confide.programs.audit.tiny_programs import charges, steps, tiny, tiny_pool
 from confide.programs.audit.whole import sampler_rows
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT

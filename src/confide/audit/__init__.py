@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
     from confide.audit.history_loss import NOISY_MAX, SPARSE_VECTOR, HiddenPart
     from confide.audit.incentives import BestResponse, best_response, best_response_among
+    from confide.audit.mixing import mixed
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
     from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
     from confide.audit.sampler import sampler_audit
+    from confide.audit.seen_by_others import published
     from confide.audit.statistical import (
         StatisticalAudit,
         ThresholdEvent,
@@ -62,6 +64,8 @@ __all__ = [
     "exhibits",
     "flag_probability",
     "gallery_section",
+    "mixed",
+    "published",
     "replayed_audit",
     "sampler_audit",
     "samples_needed",
@@ -78,11 +82,13 @@ __getattr__, __dir__ = doors(
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
         "history_loss": ("NOISY_MAX", "SPARSE_VECTOR", "HiddenPart"),
         "incentives": ("BestResponse", "best_response", "best_response_among"),
+        "mixing": ("mixed",),
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
         "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
         "sampler": ("sampler_audit",),
+        "seen_by_others": ("published",),
         "statistical": (
             "StatisticalAudit", "ThresholdEvent", "clopper_pearson", "epsilon_lower_bound", "statistical_audit",
         ),

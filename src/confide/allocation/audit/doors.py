@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.audit.loss import hidden_parts, promise, recorded
-from confide.allocation.audit.planted import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, broken, faults
+from confide.allocation.audit.planted import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, faults
 from confide.allocation.audit.tiny_markets import (
     HISTORIES,
     charges,
@@ -28,7 +28,7 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
 from confide.privacy.noise import Noise
 
@@ -102,7 +102,7 @@ def door_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """
 
     def attack(fault: Fault) -> DoorAudit:
-        bent = mechanism if fault.code is None else broken(mechanism, fault.code)
+        bent = mechanism if fault.code is None else mixed(mechanism, fault.code)
         found = walked(bent, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
         return next((audit for audit in found.values() if audit.flagged), found[""])
 
@@ -165,7 +165,7 @@ def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
         bugs.append(("a quarter of the scale", QuarterOfTheScale))
     return [Control("privacy, noise in blocks", bug,
-                    walked_row(in_blocks(broken(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
+                    walked_row(in_blocks(mixed(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
 
 
 def _has_blocks(mechanism: Market, seed: int) -> bool:
@@ -202,5 +202,5 @@ def crafted_row(mechanism: Market) -> AuditRow:
 def crafted_controls() -> list[Control]:
     """The same record with less noise: 80, and 38.5 in place of 20."""
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
-    return [Control("privacy, an auction of eight", bug, crafted_row(broken(CRAFTED, code)).flagged)
+    return [Control("privacy, an auction of eight", bug, crafted_row(mixed(CRAFTED, code)).flagged)
             for bug, code in bugs]

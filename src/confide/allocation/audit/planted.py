@@ -30,7 +30,7 @@ from confide.privacy.noise.arguments import as_stream
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
-__all__ = ["Fault", "broken", "faults"]
+__all__ = ["Fault", "faults"]
 
 _LEAKS = 3  # what is simply told shows at once
 
@@ -55,20 +55,6 @@ class Fault(NamedTuple):
     code: type[Any] | None = None
     noise: Callable[[Noise], Noise] | None = None
     pairs: int | None = None
-
-
-def broken(mechanism: Market, code: type[Any]) -> Market:
-    """A mechanism with the same parameters and a fault in its code.
-
-    Args:
-        mechanism: sound, or with other faults.
-        code: the fault.
-    """
-    if issubclass(type(mechanism), code):
-        return mechanism
-    kind = type(code.__name__, (code, type(mechanism)), {})
-    made: Market = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
-    return made
 
 
 def faults(mechanism: Market) -> list[Fault]:

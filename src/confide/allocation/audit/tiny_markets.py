@@ -5,9 +5,9 @@ is charged for each part of their noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property, singledispatch
+from functools import singledispatch
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,8 +19,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise
-from confide.contract.encoding import canonical
+from confide.audit import DampedNoise, Loss, Neighbours, ShiftedNoise, published
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
@@ -37,8 +36,6 @@ _LOW = -64.0
 HISTORIES = len(_QUIET) + 1
 """Kinds of histories."""
 
-_PRIVATE = ("shares", "diagnostics")
-_WHOLE = ("mechanism", "guarantees", "provenance")  # what the manifest says of them is all
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
 
@@ -190,39 +187,6 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
             return published(outcome, index)
 
         yield Neighbours(step.values, second, shown)
-
-
-def published(outcome: Any, index: int) -> bytes:
-    """Everything that others see together: the public manifest and its columns, whatever else the outcome, its
-    billboard or its certificate hold, all shares but one, and how shares are laid out.
-
-    Args:
-        outcome: of a run.
-        index: whose share they do not see.
-    """
-    shares = outcome.shares
-    others = {name: [value for i, value in enumerate(column) if i != index]
-              for name, column in shares.to_pydict().items()}
-    beside = {name: _plain(part) for name, part in _attributes(outcome).items() if name not in (*_PRIVATE, *_WHOLE)}
-    manifest, columns = outcome.public()
-    return b"\n".join([repr((sorted(others.items()), sorted(beside.items()))).encode(), canonical(manifest),
-                       *(columns[name] for name in sorted(columns)), shares.schema.serialize().to_pybytes()])
-
-
-def _plain(value: Any) -> Any:
-    """Any part of an outcome, written out."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in _attributes(value).items()}
-    return value
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """What an object holds, fields or not, but for what it computed from the rest of it."""
-    known = {one.name: getattr(value, one.name) for one in fields(value)} | getattr(value, "__dict__", {})
-    return {name: part for name, part in known.items()
-            if not isinstance(getattr(type(value), name, None), cached_property)}
 
 
 def histories(seed: int) -> Callable[[int], Noise]:

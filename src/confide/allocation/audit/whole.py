@@ -28,13 +28,13 @@ from confide.allocation.audit.participation import (
     bundle_reach,
     staggered_auction,
 )
-from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale, broken
+from confide.allocation.audit.planted import CountsTwice, QuarterOfTheScale
 from confide.allocation.audit.tiny_markets import counted, steps, tiny
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, AuditRow, Control, sampler_audit
+from confide.audit import AuditReport, AuditRow, Control, mixed, sampler_audit
 from confide.audit.history_loss import promised_parameter
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -115,7 +115,7 @@ def accounts_row(mechanism: Market) -> AuditRow:
 def _wrong_accounts(mechanism: Market) -> Control:
     code = CountsTwice if isinstance(mechanism, SinkhornMatch) else QuarterOfTheScale
     bug = "the final count made twice" if isinstance(mechanism, SinkhornMatch) else "a quarter of the scale"
-    return Control("accounts", bug, accounts_row(broken(mechanism, code)).flagged)
+    return Control("accounts", bug, accounts_row(mixed(mechanism, code)).flagged)
 
 
 # ---- what the noise rests on

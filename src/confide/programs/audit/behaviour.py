@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Control, mixed
 from confide.contract.errors import Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -25,7 +25,6 @@ from confide.programs.audit.planted import (
     KeepsNothingBack,
     NeverRises,
 )
-from confide.programs.audit.tiny_programs import mixed
 from confide.programs.averages import tally_of, value_and_load
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Control, DoorAudit, Finding, PlantedBug, controls, door_audit
+from confide.audit import AuditRow, Control, DoorAudit, Finding, PlantedBug, controls, door_audit, mixed
 from confide.numerics.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.planted import EarlyCoins, Fault, faults, oversized
-from confide.programs.audit.tiny_programs import charges, histories, history_kinds, mixed, neighbours, steps
+from confide.programs.audit.planted import EarlyCoins, Fault, faults
+from confide.programs.audit.tiny_programs import charges, histories, history_kinds, neighbours, steps
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.round_dude import RoundDude
@@ -94,7 +94,7 @@ def answers_row(
     wrong, runs = 0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
         history = RecordingNoise(histories(mechanism, seed)(number))
-        watched = mixed(mechanism, _Watched, program=oversized(mechanism.program, _Reading))
+        watched = mixed(mechanism, _Watched, program=mixed(mechanism.program, _Reading))
         watched.program.__dict__["seen"] = history
         noise = history if fault is None or fault.noise is None else fault.noise(history)
         board = watched.run(joined(mechanism.program, step.records), noise).billboard

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Control, mixed
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import RecordingNoise
 from confide.programs.audit.doors import answers_row
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries
-from confide.programs.audit.tiny_programs import FlagAnswers, histories, history_kinds, mixed, steps
+from confide.programs.audit.tiny_programs import FlagAnswers, histories, history_kinds, steps
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import flag_loss
 from confide.programs.grids import LOAD_UNIT

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Control, mixed
 from confide.privacy.coins import coin_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.own_walk import standing
 from confide.programs.audit.planted import ComplainsInVain
-from confide.programs.audit.tiny_programs import mixed
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand

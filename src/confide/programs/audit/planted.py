@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import DampedNoise
+from confide.audit import DampedNoise, mixed
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
-from confide.programs.audit.tiny_programs import mixed
 from confide.programs.certifying import PathCertificate
 from confide.programs.dual_dynamics import Descent
 from confide.programs.dude import Dude
@@ -34,7 +33,7 @@ __all__ = [
     "AcceptsAnything", "AcceptsTheTruth", "AveragesOverTheBurnIn", "ChargesTwice", "ComplainsInVain", "Counts",
     "EarlyCoins", "Fault", "ForgetsTheDeviation", "KeepsNothingBack", "NeverRises", "NoLevelNoise", "OneContribution",
     "OneReleaseEachRound", "QuarterOfTheQueries", "ReusesNoise", "SigmaFromTheData", "StepFromTheData",
-    "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "faults", "oversized",
+    "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "faults",
 ]
 
 _LEAKS = 3  # what is simply told shows at once
@@ -77,19 +76,7 @@ class Fault(NamedTuple):
             mechanism: a sound one.
         """
         made = mechanism if self.code is None else mixed(mechanism, self.code)
-        return made if self.program is None else mixed(made, _Same, program=oversized(made.program, self.program))
-
-
-def oversized(program: Program, code: type[Any]) -> Program:
-    """A program with the same parameters and other code.
-
-    Args:
-        program: any.
-        code: what is put on top of its class.
-    """
-    kind = type(code.__name__, (code, type(program)), {})
-    made: Program = kind(**{one.name: getattr(program, one.name) for one in fields(program) if one.init})
-    return made
+        return made if self.program is None else mixed(made, _Same, program=mixed(made.program, self.program))
 
 
 def faults(mechanism: Dude, attained: float = 1.0) -> list[Fault]:

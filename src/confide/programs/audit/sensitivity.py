@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Control, mixed
 from confide.numerics.roots import root_up
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
-from confide.programs.audit.planted import Counts, oversized
+from confide.programs.audit.planted import Counts
 from confide.programs.dude import Dude
 
 __all__ = ["sensitivity_control", "sensitivity_rows"]
@@ -79,6 +79,6 @@ def sensitivity_control(mechanism: Dude, pool: Pool, seed: int = 0) -> Control:
         pool: of its program's records.
         seed: of a study.
     """
-    many = Pool(oversized(pool.program, Counts), pool.records, pool.table)
+    many = Pool(mixed(pool.program, Counts), pool.records, pool.table)
     return Control("sensitivity", "contributions beyond their bounds counted",
                    any(row.flagged for row in sensitivity_rows(mechanism, many, seed)))

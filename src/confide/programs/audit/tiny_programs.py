@@ -6,14 +6,14 @@ Supplies are such that prices matter and the mechanism is not refused; nothing t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import DampedNoise, Loss, Neighbours
+from confide.audit import DampedNoise, Loss, Neighbours, mixed, published
 from confide.numerics.roots import root_up
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import GDP, ZCDP
@@ -22,7 +22,6 @@ from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.published import published
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
@@ -30,7 +29,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["FlagAnswers", "Step", "charges", "histories", "history_kinds", "mixed", "neighbours", "steps", "tiny",
+__all__ = ["FlagAnswers", "Step", "charges", "histories", "history_kinds", "neighbours", "steps", "tiny",
            "tiny_pool"]
 
 PEOPLE = 6
@@ -47,21 +46,6 @@ if TYPE_CHECKING:  # what they are put on top of
 else:
     _Flagged = _Tight = object
 
-_D = TypeVar("_D", bound=Dude)
-
-
-def mixed(mechanism: _D, code: type[Any], **changes: Any) -> _D:
-    """A mechanism with the same parameters and other code.
-
-    Args:
-        mechanism: any.
-        code: what is put on top of its class.
-        changes: of parameters.
-    """
-    kind = type(mechanism) if isinstance(mechanism, code) else type(code.__name__, (code, type(mechanism)), {})
-    known = {one.name: getattr(mechanism, one.name) for one in fields(mechanism) if one.init}
-    made: _D = kind(**{**known, **changes})
-    return made
 
 
 # ---- the mechanism

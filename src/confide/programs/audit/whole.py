@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Control, sampler_audit
+from confide.audit import AuditReport, AuditRow, Control, mixed, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
@@ -24,7 +24,7 @@ from confide.programs.audit.lies import lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import ChargesTwice
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
-from confide.programs.audit.tiny_programs import mixed, steps, tiny, tiny_pool
+from confide.programs.audit.tiny_programs import steps, tiny, tiny_pool
 from confide.programs.dude import Dude
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
