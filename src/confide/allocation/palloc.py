@@ -27,12 +27,12 @@ from confide.allocation.bundles.decoding import decode_bundle
 from confide.allocation.bundles.exposure import OutbidTests, free_reports, report_distance
 from confide.allocation.bundles.rows import population_of
 from confide.allocation.bundles.slots import BundleRules
-from confide.allocation.valuations import unusable_in
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.unusable import unusable_in
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise

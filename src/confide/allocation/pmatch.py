@@ -20,11 +20,12 @@ from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard
 from confide.allocation.decoding import decode
 from confide.allocation.favourites import best_goods
-from confide.allocation.valuations import Valuations, unusable_in
+from confide.allocation.valuations import Valuations
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.unusable import unusable_in
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 

@@ -29,13 +29,14 @@ from confide.allocation.scaling.leanings import Leanings
 from confide.allocation.scaling.rationing import rates
 from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
 from confide.allocation.scaling.temperatures import falling, moved_prices, prices_of, weights
-from confide.allocation.valuations import Valuations, as_row, unusable_in
+from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome, as_billboard
+from confide.contract.unusable import unusable_in
 from confide.privacy.accounting import float_up, written
 from confide.privacy.coins import COINS, coin_of, coins, draw_seed, is_seed
 from confide.privacy.events import Event, PureEvent

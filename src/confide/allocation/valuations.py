@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
-from confide.privacy.noise import Noise
+from confide.contract.unusable import Unusable
 
-__all__ = ["Valuations", "as_row", "unusable_in"]
+__all__ = ["Valuations", "as_row"]
 
-Unusable = Literal["refuse", "null"]
 _CHUNK = 2**22  # numbers that are looked at in one go: their temporary arrays stay small
 _MOST_GOODS = 2**31 - 1
 
@@ -208,11 +207,6 @@ class Valuations:
         if len(keys):
             out[held] = np.where(keys[at] == wanted, self.values[at], 0.0)
         return out
-
-
-def unusable_in(noise: Noise) -> Unusable:
-    """What a run does with a bad row: in a release nothing that anybody sees may depend on it."""
-    return "null" if noise.release_safe else "refuse"
 
 
 def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:

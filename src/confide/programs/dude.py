@@ -22,6 +22,7 @@ from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy,
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.unusable import unusable_in
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
 from confide.privacy.coins import is_seed
@@ -38,7 +39,6 @@ from confide.programs.grids import PRICE_UNIT
 from confide.programs.program import Program
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import Law, Schedule, event, squared_budget
-from confide.programs.tables import unusable_in
 
 __all__ = ["Dude", "Progress", "Sharding"]
 
@@ -166,6 +166,11 @@ class Dude(Mechanism):
     def kept_back(self) -> NDArray[np.float64]:
         """(k,) how much of each supply is held back, so that what is handed out fits: nothing, where it may not."""
         return np.zeros(self.program.rows)
+
+    @property
+    def highest_price(self) -> float:
+        """What anybody's action costs at most, at the prices of the box."""
+        return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
 
     @property
     def gain(self) -> float:

@@ -16,19 +16,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import finite, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
 
-__all__ = ["Program", "Records", "Shard", "Unusable"]
+__all__ = ["Program", "Records", "Shard"]
 
-Unusable = Literal["refuse", "null"]
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
 _MOST_TAU = 2.0**20
@@ -112,8 +112,6 @@ class Program(ABC):
 
     two_sided: ClassVar[bool] = False
     """Whether rows are equations, whose prices may be negative."""
-    action_name: ClassVar[str] = "action"
-    """What shares call an action."""
 
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=1)

@@ -43,8 +43,6 @@ class SetsOfGoods(Program):
 
     goods: int | None = field(default=None, kw_only=True)
 
-    action_name = "goods"
-
     def __post_init__(self) -> None:
         if self.goods is None:
             if np.ndim(self.supply) != 1:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.privacy.noise import Noise
+from confide.contract.unusable import Unusable
 from confide.programs.grids import values_near
-from confide.programs.program import Unusable
 
-__all__ = ["bad_rows", "numbers", "refused_or_null", "row", "unusable_in", "value_units"]
+__all__ = ["bad_rows", "numbers", "refused_or_null", "row", "value_units"]
 
 _CHUNK = 1 << 22
 
@@ -115,8 +114,3 @@ def value_units(table: NDArray[Any], bad: NDArray[np.bool_], kind: Any) -> NDArr
         part = np.where(bad[at : at + step, None], 0.0, flat[at : at + step])
         into[at : at + step] = values_near(part)
     return out
-
-
-def unusable_in(noise: Noise) -> Unusable:
-    """What a run does with a bad row: in a release nothing that anybody sees may depend on it."""
-    return "null" if noise.release_safe else "refuse"

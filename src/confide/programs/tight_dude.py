@@ -41,14 +41,15 @@ from confide.programs.incentives import (
     loss_of_a_lie,
     truthfulness,
 )
-from confide.programs.program import Program, Shard
+from confide.programs.program import Program
+from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
     Payments,
     Terms,
     WholeParts,
     delivered,
-    drawn_for,
+    own_part,
     share_of,
     share_table,
     whole_parts,
@@ -180,11 +181,6 @@ class TightDude(Dude):
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
 
     @property
-    def highest_price(self) -> float:
-        """What anybody can be charged, at most."""
-        return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
-
-    @property
     def _short(self) -> float:
         """How much less than her favourite anybody has, in the mean over the coin."""
         one = self.program.constants
@@ -279,7 +275,7 @@ class TightDude(Dude):
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> Outcome | SimulatedOutcome:
         board = replace(board, seed=draw_seed(source))
-        which = drawn_for(board.seed, self.program.people, self.rounds)
+        which = drawn_rounds(board.seed, self.program.people, self.rounds)
         parts = WholeParts.joined(held.map(whole_parts, self.program, board, which, self._terms))
         diagnostics = None if noise.release_safe else {
             **delivered(self.program, records, parts.actions), "unsatisfied": parts.unsatisfied,
@@ -289,9 +285,8 @@ class TightDude(Dude):
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
-        which = drawn_for(board.seed, self.program.people, self.rounds, self._place(index))
-        mine = Shard(start=0, records=self.program.one(record))
-        return share_of(self.program, whole_parts(mine, self.program, board, which, self._terms), charged=True)
+        return share_of(self.program, own_part(self.program, record, self._place(index), board, self._terms),
+                        charged=True)
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)

@@ -42,13 +42,14 @@ from confide.programs.incentives import (
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
 from confide.programs.program import Program, Shard
+from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
     Payments,
     Terms,
     WholeParts,
     delivered,
-    drawn_for,
+    own_part,
     share_of,
     share_table,
     whole_parts,
@@ -216,8 +217,7 @@ class TightenAndAudit(Dude):
         if self.alpha is None:
             return math.inf
         one = self.program.constants
-        highest = float(self.program.highest_prices.max()) / PRICE_UNIT * one.largest_sum
-        most = one.most_value if self.payments == "scaled" else max(one.most_value, highest)
+        most = one.most_value if self.payments == "scaled" else max(one.most_value, self.highest_price)
         short = self.alpha + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (PRICE_UNIT * self.program.scale)
         path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
                        for share in (self.path_share, written(self.audit_share)))
@@ -229,14 +229,13 @@ class TightenAndAudit(Dude):
             return super().guarantees()
         scaled, source = self.payments == "scaled", Source(
             document="confide", statement="tighten and audit", spec="convex_programs 6.2")
-        highest = float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
         return Guarantees((
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
                          note="in the mean over prices, public coins and the audit"),
-            Participation(utility=0.0 if scaled else -highest, who="every truthful participant, after every run",
-                          source=source, note="" if scaled else "a whole part may cost more than it is worth; "
-                          "payments='scaled' never do"),
+            Participation(utility=0.0 if scaled else -self.highest_price, source=source,
+                          who="every truthful participant, after every run", note="" if scaled else
+                          "a whole part may cost more than it is worth; payments='scaled' never do"),
         ))
 
     # ---- the run
@@ -250,7 +249,7 @@ class TightenAndAudit(Dude):
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> Outcome | SimulatedOutcome:
         board = replace(board, seed=draw_seed(source))
-        which = drawn_for(board.seed, self.program.people, self.rounds)
+        which = drawn_rounds(board.seed, self.program.people, self.rounds)
         found = held.map(_drawn, self.program, board, which, self._terms)
         parts, load = WholeParts.joined([one[0] for one in found]), np.sum([one[1] for one in found], axis=0)
         audit = noisy(source, load, self.audit_deviation, self.law, "audit")
@@ -272,9 +271,7 @@ class TightenAndAudit(Dude):
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
-        which = drawn_for(board.seed, self.program.people, self.rounds, self._place(index))
-        mine = Shard(start=0, records=self.program.one(record))
-        part = whole_parts(mine, self.program, board, which, self._terms)
+        part = own_part(self.program, record, self._place(index), board, self._terms)
         return share_of(self.program, part if board.accepted else _nothing(part), charged=self.alpha is not None)
 
     def check(self, billboard: AnyBillboard) -> None:

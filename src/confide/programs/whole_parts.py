@@ -20,9 +20,9 @@ from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import Judged, judged
 from confide.programs.program import Program, Shard
-from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
+from confide.programs.rounding import drawn_round, responses_in
 
-__all__ = ["Payments", "Terms", "WholeParts", "delivered", "drawn_for", "share_of", "share_table", "whole_parts"]
+__all__ = ["Payments", "Terms", "WholeParts", "delivered", "own_part", "share_of", "share_table", "whole_parts"]
 
 Payments = Literal["average", "scaled"]
 
@@ -101,18 +101,18 @@ def _scaled(
     return down
 
 
-def drawn_for(seed: str, people: int, rounds: int, index: int | None = None) -> NDArray[np.int64]:
-    """Main rounds by public coins: everybody's, or one participant's alone.
+def own_part(program: Program, record: Any, index: int, board: PathBillboard, terms: Terms) -> WholeParts:
+    """One participant's whole part, as she finds it herself.
 
     Args:
-        seed: of the coins.
-        people: n.
-        rounds: T.
-        index: her place; None for everybody.
+        program: whose action it is.
+        record: hers; None of a slot without one.
+        index: her place.
+        board: the path, with the seed of the coins.
+        terms: what is charged.
     """
-    if index is None:
-        return drawn_rounds(seed, people, rounds)
-    return np.array([drawn_round(seed, index, rounds)], dtype=np.int64)
+    which = np.array([drawn_round(board.seed, index, board.rounds)], dtype=np.int64)
+    return whole_parts(Shard(start=0, records=program.one(record)), program, board, which, terms)
 
 
 def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Table:

@@ -12,18 +12,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 
-__all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "Table", "Unusable", "refuse_total"]
+__all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "Table", "refuse_total"]
 
 Bundle = Sequence[int]
-Unusable = Literal["refuse", "null"]
 
 MOST = 1.0 + 2.0**-21
 """What everything together may be worth in doubles."""

@@ -15,11 +15,11 @@ from confide.allocation.bundles.bidders import (
     BundleClass,
     Population,
     Table,
-    Unusable,
     same_kind,
 )
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 
 __all__ = ["SymmetricConcave"]
 

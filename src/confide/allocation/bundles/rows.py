@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.bundles.bidders import BundleClass, Population, Unusable
+from confide.allocation.bundles.bidders import BundleClass, Population
 from confide.allocation.bundles.counted import SymmetricConcave
 from confide.allocation.reading.tables import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 
 __all__ = ["population_of", "record_of", "usable", "width"]
 

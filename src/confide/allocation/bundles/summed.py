@@ -20,12 +20,12 @@ from confide.allocation.bundles.bidders import (
     BundleClass,
     Population,
     Table,
-    Unusable,
     refuse_total,
     same_kind,
 )
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import whole
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 
 __all__ = ["Additive", "CappedAdditive", "UnitDemand"]

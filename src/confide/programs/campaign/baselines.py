@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from confide.privacy.noise.simulated import study_generator
+from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
 __all__ = ["in_order", "lottery"]
@@ -32,7 +33,7 @@ def in_order(program: Program, records: Any, seed: int) -> int:
     left, value = program.supply_units.copy(), 0
     for place in study_generator(seed, "order").permutation(program.people).tolist():
         mine = records.take(slice(place, place + 1))
-        prices = np.where(left < program.constants.least_entry * 2**20, program.highest_prices, 0)
+        prices = np.where(left < program.constants.least_entry * LOAD_UNIT, program.highest_prices, 0)
         value += _served(program, mine, program.respond(mine, prices), left)
     return value
 

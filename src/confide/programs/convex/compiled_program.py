@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.convex.public_bounds import Extent, nothing_at_zero
 from confide.programs.convex.quadratic import QuadraticRecords, Solving
@@ -25,7 +26,7 @@ from confide.programs.convex.template import Template, value_units
 from confide.programs.convex.whole import linear_program_of
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["ConvexProgram"]

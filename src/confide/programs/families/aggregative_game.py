@@ -19,12 +19,13 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]

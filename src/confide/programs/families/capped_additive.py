@@ -13,27 +13,18 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, Unusable
+from confide.programs.program import Records
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+from confide.programs.tables import refused_or_null
+from confide.programs.worth import WorthRecords, one_worth, read_worth
 
-__all__ = ["AdditiveRecords", "CappedAdditive"]
+__all__ = ["CappedAdditive"]
 
 _ROUNDED = 0.5 / PRICE_UNIT
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class AdditiveRecords(Records):
-    """What each good is worth to everybody. Private.
-
-    Args:
-        worth: (n, k) int32, in units of value.
-    """
-
-    worth: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -89,10 +80,7 @@ class CappedAdditive(SetsOfGoods):
             data: (n, k) values in [0, 1].
             unusable: what becomes of a bad row.
         """
-        table = numbers("records", data, (self.people, self.rows))
-        bad = bad_rows(table, 0.0, 1.0)
-        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
-        records = AdditiveRecords(people=self.people, worth=value_units(table, bad, np.int32))
+        records = read_worth(data, self.people, self.rows, unusable)
         rich = self._too_rich(records)
         refused_or_null("records", rich, f"no {self.cap} values may add up to more than {self.most_worth:g}", unusable)
         records.worth[rich] = 0
@@ -104,41 +92,39 @@ class CappedAdditive(SetsOfGoods):
         Args:
             record: (k,) values in [0, 1].
         """
-        shape = (self.rows,)
-        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
-        records = AdditiveRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+        records = one_worth(record, self.rows)
         if bool(self._too_rich(records).any()):
             raise InvalidInput("record", "its best values add up to too much",
                                f"no {self.cap} of them may add up to more than {self.most_worth:g}")
         return records
 
-    def _too_rich(self, records: AdditiveRecords) -> NDArray[np.bool_]:
+    def _too_rich(self, records: WorthRecords) -> NDArray[np.bool_]:
         """(m,) whose best set is worth more than `most`, on the grid."""
         if self.most_worth >= self.cap:
             return np.zeros(records.people, dtype=bool)
         best = self.respond(records, np.zeros(self.rows, dtype=np.int64))
         return self.values(records, best) > self.most_worth * PRICE_UNIT
 
-    def respond(self, records: AdditiveRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+    def respond(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         return self._best(records, prices)[0]
 
-    def load_at(self, records: AdditiveRecords, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def load_at(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._best(records, prices)[1] << LOAD_BITS
 
     def _best(
-        self, records: AdditiveRecords, prices: NDArray[np.int64]
+        self, records: WorthRecords, prices: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         chosen = np.empty((records.people, self.cap), dtype=np.int32)
         taken = np.zeros(self.rows, dtype=np.int64)
         _dearest(records.worth, prices.astype(np.int32), chosen, taken)
         return chosen, taken
 
-    def values(self, records: AdditiveRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def values(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)
         total: NDArray[np.int64] = np.where(actions >= 0, found, 0).sum(axis=1, dtype=np.int64)
         return total
 
-    def linear_program(self, records: AdditiveRecords) -> LinearProgram:
+    def linear_program(self, records: WorthRecords) -> LinearProgram:
         people, goods = np.nonzero(records.worth)
         return choices(self, values=records.worth[people, goods], people=people, rows=goods, most=float(self.cap),
                        loads=np.full(len(goods), LOAD_UNIT), entries=np.arange(len(goods)))

@@ -18,12 +18,13 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["Electricity", "ElectricityRecords"]
@@ -90,8 +91,6 @@ class Electricity(Program):
     slots: int | None = field(default=None, kw_only=True)
     shortfall: float | None = field(default=None, kw_only=True)
     hard: bool = field(default=False, kw_only=True)
-
-    action_name = "slots"
 
     def __post_init__(self) -> None:
         if np.ndim(self.supply) == 2:

@@ -15,12 +15,13 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.families.routes import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, value_units
 
 __all__ = ["Flow", "FlowRecords"]
@@ -86,8 +87,6 @@ class Flow(Program):
     escape: float = field(kw_only=True)
     nodes: int | None = field(default=None, kw_only=True)
     costs: tuple[float, ...] | None = field(default=None, kw_only=True)
-
-    action_name = "path"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", _checked(self.arcs))

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import finite, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records, Unusable
+from confide.programs.program import Program, Records
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
@@ -76,8 +77,6 @@ class Knapsack(Program):
     least_weight: float | tuple[float, ...] = field(kw_only=True)
     most_weight: float | None = field(default=None, kw_only=True)
     step_scale: float | tuple[float, ...] | None = field(default=None, kw_only=True)
-
-    action_name = "item"
 
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:

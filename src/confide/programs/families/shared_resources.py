@@ -15,27 +15,17 @@ from scipy.sparse import csc_array, hstack
 
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.families.favourites import favourites
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records, Unusable
-from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+from confide.programs.program import Program, Records
+from confide.programs.worth import WorthRecords, one_worth, read_worth
 
-__all__ = ["ProjectRecords", "SharedResources"]
+__all__ = ["SharedResources"]
 
 _MOST_COST = 2.0**20
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ProjectRecords(Records):
-    """What each project is worth to everybody. Private.
-
-    Args:
-        worth: (n, m) int32, in units of value.
-    """
-
-    worth: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -73,8 +63,6 @@ class SharedResources(Program):
     supply: float | tuple[float, ...] = 0.0
     needs: tuple[tuple[int, ...], ...] = field(kw_only=True)
     costs: tuple[float, ...] = field(kw_only=True)
-
-    action_name = "project"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", _costs(self.costs))
@@ -153,10 +141,7 @@ class SharedResources(Program):
             data: (n, m) values in [0, 1].
             unusable: what becomes of a bad row.
         """
-        table = numbers("records", data, (self.people, self.projects))
-        bad = bad_rows(table, 0.0, 1.0)
-        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
-        return ProjectRecords(people=self.people, worth=value_units(table, bad, np.int32))
+        return read_worth(data, self.people, self.projects, unusable)
 
     def one(self, record: Any) -> Records:
         """A record checked alone.
@@ -164,34 +149,32 @@ class SharedResources(Program):
         Args:
             record: (m,) values in [0, 1].
         """
-        shape = (self.projects,)
-        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
-        return ProjectRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+        return one_worth(record, self.projects)
 
     # ---- what people do at prices
 
-    def respond(self, records: ProjectRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+    def respond(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, 1), dtype=np.int32)
         of_projects = np.minimum(self._needed @ prices, PRICE_UNIT)  # at 1 nobody gains
         favourites(records.worth, of_projects.astype(np.int32), chosen)
         return chosen
 
-    def load(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def load(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         joined = np.bincount(actions[:, 0] + 1, minlength=self.projects + 1)[1:]
         total: NDArray[np.int64] = joined @ self._needed << LOAD_BITS
         return total
 
-    def contributions(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def contributions(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         joined = actions[:, 0]
         return np.where(joined[:, None] >= 0, self._needed[np.maximum(joined, 0)] << LOAD_BITS, 0)
 
-    def values(self, records: ProjectRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def values(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)
         return np.where(actions[:, 0] >= 0, found, 0)
 
     # ---- the same program for a solver
 
-    def linear_program(self, records: ProjectRecords) -> LinearProgram:
+    def linear_program(self, records: WorthRecords) -> LinearProgram:
         people, projects = np.nonzero(records.worth)
         entries, rows = np.nonzero(self._needed[projects])
         private = choices(self, values=records.worth[people, projects], people=people, rows=rows,

@@ -11,25 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.unusable import Unusable
 from confide.programs.families.favourites import favourites, favourites_along
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, Unusable
+from confide.programs.program import Records
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+from confide.programs.worth import WorthRecords, one_worth, read_worth
 
-__all__ = ["UnitDemand", "UnitRecords"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class UnitRecords(Records):
-    """What each good is worth to everybody. Private.
-
-    Args:
-        worth: (n, k) int32, in units of value.
-    """
-
-    worth: NDArray[np.int32]
+__all__ = ["UnitDemand"]
 
 
 @dataclass(frozen=True)
@@ -52,8 +42,6 @@ class UnitDemand(SetsOfGoods):
         [0, 1, -1]
     """
 
-    action_name = "good"
-
     @property
     def width(self) -> int:
         return 1
@@ -65,10 +53,7 @@ class UnitDemand(SetsOfGoods):
             data: (n, k) values in [0, 1].
             unusable: what becomes of a bad row.
         """
-        table = numbers("records", data, (self.people, self.rows))
-        bad = bad_rows(table, 0.0, 1.0)
-        refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
-        return UnitRecords(people=self.people, worth=value_units(table, bad, np.int32))
+        return read_worth(data, self.people, self.rows, unusable)
 
     def one(self, record: Any) -> Records:
         """A record checked alone.
@@ -76,25 +61,23 @@ class UnitDemand(SetsOfGoods):
         Args:
             record: (k,) values in [0, 1].
         """
-        shape = (self.rows,)
-        table = np.zeros(shape) if record is None else row("record", record, shape, 0.0, 1.0)
-        return UnitRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+        return one_worth(record, self.rows)
 
-    def respond(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+    def respond(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, 1), dtype=np.int32)
         favourites(records.worth, prices.astype(np.int32), chosen)
         return chosen
 
-    def respond_along(self, records: UnitRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+    def respond_along(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, len(prices), 1), dtype=np.int32)
         favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen)
         return chosen
 
-    def values(self, records: UnitRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def values(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)
         return np.where(actions[:, 0] >= 0, found, 0)
 
-    def linear_program(self, records: UnitRecords) -> LinearProgram:
+    def linear_program(self, records: WorthRecords) -> LinearProgram:
         people, goods = np.nonzero(records.worth)
         return choices(self, values=records.worth[people, goods], people=people, rows=goods,
                        loads=np.full(len(goods), LOAD_UNIT), entries=np.arange(len(goods)))

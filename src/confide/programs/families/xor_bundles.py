@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records, Unusable
+from confide.programs.program import Records
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import bad_rows, refused_or_null, value_units
 
