@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from benchmarks.clock import clocked, least, noise_of
 from benchmarks.memory import held_mb, peak_mb
+from benchmarks.transport import transport
 from confide.allocation import (
     PMatch,
     SinkhornMatch,
@@ -25,30 +26,12 @@ from confide.allocation import (
     serial_dictatorship,
     sparse_instance,
 )
-from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
 KINDS: dict[str, Any] = {"PMatch": PMatch, "SinkhornMatch": SinkhornMatch}
 INSTANCES: dict[str, Callable[..., Any]] = {"A": instance_a, "B": instance_b, "sparse": sparse_instance}
 SMALL = {"A": (2000, 6), "B": (2000, 6), "sparse": (2000, 60)}
 """Of the run that compiles."""
-RUNS = 3
-
-
-def clocked(job: Callable[[], Any]) -> tuple[Any, float]:
-    """What a job gives, and its seconds."""
-    start = time.perf_counter()
-    return job(), time.perf_counter() - start
-
-
-def least(job: Callable[[], Any], runs: int = RUNS) -> tuple[Any, float]:
-    """What the last of some runs gives, and the seconds of the one that other guests disturbed least."""
-    done = [clocked(job) for _ in range(runs)]
-    return done[-1][0], min(seconds for _, seconds in done)
-
-
-def noise_of(mode: str) -> Noise:
-    return Noise.secure() if mode == "secure" else Noise.simulated(int(mode))
 
 
 def compiled(kind: str, instance: str, options: dict[str, Any], mode: str = "1") -> None:
@@ -146,23 +129,9 @@ def optimum(people: str, goods: str, supply: str, method: str) -> dict[str, floa
 
 
 def linear_program(people: str, goods: str, supply: str, limit: str) -> dict[str, float]:
-    """The transport program by HiGHS, by scipy's door: n + k rows, n k columns."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, identity, kron, vstack
-
-    n, k = int(people), int(goods)
-    values = instance_a(n, k, seed=1)
-    before = held_mb()
-
-    def solve() -> Any:
-        rows = vstack([kron(identity(n), np.ones((1, k))), kron(np.ones((1, n)), identity(k))])
-        limits = np.concatenate([np.ones(n), np.full(k, int(supply))])
-        return linprog(-values.reshape(-1).astype(np.float64), A_ub=csr_array(rows), b_ub=limits, bounds=(0, None),
-                       method="highs", options={"time_limit": float(limit)})
-
-    done, seconds = clocked(solve)
-    return {"seconds": seconds, "peak_mb": peak_mb(), "run_mb": peak_mb() - before,
-            "welfare": -float(done.fun) if done.status == 0 else float("nan")}
+    """The transport program by HiGHS."""
+    found = transport(instance_a(int(people), int(goods), seed=1), float(supply), float(limit), "highs")
+    return {("welfare" if name == "value" else name): number for name, number in found.items()}
 
 
 def baselines(instance: str, people: str, goods: str, supply: str) -> dict[str, float]:

@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.clock import clocked, least, noise_of
 from benchmarks.memory import held_mb, peak_mb
 from benchmarks.programs_people import FAMILIES
+from benchmarks.transport import transport
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, TrueDude, UnitDemand, exact, plan
 from confide.programs.instances import popular
 
 MODES: dict[str, Any] = {kind.__name__: kind for kind in (PrivDude, TrueDude, RoundDude, TightenAndAudit)}
-DELTA, RUNS = 1e-6, 3
-
-
-def clocked(job: Callable[[], Any]) -> tuple[Any, float]:
-    """What a job gives, and its seconds."""
-    start = time.perf_counter()
-    return job(), time.perf_counter() - start
-
-
-def least(job: Callable[[], Any], runs: int = RUNS) -> tuple[Any, float]:
-    """What the last of some runs gives, and the seconds of the one that other guests disturbed least."""
-    done = [clocked(job) for _ in range(runs)]
-    return done[-1][0], min(seconds for _, seconds in done)
-
-
-def noise_of(mode: str) -> Noise:
-    return Noise.secure() if mode == "secure" else Noise.simulated(int(mode))
+DELTA = 1e-6
 
 
 def market(kind: str, people: str, goods: str, supply: str, epsilon: str, mode: str, rounds: str = "200",
@@ -168,23 +152,8 @@ def dynamics(people: str, goods: str, supply: str) -> dict[str, float]:
 
 
 def interior_point(people: str, goods: str, supply: str, limit: str) -> dict[str, float]:
-    """The linear program by HiGHS' interior point, by scipy's door: n + k rows, n k columns."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, identity, kron, vstack
-
-    n, k = int(people), int(goods)
-    values = popular(n, k, seed=1)
-    before = held_mb()
-
-    def solve() -> Any:
-        rows = vstack([kron(identity(n), np.ones((1, k))), kron(np.ones((1, n)), identity(k))])
-        limits = np.concatenate([np.ones(n), np.full(k, float(supply))])
-        return linprog(-values.reshape(-1).astype(np.float64), A_ub=csr_array(rows), b_ub=limits, bounds=(0, None),
-                       method="highs-ipm", options={"time_limit": float(limit)})
-
-    done, seconds = clocked(solve)
-    return {"seconds": seconds, "peak_mb": peak_mb(), "run_mb": peak_mb() - before,
-            "value": -float(done.fun) if done.status == 0 else float("nan")}
+    """The linear program by HiGHS' interior point."""
+    return transport(popular(int(people), int(goods), seed=1), float(supply), float(limit), "highs-ipm")
 
 
 def paths(people: str, goods: str, supply: str) -> dict[str, float]:

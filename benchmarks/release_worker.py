@@ -5,33 +5,21 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.clock import clocked, noise_of
 from benchmarks.memory import peak_mb
 from benchmarks.release_data import product_data, published
-from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import MWEM, DualQuery, MarginalFit, Reweighted, Workload, true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.recommendation import dual_query
 
 DELTA = 1e-3
-
-
-def clocked(job: Callable[[], Any]) -> tuple[Any, float]:
-    """What a long job gives, and its seconds."""
-    start = time.perf_counter()
-    return job(), time.perf_counter() - start
-
-
-def noise_of(mode: str) -> Noise:
-    return Noise.secure() if mode == "secure" else Noise.simulated(int(mode))
 
 
 def errors(answers: np.ndarray, truth: np.ndarray) -> dict[str, float]:
