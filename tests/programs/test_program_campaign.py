@@ -26,7 +26,7 @@ from confide.contract import InvalidInput, PublicOutcome, Refused, kind
 from confide.contract.errors import BudgetExceeded
 from confide.contract.kinds import HandingKind
 from confide.programs import Flow, UnitDemand, exact
-from confide.programs.campaign.audit import audit_plan
+from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
 from confide.programs.campaign.config import _OWN
 from confide.programs.campaign.made_up import made_up
@@ -505,6 +505,8 @@ def test_audits_pass_and_flag_what_was_planted(mode: str, tmp_path: Path) -> Non
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert min(len(report.rows), len(report.controls)) >= 12
+    life = audit_life(it.plan, 3)  # type: ignore[arg-type]
+    assert len(life.rows) == len(life.controls) == 3
     assert told[-1][0] == told[-1][1]
 
 
