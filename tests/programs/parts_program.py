@@ -36,6 +36,9 @@ class Parts(UnitDemand):
     def load(self, records, actions):  # type: ignore[no-untyped-def]
         return self.contributions(records, actions).sum(axis=0)
 
+    def load_at(self, records, prices):  # type: ignore[no-untyped-def]
+        return Program.load_at(self, records, prices)
+
     def contributions(self, records, actions):  # type: ignore[no-untyped-def]
         return super().contributions(records, actions) // LOAD_UNIT * self._loads
 

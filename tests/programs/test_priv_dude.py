@@ -165,3 +165,15 @@ def test_records_of_another_program_are_refused() -> None:
             mechanism.run(other.read(values), noise)
     own = mechanism.run(mechanism.program.read(values), Noise.simulated(1))
     assert own.shares.equals(mechanism.run(values, Noise.simulated(1)).shares)
+
+
+@pytest.mark.parametrize("goods", [1, 2, 10, 47, 48, 49])
+def test_loads_good_by_good_are_those_of_responses(goods: int) -> None:
+    """Many ties: values and prices on a coarse grid; more people than one block, and a last one that is not full."""
+    program = UnitDemand(2_500, 100, goods=goods)
+    draw = study_generator(goods)
+    records = program.read(draw.integers(0, 5, (2_500, goods)) / 4)
+    for _ in range(20):
+        prices = draw.integers(0, 5, goods) * (PRICE_UNIT // 4)
+        wanted = program.load(records, program.respond(records, prices))
+        assert program.load_at(records, prices).tolist() == wanted.tolist()

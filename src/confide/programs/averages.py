@@ -15,7 +15,7 @@ from confide.programs.program import Program
 
 __all__ = ["Tally", "tally_of", "value_and_load"]
 
-_CELLS = 1 << 22  # of responses that are held at once
+_CELLS = 1 << 19  # of responses that are held at once
 
 Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 """(m + 1,) where each participant's part begins; (z, width) actions that occur; (z,) in how many rounds."""

@@ -6,6 +6,7 @@ What the choices are, and how many of them one participant takes, is the family'
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ class WorthRecords(Records):
     """
 
     worth: NDArray[np.int32]
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """(choices, n) the same, a choice's numbers side by side; kept, for a path asks for it in every round."""
+        return np.ascontiguousarray(self.worth.T)
 
 
 def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> WorthRecords:

@@ -268,7 +268,7 @@ class Counts(_Program):
         return _TIMES * super().load(records, actions)
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        return _TIMES * super().load_at(records, prices)
+        return self.load(records, self.respond(records, prices))
 
 
 class AcceptsTheTruth(_Audited):

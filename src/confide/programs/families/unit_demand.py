@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.unusable import Unusable
-from confide.programs.families.favourites import favourites, favourites_along
-from confide.programs.grids import LOAD_UNIT
+from confide.programs.families.favourites import favourite_counts, favourites, favourites_along
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Records
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.worth import WorthRecords, one_worth, read_worth
 
 __all__ = ["UnitDemand"]
+
+_FEW = 48  # goods up to which good by good is faster than person by person
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,13 @@ class UnitDemand(SetsOfGoods):
         chosen = np.empty((records.people, len(prices), 1), dtype=np.int32)
         favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen)
         return chosen
+
+    def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self.rows > _FEW:
+            return super().load_at(records, prices)
+        counts = np.zeros(1 + self.rows, dtype=np.int64)
+        favourite_counts(records.columns, prices.astype(np.int32), counts)
+        return counts[1:] << LOAD_BITS
 
     def values(self, records: WorthRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         found = np.take_along_axis(records.worth, np.maximum(actions, 0), axis=1)[:, 0].astype(np.int64)
