@@ -1,9 +1,9 @@
 """Standard exponentials from random bits, each near an ideal real one in relative terms.
 
-A uniform real number of 53 bits has an absolute precision only: an exponential made from it loses its digits where it is
-small, and orders that hang on small differences lose their law. So a uniform W in (0, 1/2) is known by its leading zeros
-and 53 further bits, and one bit more says which half it stands for: E = -ln(1 - W) or E = -ln(W). Both are evaluated
-where neither loses digits.
+A uniform real number of 53 bits has an absolute precision only: an exponential made from it loses its digits where it
+is small, and orders that hang on small differences lose their law. So a uniform W in (0, 1/2) is known by its leading
+zeros and 53 further bits, and one bit more says which half it stands for: E = -ln(1 - W) or E = -ln(W). Both are
+evaluated where neither loses digits.
 
 Source: spec targeted_search 3.2 (floating point).
 """
@@ -56,7 +56,8 @@ def _standard(drawn: NDArray[np.uint64], runs: NDArray[np.int64], result: NDArra
     """Highest bit: which half. Lowest 53 bits f: W = 2^-(run + 2) (1 + f 2^-53), with a fresh tail below f.
 
     2 (2^53 + f) + 1 is the middle of where the ideal number lies; as a double it is off by one at most, so that W is
-    within 2^-53 of the ideal one, and E within 1.45 times that and the rounding of one logarithm (a double's last place).
+    within a relative 2^-53 of the ideal one, and E within 1.45 times that and the rounding of one logarithm, a double's
+    last place: 2^-51 together.
     """
     for k in range(len(drawn)):
         mantissa = (drawn[k] & np.uint64((1 << 53) - 1)) | np.uint64(1 << 53)

@@ -1,7 +1,7 @@
 """Noise that survives a crash: every draw is on disk before anybody gets it, and a restart hands out the same ones.
 
 A run whose output leaves step by step must not draw its noise again after a crash: two draws of one step tell more than
-one. The journal is as secret as the data. It is a file of its owner's alone, and it is destroyed when the run has ended.
+one. The journal is as secret as the data: a file of its owner's alone, which is destroyed when the run has ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,8 +51,8 @@ class JournalNoise(PassingNoise):
     A draw is found again by its stream. The request must be the same, its center included: a request that has changed
     is refused, because the stored answer does not fit it and a second answer would tell more than one.
 
-    A draw is two writes, each waited for: the draw itself, then the end of its line. A line without its end belongs to a
-    draw that nobody got, and is dropped when the journal is opened; a line with its end was whole on disk before, so
+    A draw is two writes, each waited for: the draw itself, then the end of its line. A line without its end belongs to
+    a draw that nobody got, and is dropped when the journal is opened; a line with its end was whole on disk before, so
     that one which does not add up is damage, and is refused. One process at a time holds a journal.
 
     Args:
@@ -70,6 +69,7 @@ class JournalNoise(PassingNoise):
 
     Example:
         >>> import tempfile
+        >>> from pathlib import Path
         >>> path = Path(tempfile.mkdtemp()) / "noise.journal"
         >>> with JournalNoise(path, Noise.simulated(1)) as first:
         ...     drawn = first.exponential(3, stream="call")
@@ -249,7 +249,7 @@ class JournalNoise(PassingNoise):
                 return value
         if kept.asked != asked:
             raise InvalidInput("stream", f"{stream!r} was drawn before the restart for another request",
-                               "a run that goes on must ask for the same noise: same data, same parameters, same version")
+                               "a run that goes on asks for the same noise: same data, parameters and version")
         return kept.value
 
     def _lattice(
