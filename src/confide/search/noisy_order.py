@@ -1,9 +1,15 @@
 """Items in decreasing noisy score, drawn only as far as somebody asks.
 
-A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search. Among
-items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint law, and
-who they belong to is a uniformly random order. So each level of equal scores yields its members one by one, and a heap
-merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for everybody.
+A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search.
+Among items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint
+law, and who they belong to is a uniformly random order. So each level of equal scores yields its members one by one,
+and a heap merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for
+everybody.
+
+Rounding. Exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49. Of 2^31
+items none has s > 64, but for a probability below 2^-60; so the maps move a noisy score by at most 2^-43 scales, and
+their own rounding by less than 2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. Together that is below
+2^-40 scales, the eta of spec targeted_search 3.2, and a selection costs 2 Delta / b + 2^-38.
 """
 
 from __future__ import annotations

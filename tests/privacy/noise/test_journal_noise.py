@@ -178,9 +178,8 @@ def test_a_request_that_changed_is_refused(path, change):
 
 
 def test_one_process_at_a_time(path):
-    with JournalNoise(path, Noise.simulated(3)):
-        with pytest.raises(InvalidInput, match="another process holds"):
-            JournalNoise(path, Noise.simulated(3))
+    with JournalNoise(path, Noise.simulated(3)), pytest.raises(InvalidInput, match="another process holds"):
+        JournalNoise(path, Noise.simulated(3))
     JournalNoise(path, Noise.simulated(3)).close()
 
 
