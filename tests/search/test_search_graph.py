@@ -129,6 +129,10 @@ def test_columns_of_every_kind(kind: str, ends: tuple[list[Any], list[Any]]) -> 
     assert graph.ids_of([0, 1, 2]) == sorted(ends[0])
 
 
+def test_integers_of_numpy_in_a_list_are_integers() -> None:
+    assert Graph.from_edges([np.int64(4), 12], [np.int32(9), np.uint8(4)]).ids.tolist() == [4, 9, 12]
+
+
 def test_an_id_and_its_rank() -> None:
     for graph, ids in ((Graph.from_edges([4, 8], [8, 6]), [4, 6, 8]), (Graph.from_edges([0, 1], [1, 2]), [0, 1, 2]),
                        (Graph.from_edges(["x", "y"], ["y", "a"]), ["a", "x", "y"])):
@@ -138,8 +142,14 @@ def test_an_id_and_its_rank() -> None:
         for strange in (77, -1, "nobody", True, None, 1.5):
             with pytest.raises(InvalidInput, match="nobody"):
                 graph.index_of(strange)  # type: ignore[arg-type]
+        assert sorted(graph.indices_of(set(ids)).tolist()) == [0, 1, 2]
+        assert graph.indices_of([]).tolist() == []
         with pytest.raises(InvalidInput, match="row 1"):
             graph.indices_of([ids[0], "nobody" if isinstance(ids[0], str) else 77])
+        with pytest.raises(InvalidInput, match="another kind"):
+            graph.indices_of([0] if isinstance(ids[0], str) else ["0"])
+        with pytest.raises(InvalidInput, match="no id"):
+            graph.indices_of([ids[0], None])
         for call, beyond in ((graph.id_of, 3), (graph.id_of, -1), (graph.ids_of, [0, 3]), (graph.ids_of, [-1])):
             with pytest.raises(InvalidInput, match="out of range"):
                 call(beyond)  # type: ignore[operator]
