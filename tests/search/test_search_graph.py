@@ -328,7 +328,7 @@ def test_dropped_lines_are_counted() -> None:
 
 @pytest.mark.slow
 def test_memory_grows_with_the_lines() -> None:
-    """Twice the lines at the same mean degree take 1.7 to 2.5 times the memory; the time is a benchmark's to measure."""
+    """Twice the lines at the same mean degree take 1.7 to 2.5 times the memory; time is for benchmarks."""
     import tracemalloc
 
     def peak(people: int) -> int:
