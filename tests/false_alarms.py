@@ -69,6 +69,8 @@ SHARES: dict[str, float] = {
     "programs.tight.rounding": 1e-9,
     "programs.tight.feasible": 1e-9,
     "programs.audit.separation": 1e-9,
+    # search: seven counts
+    "search.infect": 1e-9,
 }
 
 
