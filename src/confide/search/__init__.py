@@ -1,0 +1,1 @@
+"""Targeted search: finding a hidden group in a private contact network under protected differential privacy."""
