@@ -93,6 +93,9 @@ def _cost(draws: Sequence[Pair], claim: Loss, hidden: Mapping[str, HiddenPart], 
     for one, other in draws:
         if one.law == "split" or len(one.center) != len(other.center):
             continue
+        if one.law in ("exponential", "words"):
+            events.append(None)  # raw draws have no center: what they protect cannot be heard at the door
+            continue
         if one.law == "channel":
             events.append(_pure(_channel_loss(one, other)))
             continue

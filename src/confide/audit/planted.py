@@ -45,6 +45,12 @@ class DampedNoise(PassingNoise):
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         return self._source.split(people, stream=stream)
 
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        return self._source.exponential(shape, stream=stream) * float(self._factor)
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return self._source.words(shape, stream=stream)
+
     def _channel(
         self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
     ) -> NDArray[np.int64]:

@@ -47,6 +47,8 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     exact = request.law in ("channel", "selection")
     if exact:
         p_value = _of_choices(noise, request, count, name)
+    elif request.law in ("exponential", "words"):
+        p_value = _of_raw_draws(noise, request, count, name)
     elif request.law == "vector_laplace":
         p_value = _of_vectors(noise, request, count, name)
     else:
@@ -149,6 +151,16 @@ def _of_choices(noise: Noise, request: Draw, count: int, name: StreamName) -> fl
         found.append(_binomial(cells[0], 2 * half, np.minimum(cells[1], 1.0)))
         found.append(_repeated(pair[0], pair[1], float(law.max())))
     return _together(found)
+
+
+def _of_raw_draws(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
+    """Standard exponentials, or uniform words."""
+    from scipy import stats
+
+    halves = [getattr(noise, request.law)(-(-count // 2), stream=(*name, k)) for k in (0, 1)]
+    drawn = np.concatenate(halves).astype(np.float64)
+    law = stats.expon if request.law == "exponential" else stats.uniform(scale=2.0**64)
+    return _together([float(stats.kstest(drawn, law.cdf).pvalue), _repeated(halves[0], halves[1], 0.5)])
 
 
 def _moved(values: NDArray[Any], request: Draw) -> NDArray[np.float64]:

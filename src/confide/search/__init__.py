@@ -1,1 +1,3 @@
-"""Targeted search: finding a hidden group in a private contact network under protected differential privacy."""
+"""Targeted search of a private network: who is found is published, and nobody else's contacts show."""
+
+from __future__ import annotations

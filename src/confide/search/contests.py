@@ -10,19 +10,16 @@ integrated by Gauss and Legendre, in pieces of at most one scale; both tails bec
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import finite, one_of, positive
+from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
 from confide.privacy.selection import largest_law
+from confide.search.noise_kinds import NoiseKind, as_kind
 
-__all__ = ["NoiseKind", "Threshold", "call_law", "examined_chances", "threshold_points"]
-
-NoiseKind = Literal["laplace", "exponential", "discrete_laplace", "gumbel"]
-"""The law of each value's noise, at its scale b."""
+__all__ = ["Threshold", "call_law", "examined_chances", "threshold_points"]
 
 Threshold = float | ArrayLike | None
 """The fake's value: known (a number), by its law on 0, 1, ... (an array), or no fake at all."""
@@ -78,7 +75,7 @@ def call_law(scores: ArrayLike, scale: float, kind: NoiseKind, threshold: Thresh
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InvalidInput("scores", f"an array of shape {values.shape}", "must be finite numbers, one for each target")
-    one_of("kind", kind, get_args(NoiseKind))
+    as_kind(kind)
     points, law = threshold_points(threshold)
     if not values.size:
         return np.ones(1)  # nobody is left: nothing is found, with or without a fake

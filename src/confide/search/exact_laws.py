@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.search.contests import NoiseKind, Threshold, call_law
+from confide.search.contests import Threshold, call_law
 from confide.search.neighbourhoods import Adjacency
+from confide.search.noise_kinds import NoiseKind
 from confide.search.statistics import Statistic
 
 __all__ = ["CallSettings", "Hidden", "LawTree", "Rows", "component_order", "exact_law", "rewirings"]
@@ -264,7 +265,7 @@ def exact_law(mechanism: Any, investigation: Any) -> dict[tuple[Any, ...], float
     if unknown.size:
         statuses.ask(unknown)
     graph = investigation.graph
-    tree = LawTree(mechanism.search, mechanism.components, tuple(int(v) for v in investigation.seeds),
+    tree = LawTree(mechanism.call, mechanism.components, tuple(int(v) for v in investigation.seeds),
                    statuses.known == 1)
     names = graph.ids_of(np.arange(graph.people))
     names = names.to_pylist() if hasattr(names, "to_pylist") else np.asarray(names).tolist()

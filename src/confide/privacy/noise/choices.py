@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from confide.privacy.noise.entropy import Entropy
 
-__all__ = ["LEAST_LOGIT", "channel_outputs", "relative_weights", "select", "uniform_below"]
+__all__ = ["LEAST_LOGIT", "channel_outputs", "relative_weights", "select", "uniform_below", "words"]
 
 LEAST_LOGIT = -700.0
 """Logits are followed down to this distance from the largest one, where exp is still a normal double."""
@@ -24,6 +24,11 @@ LEAST_LOGIT = -700.0
 _FINE = 40  # bits of the integer weights below the largest
 _BLOCK = 2**20  # inputs of a channel that are worked on together
 _ROOM = 2**14  # items of a selection that are worked on together: they stay in the processor's cache
+
+
+def words(count: int, entropy: Entropy) -> NDArray[np.uint64]:
+    """Independent uniform integers in [0, 2^64)."""
+    return np.frombuffer(entropy.random_bytes(8 * count), dtype="<u8").astype(np.uint64)
 
 
 def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]:
@@ -37,8 +42,7 @@ def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]
     shift = np.uint64(64 - max(1, (total - 1).bit_length()))
     drawn = np.zeros(0, dtype=np.int64)
     while len(drawn) < count:
-        words = np.frombuffer(entropy.random_bytes(8 * (count - len(drawn))), dtype="<u8")
-        numbers = (words >> shift).astype(np.int64)
+        numbers = (words(count - len(drawn), entropy) >> shift).astype(np.int64)
         drawn = np.concatenate([drawn, numbers[numbers < total]])
     return drawn
 
@@ -150,8 +154,8 @@ def _below(total: int, count: int, entropy: Entropy) -> list[int]:
     drawn: list[int] = []
     most = (1 << 128) % total
     while len(drawn) < count:
-        words = entropy.random_bytes(16 * (count - len(drawn)))
-        products = [int.from_bytes(words[at : at + 16], "little") * total for at in range(0, len(words), 16)]
+        raw = entropy.random_bytes(16 * (count - len(drawn)))
+        products = [int.from_bytes(raw[at : at + 16], "little") * total for at in range(0, len(raw), 16)]
         drawn += [product >> 128 for product in products if product & ((1 << 128) - 1) >= most]
     return drawn
 

@@ -30,15 +30,15 @@ class Draw:
     """One request and its answer.
 
     Args:
-        law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian", "channel", "selection" or
-            "split".
+        law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian", "channel", "selection",
+            "split", "exponential" or "words".
         stream: its name.
-        scale: exact scale or standard deviation; 0 for a channel, a selection and a split.
+        scale: exact scale or standard deviation; 1 for exponentials, 0 for a channel, a selection, a split and words.
         shape: of the answer.
         grid: exponent of the grid that the answer was rounded to; -1 where there is none.
         stretch: (d,) factors of a vector draw; empty for the other laws.
         center: what the noise was added to, exactly, flattened; the inputs of a channel, the logits of a selection;
-            empty for a split.
+            empty for a split, exponentials and words.
         value: the answer.
         table: rows of a channel's weights; empty for the other laws.
     """
@@ -139,6 +139,18 @@ class _Transcribed(PassingNoise):
         bare = np.arange(people) >= people // 2
         value = self._answer(stream, lambda noise: noise._split(people, noise._claim(stream)), bare)
         self.draws.append(Draw("split", stream, Fraction(0), (people,), -1, _NONE, (), value))
+        return value
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        bare = np.full(shape, math.log(2))  # the median: Laplace noise made of it is 0
+        value = self._answer(stream, lambda noise: noise._exponential(shape, noise._claim(stream)), bare)
+        self.draws.append(Draw("exponential", stream, Fraction(1), shape, -1, _NONE, (), value))
+        return value
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        bare = np.zeros(shape, dtype=np.uint64)
+        value = self._answer(stream, lambda noise: noise._words(shape, noise._claim(stream)), bare)
+        self.draws.append(Draw("words", stream, Fraction(0), shape, -1, _NONE, (), value))
         return value
 
 

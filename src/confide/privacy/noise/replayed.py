@@ -85,3 +85,15 @@ class ReplayedNoise(Noise):
         if people - int(groups.sum()) != people // 2:
             raise InvalidInput("draws", f"stream {stream!r} is not balanced", f"must hold {people // 2} times False")
         return groups
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        drawn = self._take(stream, shape, "iuf", "numbers").astype(np.float64)
+        if drawn.size and not drawn.min() > 0:
+            raise InvalidInput("draws", f"stream {stream!r} holds what is no exponential", "must be positive")
+        return drawn
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        drawn = self._take(stream, shape, "iu", "whole numbers")
+        if drawn.size and drawn.dtype.kind == "i" and not drawn.min() >= 0:
+            raise InvalidInput("draws", f"stream {stream!r} holds what is no word", "must be in 0..2^64 - 1")
+        return drawn.astype(np.uint64)

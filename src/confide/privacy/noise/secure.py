@@ -59,3 +59,11 @@ class SecureNoise(Noise):
         words = np.frombuffer(OPERATING_SYSTEM.random_bytes(32), dtype=np.uint32)
         seed = np.random.SeedSequence(words.tolist(), pool_size=8)
         return balanced(people, np.random.Generator(np.random.PCG64(seed)))
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        from confide.privacy.noise.exponentials import exponentials  # compiled when the first one is drawn
+
+        return exponentials(math.prod(shape), OPERATING_SYSTEM).reshape(shape)
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return choices.words(math.prod(shape), OPERATING_SYSTEM).reshape(shape)

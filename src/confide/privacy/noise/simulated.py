@@ -88,6 +88,13 @@ class SimulatedNoise(Noise):
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         return balanced(people, self._generator(stream))
 
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        drawn: NDArray[np.float64] = self._generator(stream).standard_exponential(shape)
+        return np.maximum(drawn, np.finfo(np.float64).tiny)  # numpy's may be 0, which no exponential is
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return self._generator(stream).integers(0, 2**64, shape, dtype=np.uint64)
+
 
 def _vectors(scale: float, dimension: int, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
     """`count` independent vectors with density prop. to exp(-||v||/scale), one per row."""

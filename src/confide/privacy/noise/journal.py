@@ -1,0 +1,316 @@
+"""Noise that survives a crash: every draw is on disk before anybody gets it, and a restart hands out the same ones.
+
+A run whose output leaves step by step must not draw its noise again after a crash: two draws of one step tell more than
+one. The journal is as secret as the data: a file of its owner's alone, which is destroyed when the run has ended.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput, StoreFailed
+from confide.contract.files import as_path, check_private, check_unpublished, make_folder, sync
+from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.base import Noise, RealLaw, as_noise
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.noise.passing import PassingNoise
+
+__all__ = ["JournalNoise"]
+
+_FORMAT = 1
+_BLOCK = 1 << 20  # bytes that are overwritten at a time
+_TYPES = {"<i8": np.int64, "<u8": np.uint64, "<f8": np.float64, "|b1": np.bool_}
+
+_Answer = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A draw that an earlier process wrote down: the fingerprint of its request, and its answer."""
+
+    asked: str
+    value: _Answer
+
+
+class JournalNoise(PassingNoise):
+    """Noise from another source, written down before it is handed out; opened again, it hands out the same draws.
+
+    A draw is found again by its stream. The request must be the same, its center included: a request that has changed
+    is refused, because the stored answer does not fit it and a second answer would tell more than one.
+
+    A draw is two writes, each waited for: the draw itself, then the end of its line. A line without its end belongs to
+    a draw that nobody got, and is dropped when the journal is opened; a line with its end was whole on disk before, so
+    that one which does not add up is damage, and is refused. One process at a time holds a journal.
+
+    Args:
+        path: of the journal; a folder that is not there is made, for its owner alone.
+        source: where new draws come from. A journal that was begun with another kind of source is refused.
+        existing: True: it must be there (a run that goes on); False: it must not; None: either.
+
+    Raises:
+        InvalidInput: a source that is no noise; a file that others can read, that another process holds, that was begun
+            with another kind of source or is no journal; or one that is there, or is not, against `existing`.
+        StoreFailed: what is on disk is damaged, or nothing can be written. The draw is not handed out.
+
+    Source: spec targeted_search 9 (service), trap 3; design 10.4.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> path = Path(tempfile.mkdtemp()) / "noise.journal"
+        >>> with JournalNoise(path, Noise.simulated(1)) as first:
+        ...     drawn = first.exponential(3, stream="call")
+        >>> again = JournalNoise(path, Noise.simulated(2), existing=True)  # another source: what is kept comes first
+        >>> bool((again.exponential(3, stream="call") == drawn).all())
+        True
+        >>> again.destroy()
+        >>> path.exists()
+        False
+    """
+
+    def __init__(self, path: str | os.PathLike[str], source: Noise, *, existing: bool | None = None) -> None:
+        super().__init__()
+        self._source = as_noise(source)
+        self._path = as_path("path", path)
+        self._kept: dict[StreamName, _Kept] = {}
+        self._lines = 0
+        self._writing = threading.Lock()
+        check_unpublished("path", self._path)
+        self._file = self._opened(existing)
+        try:
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def kind(self) -> str:
+        return self._source.kind
+
+    @property
+    def release_safe(self) -> bool:
+        return self._source.release_safe
+
+    def close(self) -> None:
+        """Let go of the file; no draw is handed out afterwards. The journal stays for a restart."""
+        with self._writing:
+            if self._file >= 0:
+                os.close(self._file)
+            self._file = -1
+            self._kept.clear()
+
+    def destroy(self) -> None:
+        """Overwrite the journal and remove it, when the run has ended and nothing of it will be asked again.
+
+        Overwriting reaches what the file occupies now. Copies that a file system, a disk or a backup kept elsewhere are
+        out of reach: keep journals on an encrypted disk, and out of backups.
+
+        Raises:
+            StoreFailed: it could not be removed.
+        """
+        self._need_open()
+        with self._writing:
+            try:
+                left = os.lseek(self._file, 0, os.SEEK_END)
+                os.lseek(self._file, 0, os.SEEK_SET)
+                while left > 0:
+                    left -= os.write(self._file, bytes(min(left, _BLOCK)))
+                os.fsync(self._file)
+                self._path.unlink(missing_ok=True)
+                sync(self._path.parent)
+            except OSError as error:
+                raise self._failed(f"could not be destroyed ({type(error).__name__})") from None
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _failed(self, problem: str) -> StoreFailed:
+        return StoreFailed(str(self._path), problem)
+
+    def _need_open(self) -> None:
+        if self._file < 0:
+            raise InvalidInput("noise", f"the journal {self._path} is closed", "open it again")
+
+    def _opened(self, existing: bool | None) -> int:
+        """The locked file. Whoever waits in vain for the lock learns so at once."""
+        new = {True: 0, False: os.O_CREAT | os.O_EXCL, None: os.O_CREAT}[existing]
+        file = -1
+        try:
+            make_folder(self._path.parent, private=True)
+            file = os.open(self._path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | new, 0o600)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            check_private("path", self._path)
+        except OSError as error:
+            problem, limit = f"{self._path} cannot be opened ({type(error).__name__})", ""
+            if isinstance(error, FileNotFoundError):
+                problem, limit = f"there is no journal {self._path}", "noise must not be drawn anew: find it"
+            elif isinstance(error, FileExistsError):
+                problem, limit = f"{self._path} is there already", "go on with it, or choose another path"
+            elif isinstance(error, BlockingIOError):
+                problem = f"another process holds {self._path}"
+            if file >= 0:
+                os.close(file)
+            raise InvalidInput("path", problem, limit) from None
+        except InvalidInput:
+            os.close(file)
+            raise
+        return file
+
+    def _read(self) -> None:
+        """All whole lines; what follows the last one belongs to a draw that nobody got, and is cut off."""
+        with os.fdopen(os.dup(self._file), "rb") as file:
+            lines = file.read().split(b"\n")
+        torn = lines.pop()
+        head = json.dumps({"journal": "confide noise", "format": _FORMAT, "kind": self.kind}, separators=(",", ":"))
+        if not lines and not _line(0, head.encode()).startswith(torn):
+            raise InvalidInput("path", f"{self._path} is no journal of noise")  # whatever it is, it stays whole
+        for number, line in enumerate(lines):
+            entry = self._checked(line, number)
+            if number == 0:
+                self._check_head(entry)
+                continue
+            stream = tuple(entry["stream"])
+            if entry["type"] not in _TYPES or stream in self._kept:
+                raise self._failed(f"is damaged in line {number + 1}")
+            value = np.frombuffer(base64.b64decode(entry["value"]), dtype=entry["type"])
+            self._kept[stream] = _Kept(entry["asked"], value.astype(_TYPES[entry["type"]]).reshape(entry["shape"]))
+        if torn:
+            os.ftruncate(self._file, sum(map(len, lines)) + len(lines))
+            os.fsync(self._file)
+        os.lseek(self._file, 0, os.SEEK_END)
+        self._lines = len(lines)
+        if not lines:
+            self._write(head)
+            sync(self._path.parent)
+
+    def _checked(self, line: bytes, number: int) -> dict[str, Any]:
+        _, _, body = line.partition(b" ")
+        if number == 0 and not body.startswith(b'{"journal":"confide noise"'):
+            raise InvalidInput("path", f"{self._path} is no journal of noise")
+        if line != _line(number, body):
+            raise self._failed(f"is damaged in line {number + 1}")
+        entry: dict[str, Any] = json.loads(body)
+        return entry
+
+    def _check_head(self, entry: dict[str, Any]) -> None:
+        if entry.get("format") != _FORMAT:
+            raise InvalidInput("path", f"{self._path} has format {entry.get('format')!r}", f"must be {_FORMAT}")
+        if entry.get("kind") != self.kind:
+            raise InvalidInput("source", f"{self.kind} noise for a journal of {entry.get('kind')} noise",
+                               "go on with the kind of source that it was begun with")
+
+    def _write(self, entry: str) -> None:
+        """The line, on disk; then its end, on disk. If either fails nobody gets the draw, and the journal is closed."""
+        try:
+            for part in (_line(self._lines, entry.encode()), b"\n"):
+                view = memoryview(part)
+                while view:
+                    view = view[os.write(self._file, view) :]
+                os.fsync(self._file)
+        except OSError as error:
+            # What reached the disk is not known: only reading it again tells whether this draw is kept.
+            os.close(self._file)
+            self._file = -1
+            raise self._failed(f"could not be written ({type(error).__name__})") from None
+        self._lines += 1
+
+    def _answer(self, stream: StreamName, request: tuple[object, ...], ask: Callable[[Noise], _Answer]) -> _Answer:
+        """What is kept for this stream, or a new draw that is now kept."""
+        asked = _fingerprint(stream, request)
+        with self._writing:
+            self._need_open()
+            kept = self._kept.pop(stream, None)
+            if kept is None:
+                value = ask(self._source)
+                plain = np.ascontiguousarray(value)
+                self._write(json.dumps({
+                    "stream": list(stream), "asked": asked, "type": plain.dtype.str, "shape": list(value.shape),
+                    "value": base64.b64encode(plain.tobytes()).decode(),
+                }))
+                return value
+        if kept.asked != asked:
+            raise InvalidInput("stream", f"{stream!r} was drawn before the restart for another request",
+                               "a run that goes on asks for the same noise: same data, parameters and version")
+        return kept.value
+
+    def _lattice(
+        self, law: DiscreteLaw, scale: Fraction, center: list[int] | None, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._answer(
+            stream, (law, scale, shape, center),
+            lambda noise: noise._lattice(law, scale, center, shape, noise._claim(stream)),
+        )
+
+    def _reals(
+        self, law: RealLaw, scale: Fraction, points: Points, grid: int, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._answer(
+            stream, (law, scale, shape, grid, points),
+            lambda noise: noise._reals(law, scale, points, grid, shape, noise._claim(stream)),
+        )
+
+    def _vector(
+        self, scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, stream: StreamName
+    ) -> NDArray[np.float64]:
+        return self._answer(
+            stream, ("vector_laplace", scale, grid, stretch, points),
+            lambda noise: noise._vector(scale, points, stretch, grid, noise._claim(stream)),
+        )
+
+    def _channel(
+        self, table: NDArray[np.int64], inputs: NDArray[np.int64], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._answer(
+            stream, ("channel", table, inputs), lambda noise: noise._channel(table, inputs, noise._claim(stream))
+        )
+
+    def _selection(self, logits: NDArray[np.float64], count: int, stream: StreamName) -> NDArray[np.int64]:
+        return self._answer(
+            stream, ("selection", logits, count), lambda noise: noise._selection(logits, count, noise._claim(stream))
+        )
+
+    def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
+        return self._answer(stream, ("split", people), lambda noise: noise._split(people, noise._claim(stream)))
+
+    def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
+        return self._answer(
+            stream, ("exponential", shape), lambda noise: noise._exponential(shape, noise._claim(stream))
+        )
+
+    def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
+        return self._answer(stream, ("words", shape), lambda noise: noise._words(shape, noise._claim(stream)))
+
+
+def _line(number: int, body: bytes) -> bytes:
+    """Without its end. The digest is of its place too: a line that is lost or out of place does not add up either."""
+    return hashlib.sha256(number.to_bytes(8, "little") + body).hexdigest().encode() + b" " + body
+
+
+def _fingerprint(stream: StreamName, request: tuple[object, ...]) -> str:
+    """256 bits that no two requests share. It is of private data, and stays in the journal."""
+    found = hashlib.sha256(repr(stream).encode())
+    for part in request:
+        if isinstance(part, np.ndarray):
+            found.update(f"\n{part.dtype.str}{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
+        else:
+            found.update(f"\n{part!r}".encode())
+    return found.hexdigest()

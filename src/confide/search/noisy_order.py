@@ -1,0 +1,336 @@
+"""Items in decreasing noisy score, drawn only as far as somebody asks.
+
+A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search. Among
+items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint law, and
+who they belong to is a uniformly random order. So each level of equal scores yields its members one by one, and a heap
+merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for everybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.contract.checks import finite, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.numerics.compiled import kernel
+from confide.privacy.noise import Noise
+from confide.privacy.noise.arguments import Stream, as_stream
+from confide.privacy.noise.base import as_noise
+from confide.search.noise_kinds import NoiseKind, as_kind
+
+__all__ = ["NoisyOrder"]
+
+_CODES = {"laplace": 0, "exponential": 1, "gumbel": 2}
+_FIRST_BLOCK = 1 << 10  # draws that are asked for at first; each further block is twice as large, to a limit
+_LARGEST_BLOCK = 1 << 17
+_NARROW = 1 << 16  # levels up to which a sort is by counting
+_WHOLE_LIMIT = 2.0**53
+_LN2 = math.log(2.0)
+
+
+class NoisyOrder:
+    """The order of items by score plus independent noise, largest first, one block after the other.
+
+    What is taken is the same whatever the sizes of the blocks. Of equal noisy scores the lower position comes first, the
+    fake last; with continuous noise they have probability 0. Draws are raw material in sub-streams of `stream`, in
+    blocks whose sizes do not depend on the scores; how many there are depends on how far one takes. The order is
+    private: what may be published of it is the caller's to prove.
+
+    Args:
+        scores: (n,) finite numbers, private; whole for discrete noise. Up to `MOST_IN_SCALES` scales the noisy scores
+            are within 2^-40 scales of ideal ones.
+        scale: b > 0, public.
+        kind: of the noise.
+        noise: where randomness comes from.
+        stream: first words of the draws' names; it is used once.
+        fake: score of one item more, with noise of its own; it stands at position n. None: there is none.
+        plain: noise for everybody, and a sort: the same law by other draws. Discrete noise is always drawn so.
+
+    Raises:
+        InvalidInput: scores that are not finite numbers, a scale that is not positive, a kind that is not known, or a
+            stream that was drawn before.
+
+    Source: spec targeted_search 9 (lazy and exact), 3.2 (floating point).
+
+    Example:
+        >>> order = NoisyOrder([0.0, 50.0, 0.0, 90.0], 1.0, "gumbel", Noise.simulated(1), stream=("call", 0), fake=70.0)
+        >>> order.take(3).tolist()
+        [3, 4, 1]
+        >>> sorted(order.take(10).tolist()), order.take(1).tolist()
+        ([0, 2], [])
+    """
+
+    def __init__(
+        self, scores: ArrayLike, scale: float, kind: NoiseKind, noise: Noise, *, stream: Stream,
+        fake: float | None = None, plain: bool = False,
+    ) -> None:
+        kind, scale = as_kind(kind), positive("scale", scale)
+        values = _scores(scores, fake)
+        if kind == "discrete_laplace" and not _are_whole(values):
+            raise InvalidInput("scores", "an entry is not whole", "discrete noise takes whole scores, the fake's too")
+        name = as_stream(stream)
+        source = as_noise(noise)
+        if kind == "discrete_laplace":
+            drawn = source.discrete_laplace(scale, len(values), stream=(*name, "noise"))
+            self._next: _Plain | _Lazy = _Plain((values.astype(np.int64) + drawn).astype(np.int64))
+        elif plain:
+            noisy = np.empty(len(values))
+            _noisy(_CODES[kind], scale, values, source.exponential(len(values), stream=(*name, "noise")), noisy)
+            self._next = _Plain(noisy)
+        else:
+            self._next = _Lazy(values, scale, kind, fake is not None, _blocks(source, name))
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """The next positions, fewer where the items end; `len(scores)` stands for the fake.
+
+        Args:
+            count: how many, >= 0.
+        """
+        return self._next.take(whole("count", count))
+
+    def __repr__(self) -> str:
+        return "<NoisyOrder>"  # scores and draws are private
+
+
+def _scores(scores: ArrayLike, fake: float | None) -> NDArray[np.float64]:
+    """The scores, the fake's behind them; an error does not say what they are."""
+    try:
+        values = np.asarray(scores)
+        if values.dtype.kind not in "biuf" and values.size:
+            raise TypeError
+        values = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("scores", "are not an array of numbers") from None
+    if values.ndim != 1:
+        raise InvalidInput("scores", f"have shape {values.shape}", "must be one-dimensional")
+    if not np.isfinite(values).all():
+        raise InvalidInput("scores", "an entry is not finite")
+    return values if fake is None else np.append(values, finite("fake", fake))
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    return bool((np.rint(values) == values).all() and (np.abs(values) < _WHOLE_LIMIT).all())
+
+
+class _Plain:
+    """A sort by (-noisy score, position), as far as it is needed: by chunks that double."""
+
+    def __init__(self, noisy: NDArray[Any]) -> None:
+        self._noisy = noisy
+        self._sorted = np.empty(0, dtype=np.int64)
+        self._taken = 0
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        end = min(self._taken + count, len(self._noisy))
+        if end > len(self._sorted):
+            self._sort(max(end, 2 * len(self._sorted), _FIRST_BLOCK))
+        taken = self._sorted[self._taken : end].copy()
+        self._taken = end
+        return taken
+
+    def _sort(self, least: int) -> None:
+        """At least so many; all that equal the last one come along, or positions would not decide between them."""
+        some = np.arange(len(self._noisy))
+        if least < len(some):
+            worst = np.partition(self._noisy, len(some) - least)[len(some) - least]
+            some = np.flatnonzero(self._noisy >= worst)
+        self._sorted = some[np.argsort(-self._noisy[some], kind="stable")]
+
+
+class _Blocks:
+    """One stream of draws, by blocks of given sizes."""
+
+    def __init__(self, draw: Callable[[int, int], NDArray[Any]]) -> None:
+        self._draw = draw
+        self._number = 0
+
+    def next(self) -> NDArray[Any]:
+        drawn = self._draw(self._number, min(_FIRST_BLOCK << self._number, _LARGEST_BLOCK))
+        self._number += 1
+        return np.ascontiguousarray(drawn)
+
+
+def _blocks(noise: Noise, name: tuple[str | int, ...]) -> tuple[_Blocks, _Blocks]:
+    """Exponentials, and words."""
+    return (
+        _Blocks(lambda number, size: noise.exponential(size, stream=(*name, "levels", number))),
+        _Blocks(lambda number, size: noise.words(size, stream=(*name, "members", number))),
+    )
+
+
+_HEAP, _EXPONENTIALS, _WORDS, _STARTED, _COUNT = range(5)  # what stands where in a lazy order's state
+_DONE, _MORE_EXPONENTIALS, _MORE_WORDS = range(3)  # what the compiled loop comes back with
+
+
+class _Lazy:
+    """Levels of equal scores, each with its own order statistics, merged by a heap.
+
+    Per level: how many members are left, and the sum s of Exp(1)/left so far, as a double and what rounding lost.
+    """
+
+    def __init__(
+        self, values: NDArray[np.float64], scale: float, kind: NoiseKind, fake: bool, blocks: tuple[_Blocks, _Blocks]
+    ) -> None:
+        own = values[: len(values) - fake]
+        members = _decreasing(own)
+        ordered = own[members]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(own) else np.empty(0, np.int64)
+        self._members, self._starts, self._levels = members, starts, ordered[starts]
+        self._left = np.diff(np.append(starts, len(own)))
+        if fake:  # a level of its own even where its score is another's: it comes last among equals
+            self._members = np.append(members, len(own))
+            self._starts = np.append(starts, len(own))
+            self._levels = np.append(self._levels, values[-1])
+            self._left = np.append(self._left, 1)
+        levels = len(self._levels)
+        self._sums, self._keys = np.zeros((2, levels)), np.zeros(levels)
+        self._heap, self._state = np.zeros(levels, dtype=np.int64), np.zeros(_COUNT, dtype=np.int64)
+        self._code, self._scale = _CODES[kind], scale
+        self._source, self._coins = blocks
+        self._exponentials, self._words = np.empty(0), np.empty(0, dtype=np.uint64)
+        self._remaining = len(values)
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        taken = np.empty(min(count, self._remaining), dtype=np.int64)
+        filled = 0
+        while filled < len(taken):
+            found, missing = _advance(
+                self._code, self._scale, self._levels, self._starts, self._members, self._left, self._sums, self._keys,
+                self._heap, self._state, self._exponentials, self._words, taken[filled:],
+            )
+            filled += found
+            if missing == _MORE_EXPONENTIALS:
+                self._exponentials, self._state[_EXPONENTIALS] = self._source.next(), 0
+            elif missing == _MORE_WORDS:
+                self._words, self._state[_WORDS] = self._coins.next(), 0
+        self._remaining -= filled
+        return taken
+
+
+def _decreasing(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Positions by decreasing score, equal ones in their order; by counting where the scores are few whole numbers."""
+    if len(scores) and _are_whole(scores):
+        highest = float(scores.max())
+        if highest - float(scores.min()) < _NARROW:
+            return np.argsort((highest - scores).astype(np.uint16), kind="stable")
+    return np.argsort(-scores, kind="stable")
+
+
+@kernel
+def _quantile(code: int, scale: float, s: float) -> float:
+    """The noise z whose distribution function is exp(-s), s > 0, with a small relative error in s mattering little."""
+    if code == 2:
+        return -scale * math.log(s)
+    if code == 1:
+        return -scale * (math.log(-math.expm1(-s)) if s < _LN2 else math.log1p(-math.exp(-s)))
+    return -scale * math.log(-2.0 * math.expm1(-s)) if s < _LN2 else scale * (_LN2 - s)
+
+
+@kernel
+def _noisy(
+    code: int, scale: float, values: NDArray[np.float64], drawn: NDArray[np.float64], noisy: NDArray[np.float64]
+) -> None:
+    """Score plus noise of everybody: s = -ln F(noise) is a standard exponential."""
+    for k in range(len(values)):
+        noisy[k] = values[k] + _quantile(code, scale, drawn[k])
+
+
+@kernel
+def _before(a: int, b: int, keys: NDArray[np.float64]) -> bool:
+    """Whether level a's next item comes before level b's; the lower level among equals, the fake's being the last."""
+    return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
+
+
+@kernel
+def _sift_down(heap: NDArray[np.int64], size: int, keys: NDArray[np.float64]) -> None:
+    """Put the first level of the heap where it belongs."""
+    level, at = heap[0], 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and _before(heap[child + 1], heap[child], keys):
+            child += 1
+        if not _before(heap[child], level, keys):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = level
+
+
+@kernel
+def _sift_up(heap: NDArray[np.int64], at: int, keys: NDArray[np.float64]) -> None:
+    """Put the last level of the heap where it belongs."""
+    level = heap[at]
+    while at > 0 and _before(level, heap[(at - 1) // 2], keys):
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = level
+
+
+@kernel
+def _next_key(
+    code: int, scale: float, level: int, drawn: float, values: NDArray[np.float64], left: NDArray[np.int64],
+    sums: NDArray[np.float64], keys: NDArray[np.float64],
+) -> None:
+    """The level's next largest noisy score: s += Exp(1)/left, and what the addition rounds away is kept beside it."""
+    term, total = drawn / left[level], sums[0, level]
+    longer = total + term
+    part = longer - total
+    sums[1, level] += (total - (longer - part)) + (term - part)
+    sums[0, level] = longer
+    keys[level] = values[level] + _quantile(code, scale, sums[0, level] + sums[1, level])
+
+
+@kernel
+def _advance(
+    code: int, scale: float, values: NDArray[np.float64], starts: NDArray[np.int64], members: NDArray[np.int64],
+    left: NDArray[np.int64], sums: NDArray[np.float64], keys: NDArray[np.float64], heap: NDArray[np.int64],
+    state: NDArray[np.int64], exponentials: NDArray[np.float64], words: NDArray[np.uint64], out: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Fill `out`, or come back when draws run out; everything but `out` goes on from where it was.
+
+    Returns:
+        How many were filled, and what is missing.
+    """
+    while state[_STARTED] < len(values):
+        if state[_EXPONENTIALS] == len(exponentials):
+            return 0, _MORE_EXPONENTIALS
+        level = state[_STARTED]
+        _next_key(code, scale, level, exponentials[state[_EXPONENTIALS]], values, left, sums, keys)
+        state[_EXPONENTIALS] += 1
+        heap[state[_HEAP]] = level
+        _sift_up(heap, state[_HEAP], keys)
+        state[_HEAP] += 1
+        state[_STARTED] += 1
+    for filled in range(len(out)):
+        level = heap[0]
+        last = starts[level] + left[level] - 1
+        chosen = last
+        if left[level] > 1:
+            if state[_EXPONENTIALS] == len(exponentials):
+                return filled, _MORE_EXPONENTIALS
+            among = np.uint64(left[level])
+            most = np.uint64(0xFFFFFFFFFFFFFFFF) - (np.uint64(0) - among) % among  # 2^64 - 1 - (2^64 mod left)
+            while True:  # words beyond the largest multiple of `left` would favour the first members
+                if state[_WORDS] == len(words):
+                    return filled, _MORE_WORDS
+                word = words[state[_WORDS]]
+                state[_WORDS] += 1
+                if word <= most:
+                    break
+            chosen = starts[level] + np.int64(word % among)
+        out[filled] = members[chosen]
+        members[chosen], members[last] = members[last], members[chosen]
+        left[level] -= 1
+        if left[level]:
+            _next_key(code, scale, level, exponentials[state[_EXPONENTIALS]], values, left, sums, keys)
+            state[_EXPONENTIALS] += 1
+        else:
+            state[_HEAP] -= 1
+            heap[0] = heap[state[_HEAP]]
+        _sift_down(heap, state[_HEAP], keys)
+    return len(out), _DONE
