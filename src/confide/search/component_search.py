@@ -80,6 +80,7 @@ class ComponentSearch:
     statistic: Statistic = field(default_factory=CommonNeighbours)
     noise_kind: NoiseKind = "laplace"
     public_threshold: float | None = None
+    largest_threshold: int | None = None
 
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=1)
@@ -98,6 +99,10 @@ class ComponentSearch:
         if (self.stop == "public") != (self.public_threshold is not None):
             raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
                                'it goes with stop="public"')
+        if self.largest_threshold is not None:
+            whole("largest_threshold", self.largest_threshold)
+            if not self.draws_threshold:
+                raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
         if self.public_threshold is not None:
             finite("public_threshold", self.public_threshold)
         if self.noise_kind == "discrete_laplace":
@@ -144,7 +149,8 @@ class ComponentSearch:
     def room(self) -> float:
         """What of it is left for the rounding of doubles: 2^-38, and more where scores are thousands of scales."""
         most = self.statistic.most(self.degree_bound)
-        reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0))
+        reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
+                    self.largest_threshold or 0)
         scales = reach * self.selection_epsilon / (2 * self.delta)
         if self.draws_threshold:  # a smoothed threshold goes ln n scales further
             scales += math.log(self.people) + 2
@@ -164,7 +170,8 @@ class ComponentSearch:
         return ThresholdRule(
             stop=self.stop, epsilon=self.selection_epsilon, stopping_target=self.stopping_target, people=self.people,
             most=most, count_sensitivity=self.statistic.count_sensitivity(self.degree_bound),
-            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind, scale=self.scale)
+            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind, scale=self.scale,
+            largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
         """What one call spends: a threshold of bounded range, and a selection that is pure.
@@ -206,7 +213,7 @@ def search_component(
     graph: Graph, released: Sequence[Any], oracle: Oracle, noise: Noise, *, epsilon: float,
     examined: set[Any] | None = None, stopping_target: int | None = None, degree_bound: int | None = None,
     stop: Stop = "private", statistic: Statistic | None = None, noise_kind: NoiseKind = "laplace",
-    public_threshold: float | None = None, call: int = 0, log: OperatorLog | None = None,
+    public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0, log: OperatorLog | None = None,
 ) -> Any:
     """One call of SearchCom: the id of a target beyond the released ones, or None.
 
@@ -224,6 +231,7 @@ def search_component(
         statistic: of proximity; common neighbours if left out.
         noise_kind: as of `PTarget`.
         public_threshold: of a public stop.
+        largest_threshold: of a drawn one.
         call: the number of the call; with the same noise every call must have its own.
         log: filled with what only the operator may see.
 
@@ -244,7 +252,7 @@ def search_component(
     settings = ComponentSearch(
         people=graph.people, stopping_target=stopping_target, epsilon=epsilon, degree_bound=degree_bound, stop=stop,
         statistic=CommonNeighbours() if statistic is None else statistic, noise_kind=noise_kind,
-        public_threshold=public_threshold)
+        public_threshold=public_threshold, largest_threshold=largest_threshold)
     if degree_bound is not None:
         graph.check_degree(degree_bound)
     whole("call", call)

@@ -174,7 +174,7 @@ class Course:
         if self.ended is not None:
             return np.zeros(0, np.int64)
         if not self.joined:
-            return self.investigation.seeds[known[self.investigation.seeds] < 0][:count]
+            return np.asarray(self.investigation.seeds[known[self.investigation.seeds] < 0][:count])
         room = self.walk.most - len(self.walk.seen)
         if self._walking:
             return self.walk.frontier()[: room if count is None else min(count, room)]

@@ -51,6 +51,7 @@ class ThresholdRule:
             smoothed count is less sensitive. Shown for common neighbours.
         noise_kind: of the noise that the fake competes in.
         scale: b, of that noise.
+        largest_threshold: end of the grid, public; by `top` if left out.
 
     Raises:
         InvalidInput: a grid that is too large to draw from.
@@ -65,6 +66,7 @@ class ThresholdRule:
     smooth: bool
     noise_kind: NoiseKind
     scale: float
+    largest_threshold: int | None = None
 
     def __post_init__(self) -> None:
         if self.top >= _MOST_GRID:
@@ -74,6 +76,8 @@ class ThresholdRule:
     @property
     def top(self) -> int:
         """The largest threshold: `most`, and for a smoothed count ceil(b ln n) more, where nobody is expected."""
+        if self.largest_threshold is not None:
+            return self.largest_threshold
         if self.stop == "private":
             return self.most
         return self.most + math.ceil(self.scale * math.log(self.people)) if self.people > 1 else self.most
@@ -98,9 +102,10 @@ class ThresholdRule:
             values: f of the vertices in V minus N[T].
         """
         levels = np.clip(np.floor(values), 0, self.most).astype(np.int64)
-        histogram = np.bincount(levels, minlength=self.most + 1)
         if self.stop == "private":
-            return np.abs(np.cumsum(histogram[::-1])[::-1] - self.stopping_target)
+            reached = np.bincount(np.minimum(levels, self.top), minlength=self.top + 1)
+            return np.abs(np.cumsum(reached[::-1])[::-1] - self.stopping_target)
+        histogram = np.bincount(levels, minlength=self.most + 1)
         used = int(np.flatnonzero(histogram)[-1]) + 1 if levels.size else 1
         # Only the levels that occur: entry x is the sum of histogram[level] Q(x - level).
         reach = self._before[self.most - used + 1 :]

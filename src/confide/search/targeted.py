@@ -68,6 +68,9 @@ class PTarget(Mechanism):
             where `delta` is above 0.
         delta: in [0, 1): at which the loss is stated as (epsilon, delta); 0 states the pure one alone.
         public_threshold: of a public stop.
+        largest_threshold: the end of the grid {0, 1, ...} from which the threshold is drawn; d if left out, and b ln n
+            more with a smoothed stop. Privacy does not depend on it. A grid that is long beside the few thresholds
+            that fit K drowns them: most of its values stop a search at once.
 
     Raises:
         InvalidInput: a parameter out of range, a statistic without signal, or no degree bound where one is needed.
@@ -95,6 +98,7 @@ class PTarget(Mechanism):
     noise_kind: NoiseKind = "laplace"
     delta: float = 0.0
     public_threshold: float | None = None
+    largest_threshold: int | None = None
 
     phases = (Phase(name="custody", asks="a contact network, a seed and an oracle, held by one custodian"),)
 
@@ -109,7 +113,7 @@ class PTarget(Mechanism):
         return ComponentSearch(
             people=self.people, stopping_target=self.stopping_target, epsilon=self.epsilon,
             degree_bound=self.degree_bound, stop=self.stop, statistic=self.statistic, noise_kind=self.noise_kind,
-            public_threshold=self.public_threshold)
+            public_threshold=self.public_threshold, largest_threshold=self.largest_threshold)
 
     # ---- promises
 
