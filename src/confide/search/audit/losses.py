@@ -77,7 +77,7 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
     worst, pairs = (0.0, 1.0), 0
     for made in (network(), shared_bridge(), shared_bridge(4)):
         for target in sorted({made.stopping_target, made.degree_bound, made.people // 2}):
-            one = fitted(_aiming(mechanism, target), made).call
+            one = fitted(mechanism, made, stopping_target=target).call
             promised = fitted(sound or mechanism, made).call.selection_epsilon
             tree = tree_of(one, made)
             first = _released(tree, made)
@@ -87,12 +87,6 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
                             f"its law on 3 networks, {pairs} ordered pairs of neighbours")
-
-
-def _aiming(mechanism: PTarget, target: int) -> PTarget:
-    from dataclasses import replace
-
-    return replace(mechanism, stopping_target=target)
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:

@@ -120,17 +120,18 @@ def crowd(scale: float) -> Made:
                 (0, 1), count)
 
 
-def fitted(mechanism: PTarget, made: Made, components: int = 2) -> Any:
+def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target: int | None = None) -> Any:
     """The mechanism with the public numbers of a made-up network; its noise, stop and statistic stay.
 
     Args:
         mechanism: sound or broken.
         made: the network.
         components: k.
+        stopping_target: K; None for the network's own.
     """
-    target = mechanism.stopping_target
+    target = made.stopping_target if stopping_target is None else stopping_target
     return replace(mechanism, people=made.people, components=components, degree_bound=made.degree_bound,
-                   stopping_target=None if target is None else made.stopping_target)
+                   stopping_target=None if mechanism.stopping_target is None else target)
 
 
 def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = LawTree) -> LawTree:
