@@ -1,0 +1,319 @@
+"""Public ids of vertices: integers ascending or text by code points, and which rank each end of a pair has.
+
+The set of vertices is public. Where it is not given it is what the pairs name, and is public from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.tables._cells import integers, strings
+from confide.tables._values import as_array
+
+__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "ranked", "rows_of"]
+
+IdKind = Literal["auto", "integer", "text"]
+Ids = Any
+"""None (the ids are 0..n-1), int64 (n,) ascending, or a large_string array ascending by code points."""
+
+MOST = 2**31 - 1
+"""Vertices that a graph can have: neighbours are held as int32."""
+
+_NONE = int(np.iinfo(np.int64).min)
+
+
+class Ranked(NamedTuple):
+    """Pairs of ranks.
+
+    Args:
+        first: int32 (r,).
+        second: int32 (r,).
+        people: n.
+        ids: see `Ids`.
+    """
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    people: int
+    ids: Ids
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Column:
+    """One column of ids: whole numbers as they are, or positions in a dictionary of texts (-1: no id).
+
+    Args:
+        values: integers (r,), or int32 positions.
+        words: None, or the dictionary, large_string.
+        number: whether the column's own type says that it holds numbers.
+    """
+
+    values: NDArray[Any]
+    words: pa.Array | None
+    number: bool
+
+    @property
+    def texts(self) -> pa.Array:
+        """The ids as text; distinct where there is a dictionary."""
+        return strings("", pa.array(self.values)) if self.words is None else self.words
+
+
+def coded(name: str, values: Any) -> Column:
+    """A column of ids from any sequence.
+
+    Args:
+        name: the column, for errors.
+        values: an array of numpy or Arrow, a column of a data frame, or a sequence of Python integers or texts.
+
+    Raises:
+        InvalidInput: not of one dimension, or of a type that holds no ids.
+    """
+    if not hasattr(values, "dtype") and not isinstance(values, pa.Array | pa.ChunkedArray):
+        values = _from_python(name, values)
+    if isinstance(getattr(values, "dtype", None), np.dtype) and values.dtype.kind in "iu":
+        found = np.asarray(values)
+        if found.ndim != 1:
+            raise InvalidInput(name, f"an array of {found.ndim} dimensions is no column of ids", "must have one")
+        return Column(found, None, number=True)
+    array = as_array(values)
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        raise InvalidInput(name, "true and false are no ids", "must be whole numbers or text")
+    if pa.types.is_integer(kind) and not array.null_count:
+        return Column(array.to_numpy(zero_copy_only=False), None, number=True)
+    spelled = strings(name, array).dictionary_encode()
+    positions = pc.fill_null(spelled.indices, -1).to_numpy(zero_copy_only=False)
+    return Column(positions, spelled.dictionary, number=bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)))
+
+
+def _from_python(name: str, values: Any) -> Any:
+    """A list is of integers or of texts as its first item is; what is neither is left to the general reading."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+        raise InvalidInput(name, f"{type(values).__name__} is no column of ids", "must be a sequence or an array")
+    items = list(values)
+    if all(type(item) is int for item in items):
+        try:
+            return np.array(items, np.int64)
+        except OverflowError:
+            raise InvalidInput(name, "an id is beyond 64 bits", "use text") from None
+    if not all(item is None or (isinstance(item, str | int | np.integer) and not isinstance(item, bool))
+               for item in items):
+        raise InvalidInput(name, "an id is neither a whole number nor text", "use one of them")
+    if any(isinstance(item, str) for item in items) and any(isinstance(item, int | np.integer) for item in items):
+        raise InvalidInput(name, "some ids are numbers and some are text", "use one of them")
+    return items
+
+
+def rows_of(parts: Sequence[Column]) -> Column:
+    """Columns one below the other, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    number = all(part.number for part in parts)
+    if all(part.words is None for part in parts):
+        return Column(np.concatenate([part.values for part in parts] or [np.zeros(0, np.int32)]), None, number)
+    merged = pa.chunked_array([_dictionary(part) for part in parts]).unify_dictionaries()
+    positions = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in merged.chunks]
+    return Column(np.concatenate(positions), merged.chunk(0).dictionary, number)
+
+
+def _dictionary(column: Column) -> pa.DictionaryArray:
+    if column.words is None:
+        return column.texts.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(pa.array(column.values, mask=column.values < 0), column.words)
+
+
+def as_ids(field: str, values: Any, *, kind: IdKind = "auto") -> tuple[int, Ids]:
+    """The number of vertices and their ids in ascending order, from a public list in any order.
+
+    Args:
+        field: for errors.
+        values: integers or texts, each once; or n, for 0..n-1.
+        kind: what they are taken for; text that spells integers stays text unless it says "integer".
+
+    Raises:
+        InvalidInput: an id stands twice, is missing or no integer, or there are 2^31 or more.
+    """
+    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+        return _few(field, whole(field, int(values))), None
+    column = coded(field, values)
+    _complete(field, column)
+    if column.words is None and kind != "text":
+        found = np.unique(_int64(field, column.values))
+        count, ids = len(found), _unless_plain(found)
+    else:
+        count, ids = _ascending(field, column.texts, _reading(column, kind, infer=False))
+    if count < len(column.values):
+        raise InvalidInput(field, "an id stands twice", "each vertex has an id of its own")
+    return _few(field, count), ids
+
+
+def ranked(
+    first: Column, second: Column, *, people: int | None = None, vertices: Any = None, kind: IdKind = "auto",
+    infer: bool = False,
+) -> Ranked:
+    """The ranks of both ends of each pair.
+
+    Args:
+        first: one end.
+        second: the other.
+        people: n, where the ids are 0..n-1.
+        vertices: the public list of ids, in any order, where it is given.
+        kind: what the ids are.
+        infer: whether texts that all spell whole numbers are taken for these, where `kind` is "auto".
+
+    Raises:
+        InvalidInput: an end has no id, or one that is not on the list (says in which row, not which id); or one
+            column holds text and the other numbers.
+    """
+    if len(first.values) != len(second.values):
+        raise InvalidInput("second", "the columns have different lengths", "each pair has two ends")
+    _complete("first", first)
+    _complete("second", second)
+    if people is not None and vertices is not None:
+        raise InvalidInput("vertices", "is given beside people", "give one of them")
+    if people is not None:
+        vertices = whole("people", people)
+    if first.number != second.number and not infer and len(first.values):
+        raise InvalidInput("second", "one column holds text and the other numbers", "both must hold the same")
+    if first.words is None and second.words is None and kind != "text":
+        return _by_number(first.values, second.values, vertices)
+    both = rows_of([first, second])
+    if vertices is None:
+        count, ids = _ascending("ids", both.texts, _reading(both, kind, infer=infer))
+        _few("vertices", count)
+    else:
+        count, ids = as_ids("vertices", vertices, kind=kind)
+    places = _find(both.texts, count, ids)
+    places = places if both.words is None else places[both.values]
+    rows = len(first.values)
+    _known(places[:rows], places[rows:])
+    return Ranked(places[:rows], places[rows:], count, ids)
+
+
+def _few(field: str, count: int) -> int:
+    if count > MOST:
+        raise InvalidInput(field, f"{count:,} vertices are too many", f"at most {MOST:,}")
+    return count
+
+
+def _complete(name: str, column: Column) -> None:
+    if column.words is not None and len(column.values) and int(column.values.min()) < 0:
+        row = int(np.argmax(column.values < 0))
+        raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair has one")
+
+
+def _int64(field: str, values: NDArray[Any]) -> NDArray[np.int64]:
+    if values.dtype == np.uint64 and len(values) and int(values.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(field, "an id is beyond 2^63", "use text")
+    return values.astype(np.int64, copy=False)
+
+
+def _unless_plain(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Ascending integers, or None where they are 0..n-1."""
+    return None if len(ids) and ids[0] == 0 and ids[-1] == len(ids) - 1 else ids
+
+
+def _reading(column: Column, kind: IdKind, *, infer: bool) -> IdKind:
+    """How texts are read: as whole numbers throughout, as text, or ("auto") as numbers where all of them spell one."""
+    if kind != "auto":
+        return kind
+    if column.number:
+        return "integer"
+    return "auto" if infer else "text"
+
+
+def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
+    """How many different texts there are, and they in order; as integers where they are to be read so."""
+    if kind != "text":
+        numbers = integers(field, texts, _NONE)
+        if (numbers != _NONE).all():
+            found = np.unique(numbers)
+            return len(found), _unless_plain(found)
+        if kind == "integer":
+            raise InvalidInput(field, "an id is no whole number in plain decimal digits", "text is another kind of id")
+    texts = pc.unique(texts)
+    return len(texts), texts.take(pc.sort_indices(texts))
+
+
+def _find(texts: pa.Array, count: int, ids: Ids) -> NDArray[np.int32]:
+    """The rank of each text, -1 where it is none of the ids."""
+    if ids is None or isinstance(ids, np.ndarray):
+        return _ranks(integers("ids", texts, _NONE), count, ids)
+    found = pc.fill_null(pc.index_in(texts, value_set=ids), -1)
+    result: NDArray[np.int32] = found.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return result
+
+
+def _ranks(values: NDArray[Any], count: int, ids: NDArray[np.int64] | None) -> NDArray[np.int32]:
+    """The rank of each integer, -1 where it is none of the ids."""
+    if ids is None:
+        if len(values) and (values.min() < 0 or values.max() >= count):
+            return np.where((values >= 0) & (values < count), values, -1).astype(np.int32)
+        return np.require(values, np.int32, ["C", "W"])
+    if not len(ids):
+        return np.full(len(values), -1, np.int32)
+    low, high = int(ids[0]), int(ids[-1])
+    if high - low < 4 * (len(ids) + len(values)) + 1024:
+        table = np.full(high - low + 2, -1, np.int32)
+        table[ids - low] = np.arange(len(ids), dtype=np.int32)
+        inside = (values >= low) & (values <= high)
+        return table[np.where(inside, values - low, high - low + 1)]
+    spelled = pa.array(values).dictionary_encode()
+    words = _int64("ids", spelled.dictionary.to_numpy(zero_copy_only=False))
+    places = np.minimum(np.searchsorted(ids, words), len(ids) - 1)
+    ranks = np.where(ids[places] == words, places, -1).astype(np.int32)
+    found: NDArray[np.int32] = ranks[spelled.indices.to_numpy(zero_copy_only=False)]
+    return found
+
+
+def _by_number(first: NDArray[Any], second: NDArray[Any], vertices: Any) -> Ranked:
+    first, second = _int64_unless_small(first), _int64_unless_small(second)
+    if vertices is None:
+        count, ids = _named(first, second)
+    else:
+        count, ids = as_ids("vertices", vertices)
+        if ids is not None and not isinstance(ids, np.ndarray):
+            raise InvalidInput("vertices", "are text, and the pairs name numbers", "both must be the same")
+    places = _ranks(first, count, ids), _ranks(second, count, ids)
+    if vertices is not None:
+        _known(*places)
+    return Ranked(*places, count, ids)
+
+
+def _int64_unless_small(values: NDArray[Any]) -> NDArray[Any]:
+    return values if values.dtype == np.int32 else _int64("ids", values)
+
+
+def _named(first: NDArray[Any], second: NDArray[Any]) -> tuple[int, NDArray[np.int64] | None]:
+    """All integers that are named, without sorting where they lie close together."""
+    if not len(first):
+        return 0, None
+    low, high = int(min(first.min(), second.min())), int(max(first.max(), second.max()))
+    if high - low < 8 * len(first) + 1024:
+        present = np.zeros(high - low + 1, np.bool_)
+        present[first - low if low else first] = True
+        present[second - low if low else second] = True
+        found = np.flatnonzero(present) + low
+    else:
+        found = np.sort(pc.unique(pa.chunked_array([pa.array(first), pa.array(second)]))
+                        .to_numpy().astype(np.int64, copy=False))
+    _few("vertices", len(found))
+    return len(found), None if low == 0 and high == len(found) - 1 else found
+
+
+def _known(first: NDArray[np.int32], second: NDArray[np.int32]) -> None:
+    strange = (first < 0) | (second < 0)
+    if strange.any():
+        raise InvalidInput("vertices", f"row {int(np.argmax(strange))} (from 0) names somebody who is not one of them, "
+                                       f"and so do {int(strange.sum()) - 1:,} other rows",
+                           "the list of vertices is public and complete")
