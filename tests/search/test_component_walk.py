@@ -90,9 +90,10 @@ def test_common_neighbours_are_kept_up_to_date(seed, people, chance):
             assert set(np.flatnonzero(walk.outside).tolist()) == set(range(people)) - near
 
 
-def test_the_heap_of_contacts_grows():
-    hub = Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001))
-    assert sfs(hub, 0, range(5001)) == list(range(5001))
+@pytest.mark.parametrize("leaves", [500, 1024, 1500, 5000])
+def test_the_heap_of_contacts_grows(leaves):
+    hub = Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1))
+    assert sfs(hub, 0, range(leaves + 1)) == list(range(leaves + 1))
 
 
 @pytest.mark.parametrize(("give_up_after", "order", "queries"), [

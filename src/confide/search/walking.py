@@ -203,6 +203,8 @@ class Walk:
                                  self._place))
             if ended != _CROWDED:
                 return ended
+            if start >= 0 and self.confirmed[start]:
+                start = -1  # it was another target's contacts that did not fit
             used, largest = int(self._place[_HEAP]), graph.largest_degree
             grown = np.empty(max(2 * len(self._heap), used + largest), np.int64)
             grown[:used] = self._heap[:used]
