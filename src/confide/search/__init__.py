@@ -1,11 +1,4 @@
-"""Targeted search in a private network: find the hidden members of a group, expose nobody else's contacts.
-
-    >>> from confide.search import Graph
-    >>> Graph.from_edges([0, 1, 1], [1, 2, 1])
-    Graph(people=3)
-
-A graph says how many people there are and nothing else: who they are is public, who knows whom is not.
-"""
+"""Targeted search of a private network: who is found is published, and nobody else's contacts show."""
 
 from __future__ import annotations
 
@@ -14,31 +7,99 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.search.baselines import Findings, random_order, target
+    from confide.search.component_search import ComponentSearch, search_component, sfs
+    from confide.search.contests import call_law, examined_chances
     from confide.search.errors import DegreeBoundViolated
+    from confide.search.exact_laws import exact_law, rewirings
     from confide.search.graph import Dropped, Graph
     from confide.search.infection import infect
     from confide.search.instances import film_casts
+    from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
+    from confide.search.printed import printed_search
+    from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate
+    from confide.search.search_accounting import compositions, multipliers
+    from confide.search.statistics import (
+        CommonNeighbours,
+        CommonNeighboursMulti,
+        Contacts,
+        Flow,
+        Paths,
+        Statistic,
+        Triangles,
+        Walks,
+    )
     from confide.search.synthetic import affiliation_network, coauthors_like_dblp, costars_like_imdb
+    from confide.search.targeted import PTarget, Search
 
 
 __all__ = [
+    "CommonNeighbours",
+    "CommonNeighboursMulti",
+    "ComponentSearch",
+    "Contacts",
     "DegreeBoundViolated",
     "Dropped",
+    "Findings",
+    "Flow",
     "Graph",
+    "Investigation",
+    "OperatorLog",
+    "OracleInconsistent",
+    "OracleUnavailable",
+    "PTarget",
+    "Paths",
+    "PublicRelease",
+    "Search",
+    "SearchCertificate",
+    "SeedNotTargeted",
+    "Statistic",
+    "Triangles",
+    "Walks",
     "affiliation_network",
+    "call_law",
     "coauthors_like_dblp",
+    "compositions",
     "costars_like_imdb",
+    "exact_law",
+    "examined_chances",
     "film_casts",
     "infect",
+    "multipliers",
+    "printed_search",
+    "random_order",
+    "rewirings",
+    "search_component",
+    "sfs",
+    "target",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "baselines": ("Findings", "random_order", "target"),
+        "component_search": ("ComponentSearch", "search_component", "sfs"),
+        "contests": ("call_law", "examined_chances"),
         "errors": ("DegreeBoundViolated",),
+        "exact_laws": ("exact_law", "rewirings"),
         "graph": ("Dropped", "Graph"),
         "infection": ("infect",),
         "instances": ("film_casts",),
+        "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
+        "printed": ("printed_search",),
+        "releases": ("OperatorLog", "PublicRelease", "SearchCertificate"),
+        "search_accounting": ("compositions", "multipliers"),
+        "statistics": (
+            "CommonNeighbours",
+            "CommonNeighboursMulti",
+            "Contacts",
+            "Flow",
+            "Paths",
+            "Statistic",
+            "Triangles",
+            "Walks",
+        ),
         "synthetic": ("affiliation_network", "coauthors_like_dblp", "costars_like_imdb"),
+        "targeted": ("PTarget", "Search"),
     },
 )

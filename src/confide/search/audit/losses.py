@@ -1,0 +1,120 @@
+"""Exact losses of a private search: of its threshold, of a choice among noisy values, and of the whole released list.
+
+Output laws are computed on all graphs that one protected vertex can make of a made-up network, and every two of them
+are compared, in both directions. There is no sampling and no false alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit import AuditRow
+from confide.search.audit.made_up import Made, crowd, fitted, network, rivals, shared_bridge, spread, tree_of
+from confide.search.exact_laws import LawTree
+from confide.search.targeted import PTarget
+
+__all__ = ["list_loss", "list_row", "networks", "selection_row", "threshold_row"]
+
+_Array = NDArray[np.float64]
+
+
+def networks(mechanism: PTarget) -> tuple[Made, ...]:
+    """What the audit looks at: small, and made for this mechanism's scale.
+
+    Args:
+        mechanism: as it will run.
+    """
+    scale = fitted(mechanism, network()).call.scale / fitted(mechanism, network()).call.delta
+    return network(), rivals(scale), shared_bridge(), crowd(scale)
+
+
+def _released(tree: LawTree, made: Made) -> tuple[int, ...]:
+    return tree._component(made.graphs[0], made.targets[0])
+
+
+def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
+    """The first choice among noisy values at known thresholds, against what a selection may cost.
+
+    Args:
+        mechanism: sound or broken.
+        kind: of search, sound or broken.
+        sound: whose promise holds, where the mechanism is broken.
+    """
+    worst, pairs = (0.0, 1.0), 0
+    for made in networks(sound or mechanism):
+        one, promised = fitted(mechanism, made).call, fitted(sound or mechanism, made).call.selection_epsilon
+        for known in _known(one):
+            settings = SimpleNamespace(statistic=one.statistic, noise_kind=one.noise_kind, scale=one.scale,
+                                       draws_threshold=False, public_threshold=known)
+            tree = tree_of(settings, made, kind=kind)
+            order = _released(tree, made)
+            found = spread(tree.call(tree.hidden(graph, order)) for graph in made.graphs)
+            worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
+        pairs += len(made.graphs) ** 2
+    return AuditRow.at_most(
+        "privacy: one choice among noisy values, with a known threshold", worst[1], worst[0],
+        f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours")
+
+
+def _known(one: Any) -> Sequence[float | None]:
+    if one.public_threshold is not None:
+        return (one.public_threshold,)
+    return (0.0, 1.0, float(one.statistic.most(one.degree_bound))) if one.draws_threshold else (None,)
+
+
+def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
+    """The law of the threshold, given what was released, against what a threshold may cost.
+
+    Args:
+        mechanism: sound or broken, with a stop that draws a threshold.
+        sound: whose promise holds, where the mechanism is broken.
+    """
+    worst, pairs = (0.0, 1.0), 0
+    for made in (network(), shared_bridge(), shared_bridge(4)):
+        for target in sorted({made.stopping_target, made.degree_bound, made.people // 2}):
+            one = fitted(mechanism, made, stopping_target=target).call
+            promised = fitted(sound or mechanism, made).call.selection_epsilon
+            tree = tree_of(one, made)
+            first = _released(tree, made)
+            for order in (first, first + tree._component(made.graphs[0], made.targets[-1])):
+                found = spread(np.asarray(tree.hidden(graph, order).threshold) for graph in made.graphs)
+                worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
+        pairs += len(made.graphs) ** 2
+    return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
+                            f"its law on 3 networks, {pairs} ordered pairs of neighbours")
+
+
+def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
+    """The largest log ratio of any released list between any two of the graphs.
+
+    Args:
+        tree: of the search.
+        graphs: with the same edges between targets.
+    """
+    laws = [tree.law(graph) for graph in graphs]
+    names = sorted({order for law in laws for order in law})
+    return spread(np.array([law.get(order, 0.0) for order in names]) for law in laws)
+
+
+def list_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
+    """The whole released list after two calls, against the sum of what they cost.
+
+    Args:
+        mechanism: sound or broken.
+        kind: of search, sound or broken.
+        sound: whose promise holds, where the mechanism is broken.
+    """
+    worst, lists, pairs = 0.0, 0, 0
+    promised = 2 * (sound or mechanism).epsilon
+    for made in (network(), rivals(1.0), crowd(1.0)):
+        tree = tree_of(fitted(mechanism, made, 3).call, made, 3, kind)
+        worst = max(worst, list_loss(tree, made.graphs))
+        lists += len(tree.law(made.graphs[0]))
+        pairs += len(made.graphs) ** 2
+    return AuditRow.at_most("privacy: the released list after two searches for a component", promised, worst,
+                            f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours")

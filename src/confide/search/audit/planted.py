@@ -1,0 +1,161 @@
+"""Private searches that were broken on purpose: each must be flagged by the audit that a sound one passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.audit import mixed
+from confide.privacy.noise import Noise
+from confide.search.contests import call_law, threshold_points
+from confide.search.exact_laws import Hidden, LawTree
+from confide.search.neighbourhoods import Adjacency
+
+if TYPE_CHECKING:  # what each is put on top of
+    from confide.search.component_search import ComponentSearch as _Call
+    from confide.search.stopping import ThresholdRule as _Rule
+    from confide.search.targeted import PTarget as _Search
+else:
+    _Call = _Rule = _Search = object
+
+__all__ = [
+    "CappedTree",
+    "CountsUnexamined",
+    "HalvedNoise",
+    "NoiselessThreshold",
+    "QuietFakeTree",
+    "SharpThreshold",
+]
+
+_Array = NDArray[np.float64]
+
+
+class _Halved(_Call):
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        return super().scale / 2
+
+
+class HalvedNoise(_Search):
+    """Noise at half of its scale."""
+
+    @property
+    def call(self) -> Any:  # type: ignore[override]
+        return mixed(super().call, _Halved)
+
+
+class _FirstBest(_Rule):
+    def law(self, values: Any) -> _Array:
+        out = np.zeros(self.top + 1)
+        out[int(np.argmin(self.scores(values)))] = 1.0
+        return out
+
+
+class _OfOne(_Rule):
+    @property
+    def sensitivity(self) -> float:  # type: ignore[override]
+        return super().sensitivity / self.count_sensitivity
+
+
+class _BestThreshold(_Call):
+    @property
+    def rule(self) -> Any:  # type: ignore[override]
+        return mixed(super().rule, _FirstBest)
+
+
+class _SharpRule(_Call):
+    @property
+    def rule(self) -> Any:  # type: ignore[override]
+        return mixed(super().rule, _OfOne)
+
+
+class NoiselessThreshold(_Search):
+    """The threshold with the best score, without any noise."""
+
+    @property
+    def call(self) -> Any:  # type: ignore[override]
+        return mixed(super().call, _BestThreshold)
+
+
+class SharpThreshold(_Search):
+    """A threshold drawn as if one rewired vertex moved a single count."""
+
+    @property
+    def call(self) -> Any:  # type: ignore[override]
+        return mixed(super().call, _SharpRule)
+
+
+class _Unexamined:
+    """A search's state, in which everybody who is not examined counts for the threshold."""
+
+    def __init__(self, walk: Any) -> None:
+        self._walk = walk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._walk, name)
+
+    @property
+    def outside(self) -> Any:
+        return ~self._walk.examined
+
+
+class _PrintedCount(_Call):
+    def look(self, walk: Any, noise: Noise, call: int) -> Any:
+        return super().look(_Unexamined(walk), noise, call)  # type: ignore[arg-type]
+
+
+class CountsUnexamined(_Search):
+    """The printed threshold rule: its count runs over V minus I."""
+
+    @property
+    def call(self) -> Any:  # type: ignore[override]
+        return mixed(super().call, _PrintedCount)
+
+
+class QuietFakeTree(LawTree):
+    """A fake target without noise of its own: (found anybody, nobody) in place of the whole law."""
+
+    def call(self, hidden: Hidden) -> _Array:
+        points, law = threshold_points(hidden.threshold)
+        nobody = 0.0
+        for point, part in zip(points.tolist(), law.tolist(), strict=True):
+            # Nobody comes before a fixed value: each alone against a fake that no noise can move, in the same units.
+            nobody += part * float(np.prod([_misses(self.one, score, point) for score in hidden.scores]))
+        out = np.zeros(len(hidden.targets) + 1)
+        out[0], out[-1] = 1 - nobody, nobody
+        return out
+
+
+def _misses(one: Any, score: float, point: float) -> float:
+    """P(score + noise < point)."""
+    y = (point - score) / one.scale
+    if one.noise_kind == "gumbel":
+        return float(np.exp(-np.exp(-y)))
+    if one.noise_kind == "exponential":
+        return float(-np.expm1(-max(y, 0.0)))
+    if one.noise_kind == "discrete_laplace":
+        ratio = float(np.exp(-1 / one.scale))
+        gap = point - score - 1  # a tie is the target's
+        return float(ratio ** -gap / (1 + ratio) if gap < 0 else 1 - ratio ** (gap + 1) / (1 + ratio))
+    return float(np.exp(y) / 2 if y < 0 else 1 - np.exp(-y) / 2)
+
+
+class CappedTree(LawTree):
+    """A search that examines one vertex and gives up: protected vertices are rivals then."""
+
+    def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
+        found = super().hidden(graph, order)
+        values = self.one.statistic.values(graph, np.array(sorted(order), dtype=np.int64))
+        outside = np.ones(graph.people, dtype=np.bool_)
+        for t in order:
+            outside[graph.indices[graph.indptr[t] : graph.indptr[t + 1]]] = False
+        outside[list(order)] = False
+        strangers = np.flatnonzero(outside & ~self.targeted)
+        return Hidden(found.targets, np.concatenate([found.scores, values[strangers]]), found.threshold)
+
+    def call(self, hidden: Hidden) -> _Array:
+        law = call_law(hidden.scores, self.one.scale, self.one.noise_kind, hidden.threshold)
+        found = law[: len(hidden.targets)]
+        return np.append(found, max(0.0, 1.0 - float(found.sum())))

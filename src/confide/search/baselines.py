@@ -1,0 +1,179 @@
+"""What a private search is compared with: the search without noise, and a search in random order, which costs nothing.
+
+Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.noisy_order import NoisyOrder
+from confide.search.oracles import Investigation
+from confide.search.releases import Ended, OperatorLog, no_guarantee
+from confide.search.statistics import CommonNeighbours, Statistic
+from confide.search.walking import Walk
+
+__all__ = ["Findings", "finish", "random_order", "target"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Findings:
+    """What a search for comparison found. Only where `guarantees` say so may its order be released.
+
+    Args:
+        order: ids of the confirmed targets in the order in which they were found.
+        joined: positions in `order` at which a component begins.
+        calls: how often a new component was sought.
+        ended: why it ended.
+        guarantees: what a release of the order would promise.
+        log: what only the operator may see.
+    """
+
+    order: NDArray[Any]
+    joined: NDArray[np.int64]
+    calls: int
+    ended: Ended
+    guarantees: Guarantees
+    log: OperatorLog
+
+    def __repr__(self) -> str:
+        return f"<Findings, {len(self.guarantees)} guarantees>"
+
+
+class _Listed:
+    """Candidates in a list that is known from the start; then nothing, as after a fake target."""
+
+    threshold = None
+
+    def __init__(self, vertices: NDArray[np.int64]) -> None:
+        self._vertices, self._taken = vertices, 0
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        taken = self._vertices[self._taken : self._taken + count]
+        self._taken += count
+        return taken
+
+
+class _Shuffled:
+    """The unexamined in a uniformly random order: equal scores with noise of their own."""
+
+    threshold = None
+
+    def __init__(self, items: NDArray[np.int64], noise: Noise, call: int) -> None:
+        self._items = items
+        self._order = NoisyOrder(np.zeros(len(items)), 1.0, "gumbel", noise, stream=("component", call, "order"))
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        return np.asarray(self._items[self._order.take(count)])
+
+
+def finish(course: Course, guarantees: Guarantees) -> Findings:
+    """Run to the end."""
+    course.run()
+    order = np.array(course.investigation.graph.ids_of(course.order))
+    return Findings(order=order, joined=np.array(course.joined, np.int64), calls=course.calls,
+                    ended=course.ended or "nothing found", guarantees=guarantees, log=course.log)
+
+
+def target(
+    investigation: Investigation, components: int, give_up_after: int | None = None,
+    statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
+) -> Findings:
+    """The search without noise: between components it examines by decreasing statistic, and promises nothing.
+
+    Of equal ones the lowest id comes first. The statistic is not computed again until a target is found.
+
+    Args:
+        investigation: graph, seeds and oracle.
+        components: k >= 1: a new component is sought k - 1 times at most.
+        give_up_after: K: examinations after which a search for a component gives up; None for no limit.
+        statistic: of proximity; common neighbours if left out.
+        cap: examinations after which the whole search ends; None for no limit.
+        answers: id -> status, of earlier asking.
+
+    Raises:
+        InvalidInput: a number out of range, or a statistic without signal.
+        SeedNotTargeted: by what the oracle says.
+        OracleUnavailable: the oracle gave no answer.
+
+    Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
+
+    Example:
+        >>> from confide.search.graph import Graph
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> target(Investigation(path, 0, {0, 2}), components=2).order.tolist()
+        [0, 2]
+    """
+    statistic = CommonNeighbours() if statistic is None else statistic
+    if not isinstance(statistic, Statistic):
+        raise InvalidInput("statistic", f"{type(statistic).__name__} is none", "such as CommonNeighbours()")
+    if not statistic.signal:
+        raise InvalidInput("statistic", f"{statistic.name} carry no signal: 0 for every unexamined vertex",
+                           "take CommonNeighbours()")
+    most = None if give_up_after is None else whole("give_up_after", give_up_after)
+
+    def look(walk: Walk, _: int) -> _Listed:
+        items = np.flatnonzero(~walk.examined)
+        known = isinstance(statistic, CommonNeighbours)
+        values = walk.common_neighbours() if known else statistic.values(walk.graph, np.sort(walk.order))
+        return _Listed(items[np.argsort(-values[items], kind="stable")][:most])
+
+    course = Course(check_investigation(investigation), look, as_components(components), cap=as_cap(cap),
+                    answers=answers)
+    return finish(course, no_guarantee("it is not private"))
+
+
+def random_order(
+    investigation: Investigation, components: int, noise: Noise, *, cap: int | None = None,
+    answers: Mapping[Any, bool] | None = None,
+) -> Findings:
+    """The search that costs no privacy: between components it examines in a uniformly random order.
+
+    The next target is uniform among those that are left, whatever the contacts are: without a cap the order, as a
+    sequence, says nothing about a protected vertex. It shows what a private search's epsilon buys.
+
+    Args:
+        investigation: graph, seeds and oracle.
+        components: k >= 1.
+        noise: where randomness comes from.
+        cap: examinations after which the search ends, which voids the promise; None for no limit.
+        answers: id -> status, of earlier asking.
+
+    Raises:
+        InvalidInput: a number out of range.
+        SeedNotTargeted: by what the oracle says.
+        OracleUnavailable: the oracle gave no answer.
+
+    Source: spec targeted_search 3.4.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.search.graph import Graph
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> found = random_order(Investigation(path, 0, {0, 3}), 2, Noise.simulated(1))
+        >>> found.order.tolist(), found.guarantees.privacy[0].loss
+        ([0, 3], PureDP(epsilon=0.0))
+    """
+    source, limit = as_noise(noise), as_cap(cap)
+
+    def look(walk: Walk, call: int) -> _Shuffled:
+        return _Shuffled(np.flatnonzero(~walk.examined), source, call)
+
+    course = Course(check_investigation(investigation), look, as_components(components), cap=limit, answers=answers)
+    free = Guarantees((Privacy(
+        loss=PureDP(0.0), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
+        source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
+        note="of the list as a sequence, not of the time at which it or its next line appears"),))
+    return finish(course, free if limit is None else no_guarantee("it has a query cap"))

@@ -1,0 +1,333 @@
+"""SearchCom: look for one target beyond the components that were found, by noisy statistics of proximity.
+
+Every unexamined vertex gets fresh noise; they are examined from the top until one is a target, or the fake target is
+next. What is released is that target, or nothing. Its law is a function of the graph and the released list alone.
+
+Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import finite, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Unit
+from confide.privacy.accounting import written
+from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.search.course import Course
+from confide.search.graph import Graph
+from confide.search.noise_kinds import KINDS, NoiseKind
+from confide.search.noisy_order import NoisyOrder
+from confide.search.oracles import Investigation, Oracle, Statuses
+from confide.search.releases import OperatorLog
+from confide.search.statistics import CommonNeighbours, Statistic
+from confide.search.stopping import STOPS, Stop, ThresholdRule
+from confide.search.walking import FOUND, STOPPED, UNKNOWN, Walk
+
+__all__ = ["ComponentSearch", "NoisyCandidates", "search_component", "sfs"]
+
+
+
+_ROOM = 2.0**-38
+"""Of epsilon, for doubles: noisy values are within 2^-40 scales of ideal ones up to 2^12 scales (spec 3.2)."""
+_RELATIVE = 2.0**-50
+"""The same for larger values, relative to their number of scales."""
+_BLOCK = 4096
+
+
+class NoisyCandidates:
+    """Unexamined vertices by noisy score, drawn as far as they are asked for; -1 where the fake target is next."""
+
+    def __init__(self, items: NDArray[np.int64], order: NoisyOrder, threshold: float | None) -> None:
+        self._vertices = np.append(items, -1)
+        self._order, self._threshold = order, threshold
+
+    @property
+    def threshold(self) -> float | None:
+        """The fake target's value."""
+        return self._threshold
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """The next vertices."""
+        return np.asarray(self._vertices[self._order.take(count)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentSearch:
+    """The public parameters of one call.
+
+    Args: as `PTarget`, whose epsilon is that of one call.
+
+    Raises:
+        InvalidInput: a parameter out of range; a statistic without signal; no degree bound where one is needed.
+    """
+
+    people: int
+    stopping_target: int | None
+    epsilon: float
+    degree_bound: int | None
+    stop: Stop = "private"
+    statistic: Statistic = field(default_factory=CommonNeighbours)
+    noise_kind: NoiseKind = "laplace"
+    public_threshold: float | None = None
+    largest_threshold: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
+        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
+        one_of("stop", self.stop, STOPS)
+        one_of("noise_kind", self.noise_kind, KINDS)
+        self._check_statistic()
+        if self.degree_bound is not None:
+            whole("degree_bound", self.degree_bound, at_least=1)
+        if self.draws_threshold:
+            if self.degree_bound is None:
+                raise InvalidInput("degree_bound", "is missing", f"a {self.stop} stop needs a public bound on degrees")
+            whole("stopping_target", self.stopping_target)
+        elif self.stopping_target is not None:
+            whole("stopping_target", self.stopping_target)
+        if (self.stop == "public") != (self.public_threshold is not None):
+            raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
+                               'it goes with stop="public"')
+        if self.largest_threshold is not None:
+            whole("largest_threshold", self.largest_threshold)
+            if not self.draws_threshold:
+                raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
+        if self.public_threshold is not None:
+            finite("public_threshold", self.public_threshold)
+        if self.noise_kind == "discrete_laplace":
+            values = (self.delta, 0.0 if self.public_threshold is None else self.public_threshold)
+            if not self.statistic.whole or any(value != int(value) for value in values):
+                raise InvalidInput("noise_kind", "discrete_laplace for values that are not whole",
+                                   "statistic, sensitivity and threshold must be whole numbers")
+        if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
+                               "too small beside the rounding of doubles")
+        if self.draws_threshold:
+            _ = self.rule
+
+    def _check_statistic(self) -> None:
+        if not isinstance(self.statistic, Statistic):
+            raise InvalidInput("statistic", f"{type(self.statistic).__name__} is none", "such as CommonNeighbours()")
+        if not self.statistic.signal:
+            raise InvalidInput("statistic", f"{self.statistic.name} carry no signal: 0 for every unexamined vertex",
+                               "take CommonNeighbours()")
+        if not self.delta > 0:
+            raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.delta:g} at this bound",
+                               "it must be above 0")
+
+    @property
+    def draws_threshold(self) -> bool:
+        """Whether the fake target's value is drawn from private counts."""
+        return self.stop in {"private", "smoothed"}
+
+    @cached_property
+    def delta(self) -> float:
+        """The statistic's targeted sensitivity."""
+        return float(self.statistic.sensitivity(self.degree_bound))
+
+    @property
+    def selection_epsilon(self) -> float:
+        """What the noisy order may cost: half of epsilon beside a drawn threshold, rounded down, and all without."""
+        if not self.draws_threshold:
+            return self.epsilon
+        half = written(self.epsilon) / 2
+        nearest = float(half)
+        return nearest if written(nearest) <= half else math.nextafter(nearest, 0.0)
+
+    @property
+    def room(self) -> float:
+        """What of it is left for the rounding of doubles: 2^-38, and more where scores are thousands of scales."""
+        most = self.statistic.most(self.degree_bound)
+        reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
+                    self.largest_threshold or 0)
+        scales = reach * self.selection_epsilon / (2 * self.delta)
+        if self.draws_threshold:  # a smoothed threshold goes ln n scales further
+            scales += math.log(self.people) + 2
+        return max(_ROOM, _RELATIVE * scales)
+
+    @cached_property
+    def scale(self) -> float:
+        """b: of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
+        return math.nextafter(2 * self.delta / (self.selection_epsilon - self.room), math.inf)
+
+    @cached_property
+    def rule(self) -> ThresholdRule:
+        """How the fake target's value is drawn, with a private or smoothed stop."""
+        most = self.statistic.most(self.degree_bound)
+        if not self.draws_threshold or most is None or self.stopping_target is None:
+            raise InvalidInput("stop", f"{self.stop!r} draws no threshold")
+        return ThresholdRule(
+            stop=self.stop, epsilon=self.selection_epsilon, stopping_target=self.stopping_target, people=self.people,
+            most=most, count_sensitivity=self.statistic.count_sensitivity(self.degree_bound),
+            smooth=isinstance(self.statistic, CommonNeighbours), noise_kind=self.noise_kind, scale=self.scale,
+            largest_threshold=self.largest_threshold)
+
+    def events(self) -> tuple[Event, ...]:
+        """What one call spends: a threshold of bounded range, and a selection that is pure.
+
+        With gumbel noise it has bounded range too: its argmax is an exponential mechanism.
+        """
+        kind = BoundedRangeEvent if self.noise_kind == "gumbel" else PureEvent
+        unit, each = Unit.VERTEX_REWIRED, self.selection_epsilon
+        selection = kind(epsilon=each, neighbours=unit, label="selection")
+        if not self.draws_threshold:
+            return (selection,)
+        return (BoundedRangeEvent(epsilon=each, neighbours=unit, label="threshold"), selection)
+
+    def values(self, walk: Walk) -> NDArray[np.float64] | NDArray[np.int32]:
+        """(n,) the statistic for the confirmed targets; private."""
+        if isinstance(self.statistic, CommonNeighbours):
+            return walk.common_neighbours()
+        return self.statistic.values(walk.graph, np.sort(walk.order))
+
+    def look(self, walk: Walk, noise: Noise, call: int) -> NoisyCandidates:
+        """The unexamined in noisy order, with the fake target among them.
+
+        Args:
+            walk: what was done so far; private.
+            noise: fresh in every call.
+            call: its number; it names the streams.
+        """
+        values = self.values(walk)
+        threshold = None if self.public_threshold is None else float(self.public_threshold)
+        if self.draws_threshold:
+            threshold = float(self.rule.draw(values[walk.outside], noise, ("component", call, "threshold")))
+        items = np.flatnonzero(~walk.examined)
+        order = NoisyOrder(values[items].astype(np.float64), self.scale, self.noise_kind, noise,
+                           stream=("component", call, "order"), fake=threshold, plain=not self.statistic.whole)
+        return NoisyCandidates(items, order, threshold)
+
+
+def search_component(
+    graph: Graph, released: Sequence[Any], oracle: Oracle, noise: Noise, *, epsilon: float,
+    examined: set[Any] | None = None, stopping_target: int | None = None, degree_bound: int | None = None,
+    stop: Stop = "private", statistic: Statistic | None = None, noise_kind: NoiseKind = "laplace",
+    public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0,
+    log: OperatorLog | None = None,
+) -> Any:
+    """One call of SearchCom: the id of a target beyond the released ones, or None.
+
+    Args:
+        graph: the contacts.
+        released: T, the ids of all confirmed targets; the components of all of them must have been searched by `sfs`.
+        oracle: as of an `Investigation`.
+        noise: where randomness comes from.
+        epsilon: what the call costs, in nats.
+        examined: I, ids; T belongs to it anyway. Vertices that are examined are added. It must hold no other target:
+            answers that were not used are no examinations.
+        stopping_target: K, for a private or smoothed stop.
+        degree_bound: d, public.
+        stop: as of `PTarget`.
+        statistic: of proximity; common neighbours if left out.
+        noise_kind: as of `PTarget`.
+        public_threshold: of a public stop.
+        largest_threshold: of a drawn one.
+        call: the number of the call; with the same noise every call must have its own.
+        log: filled with what only the operator may see.
+
+    Raises:
+        InvalidInput: a parameter out of range, an unknown id, or a released vertex or an examined one whose status is
+            not what it must be.
+        OracleUnavailable: the oracle gave no answer. A call that is to be resumed is made through `PTarget.start`.
+
+    Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
+
+    Example:
+        >>> from confide.search.graph import Graph
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> search_component(path, [0], {0, 2}, Noise.simulated(1), epsilon=1.0, examined={1}, stop="none")
+        2
+    """
+    investigation = Investigation(graph, released, oracle)
+    settings = ComponentSearch(
+        people=graph.people, stopping_target=stopping_target, epsilon=epsilon, degree_bound=degree_bound, stop=stop,
+        statistic=CommonNeighbours() if statistic is None else statistic, noise_kind=noise_kind,
+        public_threshold=public_threshold, largest_threshold=largest_threshold)
+    if degree_bound is not None:
+        graph.check_degree(degree_bound)
+    whole("call", call)
+    inside = set() if examined is None else examined
+    statuses, targets = investigation.statuses(), investigation.seeds
+    for target in targets.tolist():
+        statuses.learn(target, True)
+    seen = graph.indices_of(sorted(inside))
+    if (statuses.known[np.setdiff1d(seen, targets)] == 1).any():
+        raise InvalidInput("examined", "holds a target that is not released", "answers not yet used are not examined")
+    walk = Walk(graph, statuses.known)
+    walk.add(targets, seen)
+    candidates = settings.look(walk, as_noise(noise), call)
+    found = _seek(walk, candidates, statuses)
+    inside.update(graph.ids_of(walk.seen), graph.ids_of(targets))
+    if log is not None:
+        log.examined, log.targeted = np.array(graph.ids_of(walk.seen)), statuses.known[walk.seen] == 1
+        log.call_began.append(0)
+        log.thresholds.append(candidates.threshold)
+    return None if found is None else graph.ids_of(np.array([found]))[0]
+
+
+def _seek(walk: Walk, candidates: NoisyCandidates, statuses: Statuses) -> int | None:
+    """Examine candidates until one is a target; None where the fake or the last one comes first."""
+    while len(block := candidates.take(_BLOCK)):
+        at, ended = 0, UNKNOWN
+        while ended == UNKNOWN:
+            at, ended = walk.examine(block, at)
+            if ended == UNKNOWN:
+                statuses.ask(block[at : at + 1])
+        if ended == FOUND:
+            return int(block[at])
+        if ended == STOPPED:
+            return None
+    return None
+
+
+def sfs(
+    graph: Graph, seed_vertex: Any, oracle: Oracle, *, examined: set[Any] | None = None, log: OperatorLog | None = None
+) -> list[Any]:
+    """Statistic-first search: the component of a target among all targets, in the order in which they are found.
+
+    The next one to examine is the unexamined contact with most contacts among the targets so far; of equals, the one
+    with the lowest id. It costs no privacy, because it ends only when no contact is left: there is no way to limit it.
+
+    Args:
+        graph: the contacts.
+        seed_vertex: the id of a confirmed target, or several: then their components one after another.
+        oracle: as of an `Investigation`.
+        examined: I, ids that were examined before, shared with the caller: vertices that are examined are added.
+        log: filled with what only the operator may see.
+
+    Returns:
+        Ids of the targets.
+
+    Raises:
+        SeedNotTargeted: by what the oracle says.
+        OracleUnavailable: the oracle gave no answer.
+
+    Source: Wu 2017, Algorithm 12; spec targeted_search 3.1.
+
+    Example:
+        >>> from confide.search.graph import Graph
+        >>> sfs(Graph.from_edges([0, 1, 2], [1, 2, 3]), 0, {0, 1, 3})
+        [0, 1]
+    """
+    investigation = Investigation(graph, seed_vertex, oracle)
+    inside = set() if examined is None else examined
+    course = Course(investigation, _never, 1, log=log)
+    course.walk.add(np.zeros(0, np.int64), graph.indices_of(sorted(inside)))
+    course.run()
+    inside.update(graph.ids_of(course.walk.seen), graph.ids_of(course.order))
+    return graph.ids_of(course.order)
+
+
+def _never(walk: Walk, call: int) -> NoisyCandidates:
+    raise NotImplementedError

@@ -1,0 +1,272 @@
+"""The exact law of the released list on small graphs, and all graphs that differ in one protected vertex.
+
+The next target depends on the graph and on what was released, never on whom the search examined on the way. So the law
+is a tree over released lists: one call's law at each node, then the whole component of the target that was found, whose
+order is fixed by the edges between targets.
+
+All targets must be known here, and every list is walked: k components among t groups make up to t^(k-1) lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.search.contests import Threshold, call_law
+from confide.search.neighbourhoods import Adjacency
+from confide.search.noise_kinds import NoiseKind
+from confide.search.statistics import Statistic
+
+__all__ = ["CallSettings", "Hidden", "LawTree", "Rows", "component_order", "exact_law", "rewirings"]
+
+_Ints = NDArray[np.int64]
+_Array = NDArray[np.float64]
+
+
+class ThresholdLaw(Protocol):
+    """How the fake's value is drawn."""
+
+    def law(self, values: _Array) -> _Array:
+        """Probabilities of 0, 1, ... from the statistics of everybody outside N[T]."""
+        ...
+
+
+class CallSettings(Protocol):
+    """The public parameters of one call that its law depends on."""
+
+    @property
+    def statistic(self) -> Statistic: ...
+
+    @property
+    def noise_kind(self) -> NoiseKind: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def draws_threshold(self) -> bool: ...
+
+    @property
+    def public_threshold(self) -> float | None: ...
+
+    @property
+    def rule(self) -> ThresholdLaw: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """A small graph in compressed rows. Private.
+
+    Args:
+        indptr: (n + 1,) int64.
+        indices: (2m,) int32, sorted within rows.
+    """
+
+    indptr: _Ints
+    indices: NDArray[np.int32]
+
+    @property
+    def people(self) -> int:
+        """n."""
+        return self.indptr.size - 1
+
+    @classmethod
+    def of_matrix(cls, joined: NDArray[np.bool_]) -> Rows:
+        """From a symmetric matrix."""
+        indptr = np.zeros(len(joined) + 1, dtype=np.int64)
+        np.cumsum(joined.sum(axis=1), out=indptr[1:])
+        return cls(indptr, np.nonzero(joined)[1].astype(np.int32))
+
+
+def _matrix(graph: Adjacency) -> NDArray[np.bool_]:
+    out = np.zeros((graph.people, graph.people), dtype=np.bool_)
+    out[np.repeat(np.arange(graph.people), np.diff(graph.indptr)), graph.indices] = True
+    return out
+
+
+def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows]:
+    """Every graph that differs in the edges of one vertex, with all degrees within the bound; the graph itself too.
+
+    Any two of them are neighbours.
+
+    Args:
+        graph: compressed rows.
+        vertex: who is rewired.
+        degree_bound: d.
+
+    Raises:
+        InvalidInput: no such vertex, or a graph that no rewiring brings within the bound.
+
+    Source: spec targeted_search 1 (line 5847 of the source) and 11, check 5.
+
+    Example:
+        >>> path = Rows.of_matrix(np.eye(4, k=1, dtype=bool) | np.eye(4, k=-1, dtype=bool))
+        >>> len(list(rewirings(path, 0, 2)))  # two others are full: nobody, or 1, or 3, or both
+        4
+    """
+    people = graph.people
+    if whole("vertex", vertex) >= people:
+        raise InvalidInput("vertex", f"{vertex} is not in the graph", f"must be below {people}")
+    whole("degree_bound", degree_bound)
+    base = _matrix(graph)
+    base[vertex, :] = base[:, vertex] = False
+    degrees = base.sum(axis=1)
+    if degrees.max(initial=0) > degree_bound:
+        raise InvalidInput("degree_bound", f"{degree_bound} is below a degree that no rewiring of {vertex} changes")
+    free = [v for v in range(people) if v != vertex and degrees[v] < degree_bound]
+    for count in range(min(degree_bound, len(free)) + 1):
+        for chosen in combinations(free, count):
+            joined = base.copy()
+            joined[vertex, list(chosen)] = joined[list(chosen), vertex] = True
+            yield Rows.of_matrix(joined)
+
+
+def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The order in which the search of a component releases it: a function of the edges between targets.
+
+    A protected vertex uses up a turn and changes neither T nor a target's count of contacts in T, so it is left out.
+
+    Args:
+        graph: compressed rows.
+        start: a target.
+        targeted: (n,) who is one.
+
+    Source: spec targeted_search 3.1.
+    """
+    order, contacts = [start], dict[int, int]()
+    while True:
+        for v in graph.indices[graph.indptr[order[-1]] : graph.indptr[order[-1] + 1]].tolist():
+            if targeted[v] and v not in order:
+                contacts[v] = contacts.get(v, 0) + 1
+        if not contacts:
+            return tuple(order)
+        following = min(contacts, key=lambda v: (-contacts[v], v))
+        del contacts[following]
+        order.append(following)
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What one call chooses from. Private.
+
+    Args:
+        targets: who is hidden still, by ascending index.
+        scores: (t,) their statistics.
+        threshold: the fake's value: a number, its law, or None.
+    """
+
+    targets: tuple[int, ...]
+    scores: _Array
+    threshold: Threshold
+
+
+@dataclass
+class LawTree:
+    """Exact laws of released lists for one set of targets, on any number of graphs with the same edges between targets.
+
+    Args:
+        one: of one call.
+        components: k.
+        seeds: indices of the seeds.
+        targeted: (n,) who is a target.
+    """
+
+    one: CallSettings
+    components: int
+    seeds: tuple[int, ...]
+    targeted: NDArray[np.bool_]
+    _orders: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _calls: dict[Any, _Array] = field(default_factory=dict, repr=False)
+    _thresholds: dict[bytes, tuple[bytes, _Array]] = field(default_factory=dict, repr=False)
+
+    def law(self, graph: Adjacency) -> dict[tuple[int, ...], float]:
+        """Probability of each list of indices that can be released."""
+        order: tuple[int, ...] = ()
+        for seed in self.seeds:
+            if seed not in order:
+                order += self._component(graph, seed)
+        out: dict[tuple[int, ...], float] = {}
+        self._walk(graph, order, self.components - 1, 1.0, out)
+        return out
+
+    def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
+        """What the next call chooses from, when this list was released."""
+        released = np.array(sorted(order), dtype=np.int64)
+        values = self.one.statistic.values(graph, released)
+        left = self.targeted.copy()
+        left[released] = False
+        targets = np.flatnonzero(left)
+        return Hidden(tuple(targets.tolist()), values[targets], self._threshold(graph, released, values))
+
+    def call(self, hidden: Hidden) -> _Array:
+        """(t + 1,) law of one call."""
+        threshold = hidden.threshold
+        key = (hidden.scores.tobytes(),
+               threshold.tobytes() if isinstance(threshold, np.ndarray) else threshold)
+        if key not in self._calls:
+            self._calls[key] = call_law(hidden.scores, self.one.scale, self.one.noise_kind, threshold)
+        return self._calls[key]
+
+    def _threshold(self, graph: Adjacency, released: _Ints, values: _Array) -> Threshold:
+        if not self.one.draws_threshold:
+            return self.one.public_threshold
+        outside = np.ones(graph.people, dtype=np.bool_)
+        outside[released] = False
+        for t in released:
+            outside[graph.indices[graph.indptr[t] : graph.indptr[t + 1]]] = False
+        counted = np.sort(values[outside])
+        key = counted.tobytes()
+        if key not in self._thresholds:
+            self._thresholds[key] = (key, np.asarray(self.one.rule.law(counted)))
+        return self._thresholds[key][1]
+
+    def _component(self, graph: Adjacency, start: int) -> tuple[int, ...]:
+        if start not in self._orders:
+            self._orders[start] = component_order(graph, start, self.targeted)
+        return self._orders[start]
+
+    def _walk(
+        self, graph: Adjacency, order: tuple[int, ...], calls: int, chance: float,
+        out: dict[tuple[int, ...], float],
+    ) -> None:
+        if calls == 0:
+            out[order] = out.get(order, 0.0) + chance
+            return
+        hidden = self.hidden(graph, order)
+        law = self.call(hidden)
+        for target, part in zip(hidden.targets, law[:-1].tolist(), strict=True):
+            if part > 0:
+                self._walk(graph, order + self._component(graph, target), calls - 1, chance * part, out)
+        if law[-1] > 0:
+            out[order] = out.get(order, 0.0) + chance * float(law[-1])
+
+
+def exact_law(mechanism: Any, investigation: Any) -> dict[tuple[Any, ...], float]:
+    """Every list that a private search can release, with its probability. For small graphs, and for studies only.
+
+    Args:
+        mechanism: a `PTarget`.
+        investigation: the graph, its seeds, and an oracle, which is asked about everybody.
+
+    Returns:
+        Lists of ids in the order of release -> probability, relative errors below 1e-10.
+
+    Source: spec targeted_search 4, 10 (trap 9) and 11 (checks 3 and 4).
+    """
+    statuses = investigation.statuses()
+    unknown = np.flatnonzero(statuses.known < 0)
+    if unknown.size:
+        statuses.ask(unknown)
+    graph = investigation.graph
+    tree = LawTree(mechanism.call, mechanism.components, tuple(int(v) for v in investigation.seeds),
+                   statuses.known == 1)
+    names = graph.ids_of(np.arange(graph.people))
+    names = names.to_pylist() if hasattr(names, "to_pylist") else np.asarray(names).tolist()
+    return {tuple(names[v] for v in order): chance for order, chance in tree.law(graph).items()}

@@ -1,0 +1,217 @@
+"""Who is asked whether a vertex is a target, and what has been answered so far.
+
+An answer costs money and cannot be seen by outsiders. Answers are kept apart from the set I of examined vertices: an
+answer that is known but not yet used (asked ahead, or in an earlier search) changes nothing that is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.search.graph import Graph
+
+__all__ = ["Investigation", "Oracle", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted", "Statuses"]
+
+Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Collection[Any] | None
+
+
+class SeedNotTargeted(InvalidInput):
+    """A seed that is no target: the search promises nothing for it."""
+
+    def __init__(self) -> None:
+        super().__init__("seed_vertex", "a seed is not targeted", "every seed must be a confirmed target")
+
+
+class OracleInconsistent(InvalidInput):
+    """An oracle that changed its answer. Statuses are immutable: with two answers the promise has no meaning."""
+
+    def __init__(self) -> None:
+        super().__init__("answers", "contradict an earlier answer for the same vertex", "statuses do not change")
+
+
+class OracleUnavailable(ConfideError):
+    """An oracle that gave no answer. The search is paused, never answered for: a missing answer is not "protected".
+
+    Attributes:
+        search: the paused search, where there is one: `search.run()` goes on with it, after `search.answer(...)` too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("the oracle gave no answer; the search is paused and loses nothing: give the answers to "
+                         "answer(...), or call run() again")
+        self.search: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Investigation:
+    """A custodian's private data: the network, who is known to be a target, and who may be asked.
+
+    Args:
+        graph: the contacts, private.
+        seed_vertex: the public id of a confirmed target, or a sequence of them, chosen independently of the graph.
+        oracle: says who is a target. A callable from an id to a bool; if it has a method `statuses`, that is called
+            with a list of ids and returns their answers in that order, None where one is missing. Or a bool array of
+            (n,) statuses by rank of the id, or a collection of all targets' ids. None: answers are given by hand.
+        ahead: how many vertices to ask for at once while a new component is sought, through `statuses`. Answers beyond
+            the outcome are kept and may turn out to be unnecessary; they change nothing that is released.
+
+    Raises:
+        InvalidInput: an unknown id, no seed, or an oracle of another kind.
+
+    Source: spec targeted_search 1, 3.3.
+
+    Example:
+        >>> from confide.search.graph import Graph
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> Investigation(path, 0, {0, 1, 3}).seeds.tolist()
+        [0]
+    """
+
+    graph: Graph
+    seed_vertex: Any
+    oracle: Oracle
+    ahead: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.graph, Graph):
+            raise InvalidInput("graph", f"{type(self.graph).__name__} is no Graph", "build one with Graph.from_edges")
+        whole("ahead", self.ahead, at_least=1)
+        several = isinstance(self.seed_vertex, Sequence | np.ndarray) and not isinstance(self.seed_vertex, str)
+        given = list(self.seed_vertex) if several else [self.seed_vertex]
+        if not given:
+            raise InvalidInput("seed_vertex", "is empty", "at least one confirmed target")
+        seeds = [self._index("seed_vertex", each) for each in given]
+        vars(self)["_seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
+        vars(self)["_table"] = self._read_table()
+
+    @property
+    def seeds(self) -> NDArray[np.int64]:
+        """(s,) indices of the seeds, as given, without repeats."""
+        found: NDArray[np.int64] = vars(self)["_seeds"]
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Investigation of {self.graph.people:,} vertices>"
+
+    def _index(self, field: str, vertex: Any) -> int:
+        try:
+            return int(self.graph.index_of(vertex))
+        except InvalidInput as error:
+            raise InvalidInput(field, error.problem, error.limit) from None
+
+    def _read_table(self) -> NDArray[np.int8] | None:
+        """(n,) all statuses, where the oracle is a table or a collection."""
+        oracle, people = self.oracle, self.graph.people
+        if oracle is None or callable(oracle) or hasattr(oracle, "statuses"):
+            return None
+        if isinstance(oracle, np.ndarray) and oracle.dtype == np.bool_:
+            if oracle.shape != (people,):
+                raise InvalidInput("oracle", f"an array of shape {oracle.shape}", f"must be ({people},)")
+            return oracle.astype(np.int8)
+        if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str | Mapping):
+            raise InvalidInput("oracle", f"{type(oracle).__name__} is none",
+                               "a callable, a bool array of one entry a vertex, or the targets' ids")
+        table = np.zeros(people, np.int8)
+        vertices = list(oracle)
+        if any(isinstance(vertex, bool | np.bool_) for vertex in vertices):
+            raise InvalidInput("oracle", "is a list of booleans", "statuses come as a numpy array of bool")
+        try:
+            table[self.graph.indices_of(vertices)] = 1
+        except InvalidInput as error:
+            raise InvalidInput("oracle", error.problem, error.limit) from None
+        return table
+
+    def statuses(self) -> Statuses:
+        """What is known when a search begins: everything of a table, nothing of a callable."""
+        return Statuses(self, vars(self)["_table"])
+
+
+class Statuses:
+    """What has been answered: one int8 a vertex, -1 while it is unknown.
+
+    Args:
+        investigation: whose oracle is asked.
+        table: (n,) all statuses, or None.
+    """
+
+    def __init__(self, investigation: Investigation, table: NDArray[np.int8] | None = None) -> None:
+        self._graph, self._oracle = investigation.graph, investigation.oracle
+        self.known: NDArray[np.int8] = (np.full(self._graph.people, -1, np.int8) if table is None else table)
+        self._many = getattr(self._oracle, "statuses", None) if table is None else None
+
+    def __repr__(self) -> str:
+        return "<Statuses>"  # private
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether the oracle answers many at once."""
+        return self._many is not None
+
+    def learn(self, index: int, answer: Any) -> None:
+        """Keep one answer.
+
+        Raises:
+            InvalidInput: no bool.
+            OracleInconsistent: another answer than before.
+        """
+        if not (isinstance(answer, bool | np.bool_) or (isinstance(answer, int | np.integer) and answer in (0, 1))):
+            raise InvalidInput("answers", f"{type(answer).__name__} is no status", "must be True or False")
+        if self.known[index] >= 0 and self.known[index] != int(answer):
+            raise OracleInconsistent
+        self.known[index] = int(answer)
+
+    def give(self, answers: Mapping[Any, bool]) -> None:
+        """Keep answers by id: all, or none where one of them cannot be kept.
+
+        Args:
+            answers: id -> whether it is a target.
+        """
+        before = self.known.copy()
+        try:
+            for vertex, answer in answers.items():
+                self.learn(int(self._graph.index_of(vertex)), answer)
+        except InvalidInput:
+            self.known[:] = before
+            raise
+
+    def given(self) -> dict[Any, bool]:
+        """Every answer so far by id; the operator's."""
+        known = np.flatnonzero(self.known >= 0)
+        return dict(zip(self._graph.ids_of(known), (self.known[known] == 1).tolist(), strict=True))
+
+    def ask(self, indices: NDArray[np.int64]) -> None:
+        """Ask the oracle about these, and keep what it says.
+
+        Raises:
+            OracleUnavailable: it gave no answer for one; others are kept.
+        """
+        vertices = self._graph.ids_of(indices)
+        if self._many is not None:
+            answers = self._call(self._many, vertices)
+            if not isinstance(answers, Sequence | np.ndarray) or len(answers) != len(vertices):
+                raise InvalidInput("oracle", "its statuses(ids) did not return one answer for each id")
+            for index, answer in zip(indices.tolist(), answers, strict=True):
+                if answer is not None:
+                    self.learn(index, answer)
+            if any(answer is None for answer in answers):
+                raise OracleUnavailable
+            return
+        for index, vertex in zip(indices.tolist(), vertices, strict=True):
+            answer = self._call(self._oracle, vertex) if callable(self._oracle) else None
+            if answer is None:
+                raise OracleUnavailable
+            self.learn(index, answer)
+
+    @staticmethod
+    def _call(oracle: Callable[[Any], Any], question: Any) -> Any:
+        try:
+            return oracle(question)
+        except Exception as error:
+            raise OracleUnavailable from error

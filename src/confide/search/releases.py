@@ -1,0 +1,179 @@
+"""What leaves a search: the released list for everybody, and apart from it what only the operator may see."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
+from confide.contract.outcome import Billboard, Certificate
+from confide.privacy.losses import PureDP
+
+__all__ = ["ENDINGS", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
+
+Ended = Literal["all components", "nothing found", "budget", "query cap"]
+ENDINGS: tuple[Ended, ...] = ("all components", "nothing found", "budget", "query cap")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublicRelease(Billboard):
+    """The confirmed targets, as a sequence. How long the search took, and whom it examined, is not in it.
+
+    Args:
+        people: n.
+        seeds: ids of the seeds, as given.
+        order: ids of the confirmed targets in the order in which they were found.
+        joined: positions in `order` at which a component begins: first those of seeds, then one a successful call.
+        calls: how often a new component was sought.
+        ended: "all components" were found; or "nothing found" by the last call; or the "budget" had no room for
+            another call; or a "query cap", which no private run has.
+        epsilon_spent: calls times epsilon: what bounds the loss of this very list (`SearchCertificate`).
+    """
+
+    people: int
+    seeds: np.ndarray
+    order: np.ndarray
+    joined: np.ndarray
+    calls: int
+    ended: Ended
+    epsilon_spent: float
+
+    @property
+    def halted(self) -> bool:
+        """Whether the search ended before it had all the components that it may have."""
+        return self.ended != "all components"
+
+    @property
+    def components(self) -> int:
+        """Components that were found, the seeds' among them."""
+        return len(self.joined)
+
+    def check(self, components: int, epsilon: float, people: int) -> None:
+        """Refuse a release that no private search with these parameters makes.
+
+        Args:
+            components: k.
+            epsilon: of a call.
+            people: n.
+
+        Raises:
+            InvalidInput: names the part that contradicts the others.
+        """
+        if self.people != people:
+            raise InvalidInput("billboard.people", f"is {self.people:,}", f"must be {people:,}")
+        for name in ("seeds", "order", "joined"):
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.ndim != 1 or not array.size:
+                raise InvalidInput(f"billboard.{name}", "is no list of one or more")
+        order, seeds, starts = self.order.tolist(), self.seeds.tolist(), self.joined.tolist()
+        if self.joined.dtype.kind != "i" or self.order.dtype.kind not in "iuU" or self.seeds.dtype != self.order.dtype:
+            raise InvalidInput("billboard.order", "holds no ids", "must be whole numbers or texts, like the seeds")
+        if len(set(order)) != len(order) or len(order) > people:
+            raise InvalidInput("billboard.order", "names somebody twice, or more people than there are")
+        if len(set(seeds)) != len(seeds) or not set(seeds) <= set(order):
+            raise InvalidInput("billboard.seeds", "are not all released", "every seed is a confirmed target")
+        if starts[0] != 0 or sorted(set(starts)) != starts or starts[-1] >= len(order):
+            raise InvalidInput("billboard.joined", "are no increasing positions of the list from 0 on")
+        self._check_calls(components, epsilon, order, seeds, starts)
+
+    def _check_calls(self, components: int, epsilon: float, order: list[Any], seeds: list[Any],
+                     starts: list[int]) -> None:
+        ranks = {vertex: rank for rank, vertex in enumerate(seeds)}
+        begun = [ranks[order[start]] for start in starts if order[start] in ranks]
+        own = len(begun)  # components of seeds; a search for a component comes upon none of them
+        first_sought = starts[own] if own < len(starts) else len(order)
+        if order[0] != seeds[0] or begun != sorted(begun) or not set(seeds) <= set(order[:first_sought]):
+            raise InvalidInput("billboard.order", "does not begin with the seeds' components")
+        if self.ended not in ENDINGS or self.ended == "query cap":
+            raise InvalidInput("billboard.ended", f"is {self.ended!r}", "no private search ends so")
+        failed = int(self.ended == "nothing found")
+        most = components - 1
+        if self.calls != len(starts) - own + failed or not 0 <= self.calls <= most:
+            raise InvalidInput("billboard.calls", "do not fit the components", f"at most {most}, one a component found")
+        if (self.ended == "all components") != (self.calls == most and not failed):
+            raise InvalidInput("billboard.ended", f"is {self.ended!r} after {self.calls} calls of {most}")
+        if not math.isclose(self.epsilon_spent, self.calls * epsilon, rel_tol=1e-12, abs_tol=0.0):
+            raise InvalidInput("billboard.epsilon_spent", f"is {self.epsilon_spent:g}", "must be calls times epsilon")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchCertificate(Certificate):
+    """What bounds the loss of the list that was released.
+
+    For every rewiring of one protected vertex, the probability of this very list changes by a factor of at most
+    e^ex_post: it is a product of `calls` laws. It is no guarantee beforehand, because how many calls there are depends
+    on the run, and it says nothing about an (epsilon, delta).
+
+    Args:
+        calls: how often a new component was sought.
+        ex_post: calls times epsilon, in nats.
+    """
+
+    calls: int
+    ex_post: float
+
+    @property
+    def risk_multiplier(self) -> float:
+        """e^ex_post."""
+        return math.exp(self.ex_post) if self.ex_post < 700 else math.inf
+
+
+def _empty() -> NDArray[np.int64]:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(eq=False, repr=False)
+class OperatorLog:
+    """What the operator of a search sees, and nobody else may: whom it examined, when, and the thresholds.
+
+    Give a fresh one to `run(..., log=)`; it is filled while the search goes on. None of this is covered by the promise.
+
+    Attributes:
+        examined: ids in the order in which they were examined, without the seeds.
+        targeted: (q,) which of them were targets.
+        found_after: for each released target, how many vertices had been examined.
+        call_began: for each search for a component, how many had been examined before it.
+        thresholds: for each, the fake target's value; None where there was none.
+    """
+
+    examined: Any = field(default_factory=_empty)
+    targeted: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    found_after: NDArray[np.int64] = field(default_factory=_empty)
+    call_began: list[int] = field(default_factory=list)
+    thresholds: list[float | None] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return "<OperatorLog>"  # not even its length
+
+    @property
+    def queries(self) -> int:
+        """How many vertices were examined, the seeds not among them."""
+        return len(self.targeted)
+
+    def curve(self, most: int | None = None) -> NDArray[np.int64]:
+        """(queries + 1,) how many targets were released after q examinations, the first seed among them.
+
+        Args:
+            most: the last q, where the curve is to end, or to go on at its last value.
+        """
+        last = self.queries if most is None else most
+        return np.asarray(np.searchsorted(self.found_after, np.arange(last + 1), side="right"))
+
+
+def no_guarantee(why: str) -> Guarantees:
+    """What a run promises that is not private, or is cut off by a query cap: nothing.
+
+    Args:
+        why: in a few words.
+
+    Source: spec targeted_search 10, traps 1 and 2.
+    """
+    return Guarantees((Privacy(
+        loss=PureDP(math.inf), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
+        source=Source(document="confide", statement="one query separates two graphs", spec="targeted_search 10"),
+        note=f"none: {why}"),))

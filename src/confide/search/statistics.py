@@ -1,0 +1,397 @@
+"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves it.
+
+    >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), Flow(3).sensitivity(10) >= 5
+    (1.0, 189.0, True)
+
+The sensitivity that counts here is the targeted one: how far the statistic of a *target* who is not yet confirmed moves
+when one protected vertex is rewired in any way. It needs a public bound d on all degrees, but for common neighbours.
+
+After a component has been searched, everybody who is not examined lies outside the neighbourhood of the confirmed
+targets. There contacts and triangles are 0 for everybody, so a search by them is blind: `signal` is False. There, too,
+the flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.search.bounded_flow import FLOW_ROOM, bounded_flows
+from confide.search.neighbourhoods import Adjacency, neighbour_sums, simple_paths, triangles
+
+__all__ = [
+    "CommonNeighbours",
+    "CommonNeighboursMulti",
+    "Contacts",
+    "Flow",
+    "Paths",
+    "Statistic",
+    "Triangles",
+    "Walks",
+    "needed_bound",
+]
+
+_LONGEST = 6
+_EXACT = 2**50  # counts beyond this would not be exact doubles
+
+
+def needed_bound(degree_bound: int | None) -> int:
+    """The public degree bound, where one is needed.
+
+    Raises:
+        InvalidInput: there is none, or it is below 1.
+    """
+    if degree_bound is None:
+        raise InvalidInput("degree_bound", "None", "declare a public bound on every degree: the sensitivity needs it")
+    return whole("degree_bound", degree_bound, at_least=1)
+
+
+def _inside(graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.int64]:
+    members = np.zeros(graph.people, dtype=np.int64)
+    members[np.asarray(confirmed, dtype=np.int64)] = 1
+    return members
+
+
+def _sums(graph: Adjacency, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    return neighbour_sums(graph.indptr, graph.indices, weights)
+
+
+def _reached(degree_bound: int, steps: int) -> int:
+    """How many vertices can lie within so many steps of one, itself apart."""
+    return sum(degree_bound * (degree_bound - 1) ** j for j in range(steps))
+
+
+@dataclass(frozen=True)
+class Statistic(ABC):
+    """A statistic of proximity f(G, v, S) of a vertex v and the confirmed targets S.
+
+    Source: Wu 2017, section 7.4 (lines 5925-5995); spec targeted_search 2.
+    """
+
+    name: ClassVar[str] = "statistic"
+
+    signal: ClassVar[bool] = True
+    """False where it is 0 for everybody who is not examined: it cannot find another component."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return True
+
+    @abstractmethod
+    def sensitivity(self, degree_bound: int | None) -> float:
+        """Delta: how far one protected vertex can move the value of an unconfirmed target, at most.
+
+        Args:
+            degree_bound: d, a public bound on every degree of every admissible graph.
+
+        Raises:
+            InvalidInput: no bound, where one is needed.
+        """
+
+    def impact_cardinality(self, degree_bound: int | None) -> int:
+        """IC: how many vertices' values one protected vertex can change, at most; its own counts.
+
+        Raises:
+            InvalidInput: no bound.
+
+        Example:
+            >>> CommonNeighbours().impact_cardinality(3)  # Claim 7.7.2 says 4; seven do change
+            7
+        """
+        return 2 * _reached(needed_bound(degree_bound), self._steps()) + 1
+
+    def count_sensitivity(self, degree_bound: int | None) -> float:
+        """How far one protected vertex can move #{v outside N[S]: f(v) >= x}, at most, for every x.
+
+        Gains lie within its reach in the new graph and losses within its reach in the old one; its own value, and
+        whether it is counted at all, make one more. Over two edges it must be adjacent to S to reach anybody, so one
+        of its d edges is taken, and it is then not counted itself.
+
+        Raises:
+            InvalidInput: no bound.
+
+        Source: spec targeted_search 2 and 3.2 (i).
+        """
+        bound = needed_bound(degree_bound)
+        return float(max(bound - 1, 1) if self._steps() == 1 else _reached(bound, self._steps()) + 1)
+
+    @abstractmethod
+    def most(self, degree_bound: int | None) -> int | None:
+        """The largest value that a vertex outside N[S] can have, where a bound is known: the threshold's grid."""
+
+    @abstractmethod
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n,) the value of every vertex; those of confirmed ones are of no use.
+
+        Args:
+            graph: compressed rows.
+            confirmed: the vertices S.
+        """
+
+    def _steps(self) -> int:
+        """How many edges lie between a rewired vertex and one whose value it changes, at most."""
+        return 1
+
+
+@dataclass(frozen=True)
+class CommonNeighbours(Statistic):
+    """|N(v) and N(S)|: neighbours of v who are neighbours of any confirmed target, each counted once.
+
+    Rewiring i moves i alone in or out of N(t) and of N(S): Delta = 1 whatever the degrees.
+
+    Example:
+        >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)
+        (1.0, 4.0)
+    """
+
+    name: ClassVar[str] = "common neighbours"
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        return 1.0
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return None if degree_bound is None else needed_bound(degree_bound)
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        near = _sums(graph, _inside(graph, confirmed)) > 0
+        return _sums(graph, near.astype(np.int64)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class CommonNeighboursMulti(Statistic):
+    """The sum over w in S of |N(v) and N(w)|: a neighbour of several confirmed targets counts for each.
+
+    One who is adjacent to v and to d - 1 of S adds d - 1: Delta = d - 1, not the printed 1.
+
+    Source: Wu 2017, line 6294; spec targeted_search 5, erratum E1.
+
+    Example:
+        >>> CommonNeighboursMulti().sensitivity(5)
+        4.0
+    """
+
+    name: ClassVar[str] = "common neighbours, counted for each target"
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        return float(needed_bound(degree_bound) - 1)
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return None if degree_bound is None else _reached(needed_bound(degree_bound), 2) - needed_bound(degree_bound)
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        return _sums(graph, _sums(graph, _inside(graph, confirmed))).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _OverEdges(Statistic):
+    """What is counted over 1..length edges."""
+
+    length: int = 2
+
+    def __post_init__(self) -> None:
+        if whole("length", self.length, at_least=2) > _LONGEST:
+            raise InvalidInput("length", f"{self.length} is too large", f"must be 2..{_LONGEST} edges")
+
+    def _steps(self) -> int:
+        return self.length - 1
+
+
+@dataclass(frozen=True)
+class Paths(_OverEdges):
+    """Simple paths of 1..length edges from v that end in S.
+
+    A changed path holds i at position j of 1..l-1: (d-1)^(l-1) choices for j = 1, d (d-1)^(l-2) for each other j. Both
+    graphs share all paths that avoid i, so the larger count bounds the difference.
+
+    Beyond two edges, `values` takes as long as there are such paths.
+
+    Args:
+        length: 2..6 edges.
+
+    Raises:
+        InvalidInput: a length out of range (over one edge: `Contacts`).
+
+    Example:
+        >>> Paths(2).sensitivity(5), Paths(3).sensitivity(5)
+        (4.0, 40.0)
+    """
+
+    name: ClassVar[str] = "simple paths"
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        d = needed_bound(degree_bound)
+        return float(sum((d - 1) ** (k - 2) * ((d - 1) + (k - 2) * d) for k in range(2, self.length + 1)))
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return None if degree_bound is None else _reached(needed_bound(degree_bound), self.length)
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        inside = _inside(graph, confirmed)
+        if self.length == 2:
+            direct = _sums(graph, inside)
+            found = direct + _sums(graph, direct)
+            found[inside > 0] -= np.diff(graph.indptr)[inside > 0]  # there and back is not simple
+            return found.astype(np.float64)
+        starts = np.flatnonzero(inside).astype(np.int64)
+        return simple_paths(graph.indptr, graph.indices, starts, self.length).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Walks(_OverEdges):
+    """Walks of 1..length edges from v that end in S: paths that may come back to a vertex. Cheap for every length.
+
+    Delta = the sum over l of (l - 1) d^(l-1): i stands at one of l - 1 positions, the other l - 1 steps are free.
+
+    Args:
+        length: 2..6 edges.
+
+    Raises:
+        InvalidInput: a length out of range; a bound d at which counts would not be exact doubles.
+
+    Example:
+        >>> Walks(2).sensitivity(5), Walks(3).sensitivity(5)
+        (5.0, 55.0)
+    """
+
+    name: ClassVar[str] = "walks"
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        d = self._counted(degree_bound)
+        return float(sum((k - 1) * d ** (k - 1) for k in range(2, self.length + 1)))
+
+    def count_sensitivity(self, degree_bound: int | None) -> float:
+        return super().count_sensitivity(self._counted(degree_bound))
+
+    def most(self, degree_bound: int | None) -> int | None:
+        if degree_bound is None:
+            return None
+        d = self._counted(degree_bound)
+        return sum(d**k for k in range(1, self.length + 1))
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        step = _inside(graph, confirmed)
+        total = np.zeros(graph.people, dtype=np.int64)
+        for _ in range(self.length):
+            step = _sums(graph, step)
+            total += step
+        return total.astype(np.float64)
+
+    def _counted(self, degree_bound: int | None) -> int:
+        d = needed_bound(degree_bound)
+        if self.length * d**self.length > _EXACT:
+            raise InvalidInput("length", f"walks of {self.length} edges at degrees up to {d} are too many",
+                               "take a smaller length: counts must stay within 2^50")
+        return d
+
+
+@dataclass(frozen=True)
+class Flow(_OverEdges):
+    """The largest flow from v into S along paths of at most `length` edges, every edge carrying at most 1.
+
+    Flow that avoids i is in both graphs; what passes through i takes two of its edges: Delta = d/2. Over two edges it
+    is |N(v) and N[S]|, with Delta = 1. Beyond that the value is fractional: one linear program for each vertex within
+    reach of S, by HiGHS, which is slow; each is certified between a flow and a cut to 2^-21, and Delta has 2^-20 more.
+    (A whole-numbered flow with bounded paths is NP-hard from 5 edges on.)
+
+    Args:
+        length: 2..6 edges.
+
+    Raises:
+        InvalidInput: a length out of range.
+
+    Example:
+        >>> Flow(2).sensitivity(None), Flow(2).whole, Flow(3).whole
+        (1.0, True, False)
+    """
+
+    name: ClassVar[str] = "flow"
+
+    @property
+    def whole(self) -> bool:
+        return self.length == 2
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        return 1.0 if self.length == 2 else needed_bound(degree_bound) / 2 + FLOW_ROOM
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return None if degree_bound is None else needed_bound(degree_bound)
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        inside = _inside(graph, confirmed)
+        if self.length == 2:
+            near = (inside > 0) | (_sums(graph, inside) > 0)
+            return _sums(graph, near.astype(np.int64)).astype(np.float64)
+        return bounded_flows(graph, inside > 0, self.length)
+
+
+@dataclass(frozen=True)
+class Contacts(Statistic):
+    """|N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
+
+    No protected vertex can change it for a target: Delta = 0.
+    """
+
+    name: ClassVar[str] = "contacts"
+    signal: ClassVar[bool] = False
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        return 0.0
+
+    def count_sensitivity(self, degree_bound: int | None) -> float:
+        return 1.0  # outside N[S] all values are 0: only the rewired vertex comes or goes
+
+    def impact_cardinality(self, degree_bound: int | None) -> int:
+        return 1
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return 0
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        return _sums(graph, _inside(graph, confirmed)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Triangles(Statistic):
+    """Triangles {v, a, b} with at least `ends` of a and b in S; 0 for everybody outside N[S].
+
+    With both ends in S it is a function of edges between targets: Delta = 0. With one, i can close a triangle with t
+    and each of d - 1 others: Delta = d - 1.
+
+    Args:
+        ends: 1 or 2.
+
+    Raises:
+        InvalidInput: another number of ends.
+
+    Example:
+        >>> Triangles(2).sensitivity(None), Triangles(1).sensitivity(5), Triangles(1).signal
+        (0.0, 4.0, False)
+    """
+
+    ends: int = 2
+
+    name: ClassVar[str] = "triangles"
+    signal: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if whole("ends", self.ends, at_least=1) > 2:
+            raise InvalidInput("ends", f"{self.ends} is too large", "a triangle has two other ends: 1 or 2")
+
+    def sensitivity(self, degree_bound: int | None) -> float:
+        return 0.0 if self.ends == 2 else float(needed_bound(degree_bound) - 1)
+
+    def count_sensitivity(self, degree_bound: int | None) -> float:
+        return 1.0
+
+    def most(self, degree_bound: int | None) -> int | None:
+        return 0
+
+    def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
+        return triangles(graph.indptr, graph.indices, _inside(graph, confirmed), self.ends).astype(np.float64)

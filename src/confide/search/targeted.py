@@ -1,0 +1,377 @@
+"""`PTarget`: find the components of a hidden group one after another, and release the list under protected privacy.
+
+Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.contract.checks import fraction, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase
+from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event, Repeated
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.privacy.noise.base import as_noise
+from confide.search.component_search import ComponentSearch
+from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.noise_kinds import NoiseKind
+from confide.search.oracles import OracleUnavailable
+from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate, no_guarantee
+from confide.search.statistics import CommonNeighbours, Statistic
+from confide.search.stopping import Stop
+from confide.search.walking import Walk
+
+__all__ = ["Charge", "PTarget", "Search"]
+
+_UNIT = Unit.VERTEX_REWIRED
+_SPEC = "targeted_search 3.2-3.3, 4"
+_FAILURE = 0.05
+_REACH = ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
+          "degrees are at most d")
+_REACH_ANY = "of the released list as a sequence, not of the time at which it or its next line appears"
+
+Charge = Callable[[tuple[Event, ...]], None]
+"""Debits the events of one call, and raises `BudgetExceeded` where they do not fit."""
+
+
+@dataclass(frozen=True)
+class PTarget(Mechanism):
+    """Private targeted search: statistic-first search within components, noisy search between them.
+
+    Whoever is not a target is protected: the released list hardly depends on the contacts of any one of them. Nothing
+    is promised about who is a target, about edges between targets, or about anything that is not released: who was
+    examined, how many, and when.
+
+    Args:
+        people: n, public.
+        components: k >= 1: a new component is sought k - 1 times at most. Components of seeds come before.
+        stopping_target: K >= 0: how many vertices should come before a search for a component gives up, about. Needed
+            where the threshold is drawn; of no use, and may be None, otherwise.
+        epsilon: what each search for a component costs, in nats, whatever the stop. The whole run: (k - 1) epsilon.
+        degree_bound: d, a public bound on the degree of every admissible graph, never taken from this one. None where
+            neither the stop nor the statistic needs one.
+        stop: "none": search until a target is found or everybody is examined. "public": a fake target with the value
+            `public_threshold` and noise of its own ends it. "private": the fake's value is drawn so that about K
+            vertices have a larger value. "smoothed": so that about K are expected to come before it.
+        statistic: of proximity.
+        noise_kind: of the noisy values. "gumbel" makes a selection an exponential mechanism, a quarter of the cost
+            where `delta` is above 0.
+        delta: in [0, 1): at which the loss is stated as (epsilon, delta); 0 states the pure one alone.
+        public_threshold: of a public stop.
+        largest_threshold: the end of the grid {0, 1, ...} from which the threshold is drawn; d if left out, and b ln n
+            more with a smoothed stop. Privacy does not depend on it. A grid that is long beside the few thresholds
+            that fit K drowns them: most of its values stop a search at once.
+
+    Raises:
+        InvalidInput: a parameter out of range, a statistic without signal, or no degree bound where one is needed.
+
+    Source: Wu 2017, Algorithms 13 and 14, with errata E1 to E8; spec targeted_search 3.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.search.graph import Graph
+        >>> from confide.search.oracles import Investigation
+        >>> network = Graph.from_edges([0, 1, 1, 2, 3], [1, 2, 3, 4, 4])
+        >>> search = PTarget(5, 2, 1, 0.5, 3)
+        >>> outcome = search.run(Investigation(network, 0, {0, 4}), Noise.simulated(1))
+        >>> outcome.billboard.order[0], search.guarantees().privacy[0].loss
+        (np.int64(0), PureDP(epsilon=0.5))
+    """
+
+    people: int
+    components: int
+    stopping_target: int | None
+    epsilon: float
+    degree_bound: int | None
+    stop: Stop = "private"
+    _: KW_ONLY
+    statistic: Statistic = field(default_factory=CommonNeighbours)
+    noise_kind: NoiseKind = "laplace"
+    delta: float = 0.0
+    public_threshold: float | None = None
+    largest_threshold: int | None = None
+
+    phases = (Phase(name="custody", asks="a contact network, a seed and an oracle, held by one custodian"),)
+
+    def __post_init__(self) -> None:
+        for name, value in (("components", as_components(self.components)), ("people", self.call.people),
+                            ("delta", fraction("delta", self.delta, zero=True)), ("epsilon", self.call.epsilon)):
+            object.__setattr__(self, name, value)  # a numpy scalar has an arithmetic of its own
+
+    @cached_property
+    def call(self) -> ComponentSearch:
+        """The public parameters of one search for a component."""
+        return ComponentSearch(
+            people=self.people, stopping_target=self.stopping_target, epsilon=self.epsilon,
+            degree_bound=self.degree_bound, stop=self.stop, statistic=self.statistic, noise_kind=self.noise_kind,
+            public_threshold=self.public_threshold, largest_threshold=self.largest_threshold)
+
+    # ---- promises
+
+    @property
+    def calls(self) -> int:
+        """k - 1: how often a new component is sought at most."""
+        return self.components - 1
+
+    def events(self) -> tuple[Event, ...]:
+        """k - 1 calls: each a threshold of bounded range, where one is drawn, and a noisy selection.
+
+        Source: spec targeted_search 4 (two-step accounting).
+        """
+        if not self.calls:
+            return ()
+        return tuple(Repeated(event=event, count=self.calls, neighbours=_UNIT, label=f"{event.label}s")
+                     for event in self.call.events())
+
+    def guarantees(self) -> Guarantees:
+        reach = _REACH_ANY if self.degree_bound is None else _REACH
+        source = Source(document="Wu 2017", statement="Theorem 7.3.3", spec=_SPEC,
+                        erratum="counts over V minus N[T]; I is shared; Laplace noise of scale 2 Delta/epsilon beside "
+                                "half of epsilon for the threshold (E2, E3, E7)")
+        total = Accountant(self.events()).epsilon() if self.calls else 0.0
+        items: list[Guarantee] = [Privacy(
+            loss=PureDP(total), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", source=source,
+            note=f"{reach}; {self.calls} searches for a component at epsilon each")]
+        if self.delta and self.calls:
+            name, epsilon = Accountant(self.events()).best(self.delta)
+            items.append(Privacy(
+                loss=ApproxDP(epsilon, self.delta), unit=_UNIT, audience=Audience.PUBLIC, part="the released list",
+                source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
+                note=f"{reach}; composition: {name}"))
+        if self.noise_kind == "laplace" and self.calls:
+            printed = self.calls * self.call.delta / self.call.scale
+            items.append(Privacy(
+                loss=PureDP(printed), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", claimable=False,
+                source=Source(document="Wu 2017", statement="section 7.5, (k-1)/b for noise of scale b", spec=_SPEC,
+                              erratum="a selection costs 2 Delta/b, and a drawn threshold as much again (E2)"),
+                note="printed; false"))
+        if self.call.draws_threshold:
+            rule = self.call.rule
+            what = "vertices with at least its value" if self.stop == "private" else "expected to come before it"
+            items.append(Accuracy(
+                bound=rule.error(_FAILURE), trivial=float(self.people), failure_probability=_FAILURE,
+                measure=f"in one search, by how much more than at the best threshold the number of vertices ({what}) "
+                        "misses K",
+                source=Source(document="McSherry and Talwar 2007", statement="Theorem 6", spec=_SPEC)))
+        return Guarantees(tuple(items))
+
+    # ---- the run
+
+    def start(
+        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, charged: int = 0,
+        answers: Mapping[Any, bool] | None = None, log: OperatorLog | None = None, query_cap: int | None = None,
+        without_guarantee: bool = False,
+    ) -> Search:
+        """Begin a search that can pause: for an oracle that takes its time, or after a crash.
+
+        After a crash give the same investigation, the answers that were had, and the same `JournalNoise`: the search
+        goes over what it did, asks only what is unanswered, and its noise is that of the first time.
+
+        Args:
+            data: an `Investigation`.
+            noise: `Noise.secure()` for a release, in a `JournalNoise` where the search is to survive a crash.
+            charge: called with a call's events before it begins. Where it raises `BudgetExceeded`, the search ends
+                there: after a number of calls, which is public.
+            charged: calls that were charged before a crash.
+            answers: id -> whether it is a target.
+            log: filled with what only the operator may see.
+            query_cap: stop after so many examinations. That tells on protected contacts without bound.
+            without_guarantee: must be given with a query cap; the outcome then promises nothing.
+
+        Raises:
+            InvalidInput: other people than the graph's.
+            DegreeBoundViolated: the graph is not admissible.
+            Refused: a query cap in a private run.
+        """
+        return Search(self, data, noise, charge=charge, charged=charged, answers=answers, log=log,
+                      query_cap=query_cap, without_guarantee=without_guarantee)
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, log: OperatorLog | None = None,
+        query_cap: int | None = None, without_guarantee: bool = False,
+    ) -> Outcome | SimulatedOutcome:
+        """The whole search.
+
+        Args: as `start`.
+
+        Raises:
+            SeedNotTargeted: by what the oracle says.
+            OracleUnavailable: the oracle gave no answer; its `search` is the paused search.
+            InvalidInput: other people than the graph's.
+            DegreeBoundViolated: the graph is not admissible.
+            Refused: a query cap in a private run.
+        """
+        search = self.start(data, noise, charge=charge, log=log, query_cap=query_cap,
+                            without_guarantee=without_guarantee)
+        return search.run().outcome
+
+    def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
+        """Nothing: the data is a custodian's, and no participant gets a share."""
+        self.check(billboard)
+        return {}
+
+    def certify(self, billboard: Billboard) -> SearchCertificate:
+        """What bounds the loss of this very list: calls times epsilon."""
+        board = self._own(billboard)
+        return SearchCertificate(calls=board.calls, ex_post=board.calls * self.epsilon)
+
+    def check(self, billboard: Billboard) -> None:
+        """Whether it can be a release of this search.
+
+        Raises:
+            InvalidInput: names the part that contradicts the parameters, or another part.
+        """
+        self._own(billboard)
+
+    def _own(self, billboard: Billboard) -> PublicRelease:
+        if not isinstance(billboard, PublicRelease):
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is not a PublicRelease")
+        billboard.check(self.components, self.epsilon, self.people)
+        return billboard
+
+
+class Search:
+    """A search under way: it goes on as far as answers reach, and keeps its state while there are none.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.search.graph import Graph
+        >>> from confide.search.oracles import Investigation
+        >>> network = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> by_hand = Investigation(network, 0, None)
+        >>> search = PTarget(4, 1, None, 0.1, None, stop="none").start(by_hand, Noise.simulated(1))
+        >>> search.pending(), search.answer({0: True}).pending(), search.answer({1: False}).done
+        ([0], [1], True)
+        >>> search.outcome.billboard.order.tolist()
+        [0]
+    """
+
+    def __init__(
+        self, mechanism: PTarget, data: Any, noise: NoiseSource, *, charge: Charge | None, charged: int,
+        answers: Mapping[Any, bool] | None, log: OperatorLog | None, query_cap: int | None, without_guarantee: bool,
+    ) -> None:
+        investigation = check_investigation(data, mechanism.people)
+        cap = as_cap(query_cap)
+        if cap is not None and not without_guarantee:
+            raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
+                          "stop between components, or give without_guarantee=True, which voids the promise")
+        if mechanism.degree_bound is not None:
+            investigation.graph.check_degree(mechanism.degree_bound)
+        self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
+        self._charged, self._capped = whole("charged", charged), cap is not None
+        self._course = Course(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
+                              answers=answers, log=log)
+        self._outcome: Outcome | SimulatedOutcome | None = None
+
+    def __repr__(self) -> str:
+        return f"<Search, {'done' if self.done else 'under way'}>"
+
+    def _look(self, walk: Walk, call: int) -> Any:
+        return self._mechanism.call.look(walk, self._noise, call)
+
+    def _debit(self, call: int) -> None:
+        if self._charge is not None and call >= self._charged:
+            self._charge(self._mechanism.call.events())
+            self._charged = call + 1
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._course.ended is not None
+
+    @property
+    def charged(self) -> int:
+        """How many calls have been charged: public."""
+        return max(self._charged, self._course.calls)
+
+    @property
+    def answers(self) -> dict[Any, bool]:
+        """Everything that was answered, by id: what a restart needs. The operator's."""
+        return self._course.statuses.given()
+
+    @property
+    def log(self) -> OperatorLog:
+        """The operator's facts so far."""
+        return self._course.log
+
+    def run(self) -> Search:
+        """Go on to the end, asking the oracle.
+
+        Raises:
+            OracleUnavailable: it gave no answer; `run` goes on with the same state.
+        """
+        try:
+            self._course.run()
+        except OracleUnavailable as error:
+            error.search = self
+            raise
+        return self
+
+    def pending(self, count: int = 1) -> list[Any]:
+        """Ids to ask about next, in their order. The operator's: they tell on protected contacts.
+
+        Within a component all of them will be examined whatever the answers are. While a component is sought, the
+        later ones may turn out to be unnecessary; their answers are kept, and count as examined only in their turn.
+
+        Args:
+            count: how many at most.
+        """
+        count = whole("count", count, at_least=1)
+        if self._course.advance():
+            return []
+        return self._course.investigation.graph.ids_of(self._course.upcoming(count))
+
+    def answer(self, answers: Mapping[Any, bool]) -> Search:
+        """Give answers, of any vertices in any order, and go on as far as they reach.
+
+        Args:
+            answers: id -> whether it is a target.
+
+        Raises:
+            OracleInconsistent: another answer than before; nothing of these was kept.
+            InvalidInput: an unknown id or no bool; nothing of these was kept.
+        """
+        self._course.statuses.give(answers)
+        self._course.advance()
+        return self
+
+    @property
+    def outcome(self) -> Outcome | SimulatedOutcome:
+        """The outcome of a search that has ended.
+
+        Raises:
+            Refused: it has not. A list that is cut off where answers happen to be missing would tell when they were.
+        """
+        if not self.done:
+            raise Refused("the search has not ended", "run() it, or give the answers to pending()")
+        if self._outcome is None:
+            self._outcome = self._settle()
+        return self._outcome
+
+    def _settle(self) -> Outcome | SimulatedOutcome:
+        course, mechanism = self._course, self._mechanism
+        self._course.advance()
+        ended = course.ended
+        if ended is None:
+            raise Refused("the search has not ended")
+        graph = course.investigation.graph
+        board = PublicRelease(
+            people=mechanism.people, seeds=np.array(graph.ids_of(course.investigation.seeds)),
+            order=np.array(graph.ids_of(course.order)), joined=np.array(course.joined, np.int64), calls=course.calls,
+            ended=ended, epsilon_spent=course.calls * mechanism.epsilon)
+        certificate = None if self._capped else mechanism.certify(board)
+        outcome = mechanism._outcome(
+            self._noise, billboard=board, shares=pa.table({}), certificate=certificate,
+            diagnostics={"queries": course.log.queries, "found_after": course.log.found_after,
+                         "thresholds": tuple(course.log.thresholds)})
+        return replace(outcome, guarantees=no_guarantee("it had a query cap")) if self._capped else outcome
