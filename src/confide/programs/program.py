@@ -225,6 +225,14 @@ class Program(ABC):
         """
         return 0.0
 
+    def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
+        """(value, (k,) load) of each part of the public block that is chosen alone: together they are all of it.
+
+        Args:
+            prices: (k,) in units of price.
+        """
+        return [(self.public_value(prices), self.public_load(prices))]
+
     # ---- records
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:

@@ -132,6 +132,12 @@ class SharedResources(Program):
     def public_value(self, prices: NDArray[np.int64]) -> float:
         return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
 
+    def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
+        """One for each resource: how much is bought of it does not depend on the others."""
+        units = self.bought(prices)
+        return [(-float(self._cost_units[r] * units[r]) / PRICE_UNIT,
+                 np.where(self._resources == r, -units[r] << LOAD_BITS, 0)) for r in range(len(units))]
+
     # ---- records
 
     def _read(self, data: Any, unusable: Unusable) -> Records:
