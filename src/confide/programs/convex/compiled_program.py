@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive
+from confide.contract.checks import non_negative, positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
@@ -52,7 +52,7 @@ class ConvexProgram(Program):
 
     Args:
         people: n.
-        supply: (k,) of each coupling row, or one number.
+        supply: (k,) of each coupling row, or one number; below 0 only where contributions can be.
         tau: the dual bound, which must be declared.
         template: everybody's program, as arrays.
         extent: how large values and contributions can be, over the public ranges.
@@ -77,6 +77,9 @@ class ConvexProgram(Program):
             raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
                                f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
         super().__post_init__()
+        if not self.extent.signed:
+            for one in self.supplies:
+                non_negative("supply", one)
         largest = self._largest_sum_of_terms
         if largest > _MOST_TERMS:
             raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
@@ -213,7 +216,7 @@ class ConvexProgram(Program):
         theta, bad = np.empty((self.people, len(t.low))), np.zeros(self.people, dtype=bool)
         at = 0
         for name, shape in zip(t.names, t.shapes, strict=True):
-            table = numbers(name, given[name], (self.people, *shape)).reshape(self.people, -1)
+            table = numbers(name, given[name], (self.people, *shape), unusable).reshape(self.people, -1)
             low, high = t.low[at : at + table.shape[1]], t.high[at : at + table.shape[1]]
             wrong = bad_rows(np.where((table >= low) & (table <= high), 0.0, np.nan), 0.0, 0.0)
             refused_or_null(name, wrong, f"each number must be in its range, {_range(low, high)}", unusable)
