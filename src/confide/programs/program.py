@@ -281,6 +281,14 @@ class Program(ABC):
             InvalidInput: names what is wrong with it, to her alone.
         """
 
+    def trial_records(self, count: int) -> Records:
+        """Made-up records, the same for everybody who asks, on which responses are timed before anyone's are read.
+
+        Args:
+            count: how many: those of slots without one, but where these take no work.
+        """
+        return self.one(None).take(np.zeros(whole("count", count, at_least=1), dtype=np.int64))
+
     # ---- what people do at prices
 
     @abstractmethod

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import non_negative, positive
+from confide.contract.checks import non_negative, positive, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
@@ -35,6 +35,7 @@ _STEP = 2.0**-LOAD_BITS
 _MOST_TERMS = 2.0**20  # times 2^40 it is inside 64 bits, and a quarter of it times 2^44
 _MOST_SOLVES = 1e7
 _MOST_UNITS = 2**31 - 1
+_TURN = (math.sqrt(5.0) - 1.0) / 2.0
 _MISS = 2.0**-18  # of its own rows, what a solver may miss
 
 
@@ -245,6 +246,17 @@ class ConvexProgram(Program):
             at += size
         return self._records(theta, np.ones(1, dtype=bool))
 
+    def trial_records(self, count: int) -> Records:
+        """Made-up records at fixed points inside the public ranges, all of them there: each takes a solve.
+
+        Args:
+            count: how many.
+        """
+        t = self.template
+        place = np.arange(1, whole("count", count, at_least=1) + 1)[:, None]
+        turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way
+        return self._records(t.low + place * turns % 1.0 * (t.high - t.low), np.ones(count, dtype=bool))
+
     def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> Records:
         if self.shape is not None:
             return linear_records(self.template, self.shape, theta, present)
@@ -289,6 +301,49 @@ class ConvexProgram(Program):
             action: (width,).
         """
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
+
+    def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+        """What a share gives, variable by variable: of averages the mean over the rounds, of whole parts the part.
+
+        Nothing counts as zeros. Variables without a name of their own are x0, x1 and so on, in the order in which the
+        value, the coupling and the constraints have them first.
+
+        Args:
+            share: of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
+
+        Raises:
+            InvalidInput: no share of this program.
+
+        Example:
+            >>> import cvxpy as cp
+            >>> from confide.programs.convex import convex_program
+            >>> heat, worth = cp.Variable((2, 1), nonneg=True, name="heat"), cp.Parameter()
+            >>> program = convex_program(3, 2.0, value=worth * cp.sum(heat), coupling=cp.sum(heat),
+            ...                          constraints=[heat <= 1], record={"worth": (worth, 0, 1)}, tau=1.0)
+            >>> unit = 2**20
+            >>> program.average({"actions": [0, unit, 0, 0, unit, unit, -1, -1, -1], "times": [2, 1, 1]})
+            {'heat': array([[0.75],
+                   [0.25]])}
+            >>> program.average({"action": [1.0, 0.5], "price": 0.25})["heat"].tolist()
+            [[1.0], [0.5]]
+        """
+        names, shapes, size = self.template.variables, self.template.variable_shapes, self.width - 1
+        try:
+            if "actions" in share:
+                played = np.array(share["actions"], dtype=np.int64).reshape(-1, self.width)
+                times = np.array(share["times"], dtype=np.int64)
+                if not times.sum() > 0:
+                    raise ValueError
+                mean = times @ np.where(played[:, :1] < 0, 0, played[:, 1:]) / (LOAD_UNIT * times.sum())
+            else:
+                had = np.array(share["action"], dtype=np.float64)
+                mean = had.reshape(size) if len(had) else np.zeros(size)
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput("share", "is none of this program",
+                               f"must have actions of {self.width} numbers each and times, or an action") from None
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        return {name: part.reshape(shape)
+                for name, shape, part in zip(names, shapes, np.split(mean, ends), strict=True)}
 
     def linear_program(self, records: Any) -> LinearProgram:
         """The whole program for a solver, where values are linear.
