@@ -33,7 +33,7 @@ class SetsOfGoods(Program):
 
     Args:
         people: n.
-        supply: copies of each good: k numbers, or one for all.
+        supply: copies of each good, not negative: k numbers, or one for all.
         goods: k, where `supply` is one number.
         tau: at most 32; 1 holds always, where no good adds more than 1 to the value of a set.
 
@@ -42,6 +42,8 @@ class SetsOfGoods(Program):
     """
 
     goods: int | None = field(default=None, kw_only=True)
+
+    negative_supply = False
 
     def __post_init__(self) -> None:
         if self.goods is None:
@@ -73,7 +75,7 @@ class SetsOfGoods(Program):
 
     def _size(self, name: str, value: int) -> int:
         """A number of goods in a set."""
-        if whole(name, value, at_least=1) > int(self.goods):  # type: ignore[arg-type]
+        if value > int(self.goods):  # type: ignore[arg-type]
             raise InvalidInput(name, f"{value} is too large", f"there are {self.goods} goods")
         return int(value)
 
