@@ -17,7 +17,7 @@ from shared_programs import FAMILIES, PEOPLE, campaign, rows, typed
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
-from confide import Outcome
+from confide import Outcome, programs
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.cli.app import app
@@ -29,20 +29,20 @@ from confide.programs import Flow, UnitDemand, exact
 from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
 from confide.programs.campaign.config import _OWN
+from confide.programs.campaign.config import MODES as NAMES
 from confide.programs.campaign.made_up import made_up
-from confide.programs.campaign.plan import _MAKERS
 from confide.programs.campaign.submissions import CellCodec
 from confide.programs.reading.slots import SlotRows, collected, layout
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODES = ["audited", "truthful", "round", "average", "charged", "scaled", "tight"]
 EDITS: dict[str, tuple[tuple[str, str], ...]] = {
-    "audited": (), "charged": (("burn_in", "alpha = 0.05\nburn_in"),),
-    "scaled": (("burn_in", 'alpha = 0.05\npayments = "scaled"\nburn_in'),),
+    "audited": (), "charged": (("burn_in", "alpha = 0.5\nburn_in"),),
+    "scaled": (("burn_in", 'alpha = 0.5\npayments = "scaled"\nburn_in'),),
     "round": (("burn_in", 'mode = "round"\nmost_unused = 0.6\nburn_in'),),
     "average": (("burn_in", 'mode = "average"\nburn_in'),),
-    "truthful": (("burn_in", 'mode = "truthful"\nalpha = 0.05\nburn_in'),),
-    "tight": (("rounds = 40", 'mode = "tight"\nrounds = 4000\nalpha = 0.9\nmost_unused = 0.99'),
+    "truthful": (("burn_in", 'mode = "truthful"\nalpha = 0.5\nburn_in'),),
+    "tight": (("rounds = 40", 'mode = "tight"\nrounds = 4000\nalpha = 9\nmost_unused = 0.99'),
               ("count = 240", "count = 5000"), ("[60, 50, 70]", "[2500]"), ('["a", "b", "c"]', '["a"]'),
               ("epsilon = 20.0", "epsilon = 40.0"), ("epsilon = 20.0", "epsilon = 40.0")),
 }
@@ -423,8 +423,8 @@ def test_hopeless_plans_are_refused(edits: tuple[tuple[str, str], ...], says: st
 
 def test_every_option_of_a_mode_is_a_key() -> None:
     common = {"program", "epsilon", "delta", "beta", "neighbours", "start"}
-    for mode, maker in _MAKERS.items():
-        own = {each.name for each in fields(maker) if each.init} - common
+    for mode, name in NAMES.items():
+        own = {each.name for each in fields(getattr(programs, name)) if each.init} - common
         assert own == _OWN[mode]
 
 

@@ -206,7 +206,7 @@ class TightDude(Dude):
                           source=source),
             Participation(utility=after, who=f"{who}, after every run", source=source,
                           note="" if scaled else "a whole part may cost more than it is worth; "
-                          "payments='scaled' never do"),
+                          "scaled payments never do"),
         ))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
@@ -225,7 +225,11 @@ class TightDude(Dude):
         )
 
     def _lost(self, log: float) -> float:
-        """Value that margins and the draw may cost, but with probability e^-log."""
+        """Value that margins and the draw may cost, but with probability e^-log.
+
+        Margins cost kappa OPT, and the draw sqrt(2 V OPT log) where the averages' value is short of OPT by what is said
+        besides, or by nothing (as in `RoundDude`). OPT is at most `trivial`.
+        """
         return (self.kept + self._coin_slip) * self.trivial + math.sqrt(
             2.0 * self.program.constants.most_value * self.trivial * log)
 
@@ -261,7 +265,8 @@ class TightDude(Dude):
                      trivial=float(self.program.people), failure_probability=beta, source=source),
             Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
                      trivial=self._most_excess, failure_probability=min(1.0, 3.0 * beta), source=source),
-            self._value(certificate.gap + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
+            # Averages may be worth more than OPT where they exceed supplies; what coins draw is then compared with OPT.
+            self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
                         min(1.0, 3.0 * beta), "optimum less the value of what was handed out"),
         ))
 

@@ -194,6 +194,7 @@ class TightenAndAudit(Dude):
         regret = math.inf if self.descent.rule != "gradient" else regret_bound(
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
+        # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
         rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
         # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
         reassigned = 0.0 if self.alpha is None else most * min(
@@ -235,7 +236,7 @@ class TightenAndAudit(Dude):
                          note="in the mean over prices, public coins and the audit"),
             Participation(utility=0.0 if scaled else -self.highest_price, source=source,
                           who="every truthful participant, after every run", note="" if scaled else
-                          "a whole part may cost more than it is worth; payments='scaled' never do"),
+                          "a whole part may cost more than it is worth; scaled payments never do"),
         ))
 
     # ---- the run
@@ -269,6 +270,13 @@ class TightenAndAudit(Dude):
 
     # ---- what a participant and a verifier ask
 
+    def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
+        board = super()._own(billboard, but=but)
+        if not but and not np.array_equal(board.tightened, self.tightened):
+            raise InvalidInput("billboard", "is of another plan: its tightened supplies are others",
+                               "must be that of a run of this very mechanism")
+        return board
+
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
         part = own_part(self.program, record, self._place(index), board, self._terms)
@@ -276,7 +284,7 @@ class TightenAndAudit(Dude):
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
-        board = self._own(billboard)
+        board = self._shaped(billboard)
         if not board.seed:
             raise InvalidInput("seed", "is left out")
         if not np.array_equal(board.tightened, self.tightened):

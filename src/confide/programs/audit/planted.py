@@ -20,7 +20,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
-from confide.programs.certifying import PathCertificate
+from confide.programs.certifying import PathCertificate, certificate
 from confide.programs.dual_dynamics import Descent
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags
@@ -349,7 +349,7 @@ class AveragesOverTheBurnIn(_Any):
         kind = type("_AllRounds", (_AllRounds, type(board)), {})
         return kind(**{one.name: getattr(board, one.name) for one in fields(board)})
 
-    def _own(self, billboard: Any) -> Any:
+    def _own(self, billboard: Any, **_more: Any) -> Any:
         return billboard  # whose type is its own
 
 
@@ -366,7 +366,7 @@ class ForgetsTheDeviation(_Any):
     """A certificate of what was seen, without what noise may have hidden."""
 
     def certify(self, billboard: Any) -> PathCertificate:
-        return super().certify(replace(billboard, deviation=1e-9 * billboard.deviation))
+        return certificate(replace(billboard, deviation=1e-9 * billboard.deviation), self.beta)
 
 
 class AcceptsAnything(_Audited):
