@@ -134,9 +134,9 @@ class RoundDude(Dude):
         if over < math.inf:
             excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
         unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
-        # Where the averages are worth x >= OPT - R, what coins draw is worth x - sqrt(2 V x log) or more, and 0 or more.
-        # That is never below OPT - R - sqrt(2 V OPT log), whatever x is; and OPT is at most `trivial`. Each round has
-        # its probability but for a share of coin_slip, which is of x, and so no more than of OPT.
+        # Where the averages are worth x >= OPT - R, what coins draw is worth x - sqrt(2 V x log) or more, and 0 or
+        # more. That is never below OPT - R - sqrt(2 V OPT log), whatever x is; and OPT is at most `trivial`. Each round
+        # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * log)
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
+from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -39,6 +39,7 @@ from confide.programs.incentives import (
     check_payments,
     exact_alpha,
     loss_of_a_lie,
+    participation,
     truthfulness,
 )
 from confide.programs.program import Program
@@ -196,15 +197,14 @@ class TightDude(Dude):
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",
                         erratum="of a rounded part in the mean over the coin alone")
-        scaled, who = self.payments == "scaled", "every truthful participant"
+        scaled = self.payments == "scaled"
         after = 0.0 if scaled else -self.highest_price
         return Guarantees((
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
                          note="in the mean over the prices and the public coin"),
-            Participation(utility=0.0 if scaled else -self._short, who=f"{who}, in the mean over the public coin",
-                          source=source),
-            Participation(utility=after, who=f"{who}, after every run", source=source,
+            participation(0.0 if scaled else -self._short, "in the mean over the public coin", source),
+            participation(after, "after every run", source,
                           note="" if scaled else "a whole part may cost more than it is worth; "
                           "scaled payments never do"),
         ))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
+from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -38,6 +38,7 @@ from confide.programs.incentives import (
     check_payments,
     exact_alpha,
     loss_of_a_lie,
+    participation,
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
@@ -234,8 +235,7 @@ class TightenAndAudit(Dude):
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
                          note="in the mean over prices, public coins and the audit"),
-            Participation(utility=0.0 if scaled else -self.highest_price, source=source,
-                          who="every truthful participant, after every run", note="" if scaled else
+            participation(0.0 if scaled else -self.highest_price, "after every run", source, note="" if scaled else
                           "a whole part may cost more than it is worth; scaled payments never do"),
         ))
 

@@ -91,9 +91,10 @@ class SolutionTable(Keys):
     step: Literal["gradient", "adagrad"] | None = Field(default=None, description="of prices")
     law: Literal["gaussian", "discrete_gaussian"] | None = Field(default=None, description="of the noise")
     alpha: float | None = Field(
-        default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice at "
-        "the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], or of "
-        "flows the unit of the arcs' costs; by default a hundredth of the highest value, but of audited none")
+        default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice "
+        "at the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], "
+        "or of flows that of the arcs' costs. By default a hundredth of highest less lowest, or of the dearest arc; "
+        "of audited none")
     payments: Literal["average", "scaled"] | None = Field(default=None, description="of tight and audited")
     audit_share: float | None = Field(default=None, gt=0, lt=1, description="of audited: of the squared budget")
     slack: float | None = Field(default=None, ge=0, description="of audited: room for the coins")

@@ -13,8 +13,8 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
-from confide.programs.campaign.pages_before import sentence, step
 from confide.programs.campaign.coding import Coding
+from confide.programs.campaign.pages_before import sentence, step
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, sure
 from confide.programs.certifying import PathCertificate

@@ -90,8 +90,8 @@ def _modes(plan: SharingPlan) -> Section:
         rows=tuple(rows),
         note="The planned mode as the file has it, others with what is usual for them"
              + (", and with the file's alpha where they charge" if plan.config.solution.alpha is not None else "")
-             + ". Where every row must be within supply, audited or round keep less back than tight; average and truthful hand out "
-             "fractions. In audited, prices are charged with an alpha alone."),))
+             + ". Where every row must be within supply, audited or round keep less back than tight; average and "
+             "truthful hand out fractions. In audited, prices are charged with an alpha alone."),))
 
 
 def _warnings(plan: SharingPlan) -> list[str]:

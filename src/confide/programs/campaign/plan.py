@@ -68,8 +68,8 @@ class SharingPlan:
 
     @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
-        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for them,
-        and with the file's alpha where there is one and they charge.
+        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
+        them, and with the file's alpha where there is one and they charge.
         """
         found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:
@@ -99,7 +99,8 @@ class SharingPlan:
                    if name in ("people", "averaged", "expected_excess", "certified_excess", "excess_share",
                                "unused_share", "settles", "needed_rounds", "vacuous")},
                 "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
-                "gain": it.gain * unit if self.charges else None, "unit": self.coding.worth, "rounds": it.rounds, "burn_in": it.burn_in}
+                "gain": it.gain * unit if self.charges else None, "unit": self.coding.worth,
+                "rounds": it.rounds, "burn_in": it.burn_in}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
