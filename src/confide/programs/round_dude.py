@@ -24,7 +24,7 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.coins import draw_seed
-from confide.privacy.events import Event
+from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -120,7 +120,13 @@ class RoundDude(Dude):
         return np.full(self.program.rows, self.flags.margin / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
-        return (*super().events(), self.flags.event(self.unit))
+        path = super().events()
+        if self.truncate:
+            # Its own part of delta stands in the event: a ledger that turned it into an epsilon at the whole delta
+            # would add the stops' delta on top.
+            epsilon, delta = self._gaussian_part
+            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.unit, label="prices"),)
+        return (*path, self.flags.event(self.unit))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from confide.audit import DampedNoise, mixed
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.coins import draw_seed
+from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.programs.certifying import PathCertificate, certificate
@@ -291,6 +292,10 @@ class ChargesTwice(_Any):
     @cached_property
     def squared_budget(self) -> Fraction:
         return 2 * super().squared_budget
+
+    def events(self) -> tuple[Event, ...]:
+        sound = super().events()
+        return (*sound, sound[0]) if isinstance(sound[0], ApproxEvent) else sound  # which does not follow from it
 
 
 # ---- flags
