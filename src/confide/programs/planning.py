@@ -132,6 +132,11 @@ class ProgramPlan:
         return _holds(self.program)
 
     @property
+    def limits(self) -> bool:
+        """Whether any row can be over at all: else each holds what everybody together can use."""
+        return bool(_limited(self.program).any())
+
+    @property
     def expected_excess(self) -> float:
         """Of all rows of the averages together: k s/sqrt(2 pi); of equations twice that."""
         sides = 2.0 if self.program.two_sided else 1.0
@@ -208,6 +213,8 @@ class ProgramPlan:
                 f" with probability {1 - self.path.beta:g}")
             said.append(f"no row is over{sure}; margins keep back at most {self.unused_share:.2%} of what all rows "
                         "hold")
+        elif not self.limits:
+            said.append("no row can be over: each of them holds what everybody together can use")
         else:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
                         f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "

@@ -63,6 +63,8 @@ def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
         kept = plan.margins / plan.coding.supplies
         return [("kept back of what rows hold", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
                 ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else beta)}")]
+    if not out.limits:
+        return [("rows above their supply", "none can be: each holds what everybody together can use")]
     limit = "what rows hold" if not plan.mechanism.program.two_sided else "what contributions can add up to"
     return [("expected excess of all rows together, of the averages", f"{out.expected_excess:.4g}"),
             (f"what the certificate will claim, {sure(beta)}, as a share of {limit}", f"{out.excess_share:.2%}")]
