@@ -149,8 +149,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "reference: off",
                        "reference: excess"), rows=tuple(rows),
               note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is of all rows: of "
-                   f"the game and of shared resources as it is, else over all supply. {REFERENCE} Their game has a noise "
-                   "for each sign of a row, s = 21.8.")))
+                   f"the game and of shared resources as it is, else over all supply. {REFERENCE} Their game has a "
+                   "noise for each sign of a row, s = 21.8.")))
 
 
 STUDY = Study(
