@@ -227,8 +227,8 @@ class ProgramPlan:
         if self.mode == "TrueDude":
             said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
         proved = [one for one in self.path._accuracy() if not one.vacuous]
-        said += [f"before the run it is proved, with probability {1 - self.path.beta:g}: {one.sentence()}"
-                 for one in proved] or [
+        said += [f"before the run it is proved, with probability {1 - self.path.beta:g}: {one.sentence()}, where it "
+                 f"cannot be above {one.trivial:,.6g} whatever is done" for one in proved] or [
             "before the run nothing is proved of value and excess: the certificate after it will tell"]
         if math.isfinite(self.gain):
             said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
