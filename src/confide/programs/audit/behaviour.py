@@ -17,7 +17,7 @@ from confide.contract.errors import Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
-from confide.programs.audit.own_walk import own_share
+from confide.programs.audit.own_walk import action_in, own_share
 from confide.programs.audit.planted import (
     AcceptsAnything,
     AveragesOverTheBurnIn,
@@ -265,10 +265,7 @@ def _delivered(run: Run) -> NDArray[np.int32]:
     column, width = run.outcome.shares["action"], run.mechanism.program.width
     if width == 1:
         return np.asarray(column.to_numpy(), dtype=np.int32)[:, None]
-    out = np.full((len(column), width), -1, dtype=np.int32)
-    for row, given in zip(out, column.to_pylist(), strict=True):
-        row[: len(given)] = given
-    return out
+    return np.stack([action_in(run.mechanism.program, given) for given in column.to_pylist()])
 
 
 # ---- order and threads

@@ -15,7 +15,7 @@ from confide.privacy.coins import coin_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.own_walk import standing
+from confide.programs.audit.own_walk import action_in, standing
 from confide.programs.audit.planted import ComplainsInVain
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
@@ -150,9 +150,7 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
     total = 0.0
     for seed in _seeds(rounds):
         share = mechanism.decode(said, 0, replace(board, seed=seed))
-        action = np.full((1, program.width), -1, dtype=np.int32)
-        given = np.atleast_1d(np.array(share["action"], dtype=np.int32))
-        action[0, : len(given)] = given
+        action = action_in(program, share["action"])[None]
         total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
     return total / rounds
 
