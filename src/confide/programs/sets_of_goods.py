@@ -70,7 +70,7 @@ class SetsOfGoods(Program):
         # With many goods each of them is wanted by few, and steps by n are too small for its price to arrive in time.
         usual = min(float(self.people), _STEADY * self.people * self.width / self.rows)
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(self.width), least_entry=1.0,
-                         most_value=self.most_worth, tau=tau,  # type: ignore[arg-type]
+                         least_sum=1.0, most_value=self.most_worth, tau=tau,  # type: ignore[arg-type]
                          width=float(max(self.people, *self.supplies)), step_scale=(usual,) * self.rows)
 
     def _size(self, name: str, value: int) -> int:

@@ -147,8 +147,8 @@ class Electricity(Program):
         missed = self.shortfall or 0.0
         return Constants(
             rows=self.rows, largest_entry=1.0, largest_sum=float(self.most), least_entry=1.0,
-            most_value=float(self.most), least_value=-missed * self.most, packing=not self.asks_needs,
-            width=float(max(self.people, *self.supplies)),
+            least_sum=0.0 if self.asks_needs else 1.0, most_value=float(self.most), least_value=-missed * self.most,
+            packing=not self.asks_needs, width=float(max(self.people, *self.supplies)),
             tau=(1.0 + missed,) * self.rows if self.tau is None else self.tau,  # type: ignore[arg-type]
             step_scale=(float(self.people),) * self.rows)
 

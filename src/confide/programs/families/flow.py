@@ -126,7 +126,7 @@ class Flow(Program):
     def constants(self) -> Constants:
         tau = (self.escape,) * self.rows if self.tau is None else self.tau
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(self.width), least_entry=1.0,
-                         most_value=self.escape, width=float(max(self.people, *self.supplies)),
+                         least_sum=1.0, most_value=self.escape, width=float(max(self.people, *self.supplies)),
                          tau=tau)  # type: ignore[arg-type]
 
     @cached_property
