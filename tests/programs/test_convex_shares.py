@@ -106,7 +106,7 @@ def test_trial_records_are_there_and_take_solves(monkeypatch: pytest.MonkeyPatch
         assert (records.numbers <= high + 1e-12).all()
         solved.clear()
         program.respond(program.one(None).take(np.zeros(6, np.int64)), np.zeros(program.rows, np.int64))
-        assert not solved  # which is why those of slots without a record tell nothing of the time
+        assert solved[0] == 6  # slots without a record take as long as others
     fast = homes(50)
     assert fast.shape is not None
     assert (fast.respond(fast.trial_records(20), np.zeros(5, np.int64))[:, 0] == 0).all()

@@ -217,7 +217,7 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
 
 
 @pytest.mark.parametrize(("program", "most"), [
-    (UnitDemand(100, (3.0, 4.5)), 7.5), (UnitDemand(100, (300.0, 4.5)), 100.0), (UnitDemand(100, (3.0, -4.5)), 3.0),
+    (UnitDemand(100, (3.0, 4.5)), 7.5), (UnitDemand(100, (300.0, 4.5)), 100.0),
     (CappedAdditive(100, 3, goods=4, cap=2), 24.0), (XorBundles(100, 3, goods=4, size=2, bids=1), 12.0),
     (Flow(100, 3, arcs=((0, 1), (1, 2)), hops=2, escape=2.0), 12.0),
     (Electricity(100, 3, most=2, intervals=2, slots=2), 24.0),

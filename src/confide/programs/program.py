@@ -270,14 +270,6 @@ class Program(ABC):
             unusable: what becomes of a bad row.
         """
 
-    def trial_records(self, count: int) -> Records:
-        """Made-up records whose responses take as long as people's: what a plan times; null ones, where that is so.
-
-        Args:
-            count: how many.
-        """
-        return self.one(None).take(np.zeros(count, dtype=np.int64))
-
     @abstractmethod
     def one(self, record: Any) -> Records:
         """One participant's record, checked alone.
