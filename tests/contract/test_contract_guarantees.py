@@ -149,3 +149,8 @@ def test_numbers_in_tables(value: Any, text: str) -> None:
 @given(st.floats(-1e300, 1e300))
 def test_numbers_keep_three_digits(value: float) -> None:
     assert float(number(value).replace(",", "")) == pytest.approx(value, rel=1e-3)
+
+
+def test_what_utility_is_made_of_is_said() -> None:
+    said = participation(-0.5, of="value less price").sentence()
+    assert said == "value less price is at least -0.5, for everybody"

@@ -110,6 +110,10 @@ def test_shares() -> None:
 PAIR = Listed({(0,): 0.5, (2, 3): 1.0})
 
 
+class Own(BaseException):
+    """No exception that anybody catches."""
+
+
 def endless() -> Iterator[int]:
     while True:
         yield 0
@@ -132,7 +136,9 @@ def spoiling(prices: np.ndarray) -> tuple[int, ...]:
     Answers(lambda _: (0.0,)), Answers(lambda _: ("0",)), Answers(lambda _: (True,)), Answers(lambda _: None),
     Answers(lambda _: 1), Answers(lambda _: (10**30,)), Answers(lambda _: endless()),
     Answers(failing(ValueError("17"))), Answers(failing(SystemExit(3))),
-    Answers(failing(MemoryError())), Answers(failing(StopIteration())),
+    Answers(failing(MemoryError())), Answers(failing(StopIteration())), Answers(failing(KeyboardInterrupt("secret"))),
+    Answers(failing(Own("secret"))), Answers(failing(GeneratorExit())), Answers(lambda _: (0,), failing(Own("secret"))),
+    Answers(lambda _: (0,), failing(KeyboardInterrupt())), Answers(lambda _: (Own,)),
     Answers(lambda _: (0,), lambda _: np.nan), Answers(lambda _: (0,), lambda _: np.inf),
     Answers(lambda _: (0,), lambda _: 1.0001), Answers(lambda _: (0,), lambda _: -0.1),
     Answers(lambda _: (0,), lambda _: "1"), Answers(lambda _: (0,), lambda _: None),
@@ -162,12 +168,17 @@ def test_answers_that_keep_to_the_rules(fine: Answers) -> None:
 
 
 class Odd:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
     @property
     def demand(self) -> Any:
-        raise RuntimeError("secret")
+        raise self.error
 
 
-@pytest.mark.parametrize("bad", [3, "demand", Odd(), object(), Listed])
+@pytest.mark.parametrize("bad", [
+    3, "demand", Odd(RuntimeError("secret")), Odd(Own("secret")), Odd(SystemExit(1)), Odd(KeyboardInterrupt()),
+    object(), Listed])
 def test_what_cannot_be_asked_is_no_record(bad: Any) -> None:
     program = CallbackDemand(3, 1, goods=4, size=2)
     rows = [PAIR, bad, None]
@@ -178,6 +189,22 @@ def test_what_cannot_be_asked_is_no_record(bad: Any) -> None:
             program.one(bad)
     records = program.read(rows, unusable="null")
     assert program.respond(records, np.zeros(4, np.int64)).tolist() == [[2, 3], [-1, -1], [-1, -1]]
+
+
+@pytest.mark.parametrize("error", [Own("secret"), KeyboardInterrupt("secret"), SystemExit("secret")])
+def test_no_object_ends_a_release(error: BaseException) -> None:
+    """Nor a decode, an optimum or a value: what it raises is no answer, wherever it is asked."""
+    program = CallbackDemand(3, 1, goods=4, size=2)
+    bad: Any = Answers(failing(error), failing(error))
+    mechanism = PrivDude(program, epsilon=1.0, delta=1e-6, rounds=3, burn_in=1)
+    outcome = mechanism.run([PAIR, bad, Odd(error)], Noise.secure())
+    for place in (1, 2):
+        share = {name: outcome.shares[name][place].as_py() for name in ("actions", "times")}
+        assert share == {"actions": [-1, -1], "times": [3]} == mechanism.decode(None, place, outcome.billboard)
+    assert mechanism.decode(bad, 1, outcome.billboard) == share
+    records = program.read([PAIR, bad, None])
+    assert program.linear_program(records).size == 2
+    assert program.values(records, np.array([[2, 3], [0, -1], [0, -1]], np.int32)).tolist() == [PRICE_UNIT, 0, 0]
 
 
 def test_of_so_many_slots() -> None:

@@ -158,7 +158,7 @@ def test_bad_records(bad: float) -> None:
 
 
 @pytest.mark.parametrize("data", [
-    np.zeros((3, 5)), np.zeros((2, 4)), np.zeros(4), [["a"] * 4] * 3, None, [[1], [1, 2]]])
+    np.zeros((3, 5)), np.zeros((2, 4)), np.zeros(4), np.full((3, 4), "a"), None, [[1], [1, 2]], "abc"])
 def test_records_of_another_shape(data: object) -> None:
     with pytest.raises(InvalidInput):
         CappedAdditive(3, 1, goods=4, cap=2).read(data, unusable="null")

@@ -47,6 +47,7 @@ def parts(**changes: Any) -> dict[str, Any]:
     ({"constraints": "[cp.sum(x) <= 1]", "value": "worth @ x + free[0]"}, r"free\[0\] unbounded"),
     ({"constraints": "[cp.sum(x) <= -1]"}, "nothing that any record"),
     ({"constraints": "[cp.sum(x) <= 3000]"}, "larger units"),
+    ({"constraints": "[x <= 1, cp.Variable(name='x') == x[0]]"}, "two variables x"),
     ({"constraints": "[x <= 1, cp.Variable(boolean=True) <= x[0]]"}, "boolean"),
     ({"record": "{}"}, "declares no field"),
     ({"record": "{'worth': worth}"}, "Parameter, least, largest"),

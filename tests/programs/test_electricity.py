@@ -229,7 +229,7 @@ def test_bad_records(what: str, place: tuple[int, ...], number: float) -> None:
 
 
 @pytest.mark.parametrize("data", [
-    VALUES, (VALUES,), (VALUES[:2], NEEDS), (VALUES, NEEDS[:, :1]), ("values", NEEDS), (VALUES, [[1], [1, 2], []])])
+    VALUES, (VALUES,), (VALUES[:2], NEEDS), (VALUES, NEEDS[:, :1]), ("values", NEEDS), (VALUES, [[1], [1, 2]])])
 def test_tables_of_another_shape(data: object) -> None:
     program = Electricity(3, 1.0, most=4, intervals=2, slots=3, shortfall=1.0)
     with pytest.raises(InvalidInput):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from confide.numerics.shards import ThreadShards
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs import PrivDude, UnitDemand
+from confide.programs import PrivDude, RoundDude, TightDude, TightenAndAudit, TrueDude, UnitDemand
 from confide.programs.bounds import bernstein, corrected_regret
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.instances import popular
@@ -177,3 +178,47 @@ def test_loads_good_by_good_are_those_of_responses(goods: int) -> None:
         prices = draw.integers(0, 5, goods) * (PRICE_UNIT // 4)
         wanted = program.load(records, program.respond(records, prices))
         assert program.load_at(records, prices).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.9])
+@pytest.mark.parametrize("kind", [PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit])
+def test_a_delta_of_a_half_is_refused(kind: Any, delta: float) -> None:
+    """Spec convex_programs 8: delta outside (0, 1/2)."""
+    with pytest.raises(InvalidInput, match=r"delta: .* must be in \(0, 1/2\)"):
+        kind(UnitDemand(5000, 2500.0, goods=1), 1.0, delta)
+
+
+BOARDS: list[tuple[Any, dict[str, Any]]] = [
+    (PrivDude, {}), (TrueDude, {}), (RoundDude, {}), (TightenAndAudit, {}), (TightDude, {"alpha": 0.5})]
+
+
+@pytest.mark.parametrize(("kind", "options"), BOARDS)
+def test_a_billboard_of_another_plan_is_not_decoded(kind: Any, options: dict[str, Any]) -> None:
+    """Of the same shape: a device would find another part than was planned for it, and not notice."""
+    program = UnitDemand(5000, 2500.0, goods=1)
+    rounds = (1000, 100) if kind is TightDude else (30, 10)
+    mine = kind(program, 1.0, 1e-6, *rounds, **options)
+    others = [replace(mine, epsilon=2.0), replace(mine, beta=0.2), replace(mine, law="discrete_gaussian"),
+              replace(mine, rounds=rounds[0] + 1, burn_in=rounds[1] - 1)]
+    if kind is not TightDude:
+        others += [replace(mine, program=UnitDemand(5000, 2500.0, goods=1, tau=2.0)),
+                   replace(mine, program=UnitDemand(5000, 2400.0, goods=1))]
+    if kind is TightenAndAudit:
+        others += [replace(mine, slack=0.2)]
+
+    def board_of(it: Any) -> Any:
+        found: Any = mine.board
+        more = {"raised": np.full(1, 5000)} if kind is RoundDude else {}
+        more |= {"tightened": it.tightened, "audit": np.zeros(1, np.int64), "accepted": True} \
+            if kind is TightenAndAudit else {}
+        return found(**vars(it._board(np.zeros((sum(rounds), 1), np.int64), np.zeros((sum(rounds), 1), np.int64),
+                                      seed="5c" * 32)), **more)
+
+    assert mine.decode([0.5], 3, board_of(mine))
+    for other in others:
+        assert other.decode([0.5], 3, board_of(other))
+        with pytest.raises(InvalidInput, match="billboard: is of another plan"):
+            mine.decode([0.5], 3, board_of(other))
+    assert replace(mine, beta=1e-3).certify(board_of(mine)).beta == 1e-3  # a stricter certificate may be asked for
+    with pytest.raises(InvalidInput, match="is of another plan"):
+        mine.certify(board_of(replace(mine, epsilon=2.0)))

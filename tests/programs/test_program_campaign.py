@@ -17,7 +17,7 @@ from shared_programs import FAMILIES, PEOPLE, campaign, rows, typed
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
-from confide import Outcome
+from confide import Outcome, programs
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.cli.app import app
@@ -29,20 +29,20 @@ from confide.programs import Flow, UnitDemand, exact
 from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
 from confide.programs.campaign.config import _OWN
+from confide.programs.campaign.config import MODES as NAMES
 from confide.programs.campaign.made_up import made_up
-from confide.programs.campaign.plan import _MAKERS
 from confide.programs.campaign.submissions import CellCodec
 from confide.programs.reading.slots import SlotRows, collected, layout
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODES = ["audited", "truthful", "round", "average", "charged", "scaled", "tight"]
 EDITS: dict[str, tuple[tuple[str, str], ...]] = {
-    "audited": (), "charged": (("burn_in", "alpha = 0.05\nburn_in"),),
-    "scaled": (("burn_in", 'alpha = 0.05\npayments = "scaled"\nburn_in'),),
+    "audited": (), "charged": (("burn_in", "alpha = 0.5\nburn_in"),),
+    "scaled": (("burn_in", 'alpha = 0.5\npayments = "scaled"\nburn_in'),),
     "round": (("burn_in", 'mode = "round"\nmost_unused = 0.6\nburn_in'),),
     "average": (("burn_in", 'mode = "average"\nburn_in'),),
-    "truthful": (("burn_in", 'mode = "truthful"\nalpha = 0.05\nburn_in'),),
-    "tight": (("rounds = 40", 'mode = "tight"\nrounds = 4000\nalpha = 0.9\nmost_unused = 0.99'),
+    "truthful": (("burn_in", 'mode = "truthful"\nalpha = 0.5\nburn_in'),),
+    "tight": (("rounds = 40", 'mode = "tight"\nrounds = 4000\nalpha = 9\nmost_unused = 0.99'),
               ("count = 240", "count = 5000"), ("[60, 50, 70]", "[2500]"), ('["a", "b", "c"]', '["a"]'),
               ("epsilon = 20.0", "epsilon = 40.0"), ("epsilon = 20.0", "epsilon = 40.0")),
 }
@@ -423,9 +423,72 @@ def test_hopeless_plans_are_refused(edits: tuple[tuple[str, str], ...], says: st
 
 def test_every_option_of_a_mode_is_a_key() -> None:
     common = {"program", "epsilon", "delta", "beta", "neighbours", "start"}
-    for mode, maker in _MAKERS.items():
-        own = {each.name for each in fields(maker) if each.init} - common
+    for mode, name in NAMES.items():
+        own = {each.name for each in fields(getattr(programs, name)) if each.init} - common
         assert own == _OWN[mode]
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "tight"])
+def test_what_is_planned_is_what_runs(mode: str, tmp_path: Path) -> None:
+    plan: Any = campaign(tmp_path, *EDITS[mode]).plan
+    assert plan.mechanism == plan.outlook.mechanism
+    assert plan.to_dict()["unused_share"] == pytest.approx(
+        plan.mechanism.kept_back.sum() / plan.mechanism.program.supply_units.sum() * 2**20)
+    assert plan.to_dict()["averaged"] == plan.mechanism.averaged
+
+
+def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:
+    """They used to be left out of the outlook, so that hopeless shares were not refused."""
+    quiet = ("burn_in", "audit_share = 0.05\nmost_unused = 0.95\nburn_in")
+    assert campaign(tmp_path, quiet).plan.outlook.unused_share > 1.5 * campaign(tmp_path).plan.outlook.unused_share  # type: ignore[attr-defined]
+    with pytest.raises(Refused, match="mode 'audited': its margins would keep back"):
+        campaign(tmp_path, ("burn_in", "audit_share = 0.0001\nburn_in")).plan  # noqa: B018
+    stops: Any = campaign(tmp_path, ("burn_in", 'mode = "round"\nmost_unused = 0.95\ntruncate = true\nburn_in')).plan
+    plain: Any = campaign(tmp_path, *EDITS["round"]).plan
+    assert stops.outlook.unused_share > plain.outlook.unused_share
+
+
+@pytest.mark.parametrize(("of", "highest", "alpha"), [("unit-demand", 10, 0.5), ("unit-demand", 200, 10),
+                                                      ("flow", None, 0.125)])
+def test_alpha_and_gains_are_in_the_files_own_unit(
+    of: str, highest: float | None, alpha: float, tmp_path: Path,
+) -> None:
+    """Of values from 0 to 10, an alpha of half a point is .05 of the scale; pages, plan and promises say points."""
+    edits = [("burn_in", f'mode = "truthful"\nalpha = {alpha}\nburn_in')]
+    edits += [("highest = 10", f"highest = {highest}")] if highest else []
+    plan: Any = campaign(tmp_path, *edits, of=of).plan
+    unit = highest or 2.5  # the dearest arc
+    assert plan.mechanism.alpha == pytest.approx(0.05)
+    told = plan.to_dict()
+    assert (told["alpha"], told["gain"]) == (pytest.approx(alpha), plan.mechanism.gain * unit)
+    page = words(plan.sections())
+    name = "points" if highest else "units of cost"
+    assert told["unit"] == name
+    assert f"'{alpha:.4g} {name}'" in page
+    assert f"costs at most {alpha:.4g} {name} more than it is worth to her" in page
+    assert f"no lie gains more than {plan.mechanism.gain * unit:.4g} {name}" in page
+    assert "in units of 10" not in page
+    assert "from 0 to" in page if highest else "as the file's costs are" in page
+    rows = {row[0]: row for row in plan.sections()[1].blocks[0].rows}
+    found = {mode: each for mode, each in plan.others if not isinstance(each, str)}
+    assert found["audited"].mechanism.alpha == plan.mechanism.alpha  # others have the file's alpha, where they charge
+    assert found["truthful"] is plan.outlook
+    assert found["average"].alpha is None
+    assert rows["average"][3] == "nothing is promised"
+
+
+def test_refusals_name_the_files_modes(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
+    assert "TightDude" not in str(caught.value)
+    assert "mode 'tight': its margins would keep back all that a row holds" in caught.value.reason
+    assert "a larger alpha" in caught.value.remedy
+    with pytest.raises(InvalidInput) as bad:
+        campaign(tmp_path, ("burn_in = 20", 'mode = "audited"'), of="aggregative-game").plan  # noqa: B018
+    assert "'audited' needs a packing program" in str(bad.value)
+    assert "'average' takes any program" in str(bad.value)
+    with pytest.raises(InvalidInput, match=r"solution\.alpha: .* times 10 points"):
+        campaign(tmp_path, ("burn_in", 'mode = "truthful"\nalpha = 1e-8\nburn_in')).plan  # noqa: B018
 
 
 def test_goods_by_table_are_the_same(tmp_path: Path) -> None:

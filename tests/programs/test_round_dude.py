@@ -15,6 +15,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.numerics.shards import ThreadShards
 from confide.privacy.accounting import written
+from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 from confide.programs import PrivDude, RoundDude, UnitDemand
 from confide.programs.constants import Constants
@@ -89,8 +90,15 @@ def test_prices_and_flags_cost_the_budget_together() -> None:
         assert epsilon + mechanism.flags.epsilon == pytest.approx(mechanism.epsilon, rel=1e-12)
         spent = written(delta) + written(mechanism.flags.stop_delta)
         assert Fraction(999_999, 1_000_000) * written(mechanism.delta) < spent <= written(mechanism.delta)
-        assert path.mu == pytest.approx(  # type: ignore[attr-defined]
-            PrivDude(mechanism.program, epsilon, delta).events()[0].mu, rel=1e-12)  # type: ignore[attr-defined]
+        alone = PrivDude(mechanism.program, epsilon, delta)
+        assert mechanism.squared_budget == alone.squared_budget
+        if mechanism.truncate:
+            assert (path.epsilon, path.delta) == (epsilon, delta)  # type: ignore[attr-defined]
+        else:
+            assert path == alone.events()[0]
+        cost = price("basic", mechanism.events(), mechanism.delta)  # as a ledger charges it
+        assert cost.epsilon <= written(mechanism.epsilon) * Fraction(1_000_000_001, 1_000_000_000)
+        assert cost.delta <= written(mechanism.delta)
         assert flags.epsilon == mechanism.flags.epsilon  # type: ignore[attr-defined]
 
 

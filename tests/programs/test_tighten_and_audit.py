@@ -113,13 +113,13 @@ def test_tightening_in_closed_form() -> None:
 def test_certificates_are_about_the_whole_supply() -> None:
     """With hardly any noise: the supply that is set aside is lost, and the certificate says so."""
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, seed=3)
-    mechanism = TightenAndAudit(program, 1e6, 0.5, 400, 400, slack=1.0)
+    mechanism = TightenAndAudit(program, 1e6, 0.49, 400, 400, slack=1.0)
     outcome = mechanism.run(values, Noise.simulated(1))
     records = program.read(values)
     sums = value_and_load(program, records, tally_of(records, program, outcome.billboard.main_prices))
     found = certificate(outcome.billboard)
     lost = optimum(program.linear_program(records)) - sums[0] / (400 * PRICE_UNIT)
-    reduced = certificate(PrivDude(mechanism.priced, 1e6, 0.5, 400, 400)._board(
+    reduced = certificate(PrivDude(mechanism.priced, 1e6, 0.49, 400, 400)._board(
         outcome.billboard.prices, outcome.billboard.slacks))
     assert lost > reduced.gap  # as if nothing had been set aside
     assert lost <= found.gap < lost + 3.0

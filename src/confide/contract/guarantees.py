@@ -214,10 +214,17 @@ class Truthfulness(Guarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class Participation(Guarantee):
-    """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part."""
+    """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part.
+
+    Args:
+        utility: at least this.
+        who: the players for whom it holds.
+        of: what utility is, in words: of sellers of data as it stands, of buyers what they get less its price.
+    """
 
     utility: float
     who: str
+    of: str = "expected payment less privacy cost"
 
     name: ClassVar[str] = "participation"
 
@@ -225,7 +232,7 @@ class Participation(Guarantee):
         return not self.utility >= 0
 
     def sentence(self) -> str:
-        return f"expected payment less privacy cost is at least {self.utility:.4g}, for {self.who}"
+        return f"{self.of} is at least {self.utility:.4g}, for {self.who}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,10 @@ def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Restricted:
-    """Those who have one action, summed; the actions of the others; the public block's answers.
+    """Those who have one action, summed; the actions of the others; the answers of the public block's parts.
+
+    Parts are mixed each for itself: of a block that is one part, whose answers each buy more of one thing, no mixture
+    could buy a little more of everything, which is what rounding takes.
 
     Args:
         program: whose they are.
@@ -101,6 +104,7 @@ class _Restricted:
         load: (k,) theirs.
         public_values: (q,) natural.
         public_loads: (q, k) in units.
+        part: (q,) which part of the public block each is of.
     """
 
     program: Program
@@ -114,6 +118,7 @@ class _Restricted:
     load: _Units
     public_values: NDArray[np.float64]
     public_loads: _Units
+    part: _Units
 
     @classmethod
     def of(cls, program: Program, records: Any, tried: _Units) -> _Restricted:
@@ -130,12 +135,14 @@ class _Restricted:
         owner = np.repeat(np.arange(len(several)), counts[several])
         picked = np.flatnonzero(np.repeat(counts > 1, counts))
         some = records.take(several[owner])
-        public = sorted({(program.public_value(row), tuple(program.public_load(row).tolist())) for row in tried})
+        public = sorted({(part, value, tuple(load.tolist())) for row in tried
+                         for part, (value, load) in enumerate(program.public_parts(row))})
         return cls(
             program=program, tally=tally, open=several, picked=picked, owner=owner,
             values=program.values(some, actions[picked]), loads=program.contributions(some, actions[picked]),
-            worth=worth, load=load, public_values=np.array([one[0] for one in public]),
-            public_loads=np.array([one[1] for one in public], dtype=np.int64))
+            worth=worth, load=load, public_values=np.array([one[1] for one in public]),
+            public_loads=np.array([one[2] for one in public], dtype=np.int64),
+            part=np.array([one[0] for one in public], dtype=np.int64))
 
     def best(self, margin: NDArray[np.float64]) -> Mixture:
         """The best mixture that leaves a margin below each supply.
@@ -143,7 +150,7 @@ class _Restricted:
         Args:
             margin: (k,) natural.
         """
-        program, k = self.program, self.program.rows
+        program, k, parts = self.program, self.program.rows, int(self.part[-1]) + 1
         several, answers, size = len(self.open), len(self.public_values), len(self.owner)
         high = (program.supply_units - self.load) / LOAD_UNIT - margin
         over = 2.0 * np.array(program.taus)
@@ -152,15 +159,16 @@ class _Restricted:
         tops = hstack([csc_array(self.loads.T / LOAD_UNIT), csc_array(self.public_loads.T / LOAD_UNIT), slacks])
         ones = csc_array((np.ones(size), (self.owner, np.arange(size))), shape=(several, size))
         shares = hstack([ones, csc_array((several, answers + len(signs) * k))])
-        public = hstack([csc_array((1, size)), csc_array(np.ones((1, answers))), csc_array((1, len(signs) * k))])
+        of_parts = csc_array((np.ones(answers), (self.part, np.arange(answers))), shape=(parts, answers))
+        public = hstack([csc_array((parts, size)), of_parts, csc_array((parts, len(signs) * k))])
         objective = np.concatenate([self.values / PRICE_UNIT, self.public_values, -np.tile(over, len(signs))])
         found = maximised(
             objective, vstack([tops, shares, public]),
-            np.concatenate([high if program.two_sided else np.full(k, -np.inf), np.ones(several + 1)]),
-            np.concatenate([high, np.ones(several + 1)]), np.zeros(len(objective)),
+            np.concatenate([high if program.two_sided else np.full(k, -np.inf), np.ones(several + parts)]),
+            np.concatenate([high, np.ones(several + parts)]), np.zeros(len(objective)),
             np.full(len(objective), np.inf), routine="exact")
         mine = _whole(found.point[:size], self.owner, several)
-        given = _whole(found.point[size : size + answers], np.zeros(answers, dtype=np.int64), 1)
+        given = _whole(found.point[size : size + answers], self.part, parts)
         return self._summed(mine, given, found.duals[:k])
 
     def _summed(self, mine: _Units, public: _Units, duals: NDArray[np.float64]) -> Mixture:

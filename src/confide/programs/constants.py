@@ -29,6 +29,8 @@ class Constants:
         largest_entry: Cinf, |c_ij| is at most this.
         largest_sum: C1, the absolute entries of one contribution add up to at most this.
         least_entry: Lmin, every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known.
+        least_sum: every contribution of an action that is worth something adds up to at least this; 0 where nothing is
+            known.
         most_value: V, nobody's value is above it.
         least_value: nobody's value is below it; 0 or less.
         width: w, no row's load is further from its supply than this.
@@ -53,6 +55,7 @@ class Constants:
     width: float
     tau: tuple[float, ...]
     least_entry: float = 0.0
+    least_sum: float = 0.0
     least_value: float = 0.0
     signed: bool = False
     packing: bool = True
@@ -63,6 +66,7 @@ class Constants:
         positive("largest_entry", self.largest_entry)
         positive("largest_sum", self.largest_sum)
         non_negative("least_entry", self.least_entry, at_most=self.largest_entry)
+        non_negative("least_sum", self.least_sum, at_most=self.largest_sum)
         non_negative("most_value", self.most_value)
         positive("width", self.width)
         for name, numbers in (("tau", self.tau), ("step_scale", self.step_scale)):

@@ -57,7 +57,7 @@ class Dude(Mechanism):
     Args:
         program: the family and its public parameters.
         epsilon: of the whole outcome, towards everybody else together, > 0.
-        delta: in (0, 1).
+        delta: in (0, 1/2): it is a probability of failure, and noise for larger ones would say nothing.
         rounds: T, main rounds, over which is averaged.
         burn_in: rounds before them.
         burn_share: of the path's squared budget for the burn-in, in (0, 1).
@@ -94,7 +94,8 @@ class Dude(Mechanism):
         if not isinstance(self.program, Program):
             raise InvalidInput("program", f"{type(self.program).__name__} is no program")
         positive("epsilon", self.epsilon)
-        fraction("delta", self.delta)
+        if not fraction("delta", self.delta) < 0.5:
+            raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2), and far below 1/people")
         whole("rounds", self.rounds, at_least=1)
         whole("burn_in", self.burn_in)
         fraction("beta", self.beta)
@@ -184,9 +185,16 @@ class Dude(Mechanism):
 
     @property
     def trivial(self) -> float:
-        """How far the value can be from the optimum in any case."""
-        one = self.program.constants
-        return self.program.people * (one.most_value - one.least_value)
+        """How far the value can be from the optimum in any case.
+
+        In a packing program no value is below 0, so it is what bounds the optimum itself: V for everybody, or, where
+        supply is scarce, V for each `least_sum` of all that rows hold. In the mean over a mixture of actions nobody's
+        value is above V times what she contributes, over `least_sum`, and all contributions fit the supplies.
+        """
+        one, served = self.program.constants, float(self.program.people)
+        if one.packing and one.least_sum > 0.0:
+            served = min(served, math.fsum(max(b, 0.0) for b in self.program.supplies) / one.least_sum)
+        return served * one.most_value - self.program.people * one.least_value
 
     def events(self) -> tuple[Event, ...]:
         """What a run spends: one Gaussian release for the whole path, and whatever else the mechanism releases."""
@@ -233,7 +241,7 @@ class Dude(Mechanism):
         return min(one.width * one.rows, self.program.people * one.largest_sum)
 
     def certify(self, billboard: AnyBillboard) -> PathCertificate:
-        return certificate(self._own(billboard), self.beta)
+        return certificate(self._own(billboard, but="beta"), self.beta)  # a smaller one may be asked for
 
     # ---- the run
 
@@ -289,14 +297,22 @@ class Dude(Mechanism):
             raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.program.people - 1}")
         return index
 
-    def _own(self, billboard: AnyBillboard) -> Any:
+    def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
+        """A billboard, if it repeats this plan's public facts: whether its prices are right, `check` finds out."""
+        board = self._shaped(billboard)
+        for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):
+            if name != but and not np.array_equal(getattr(board, name), wanted):
+                raise _another_plan(f"its {name} is another")
+        return board
+
+    def _shaped(self, billboard: AnyBillboard) -> Any:
+        """A billboard, if it is of this mechanism's kind and size."""
         board = as_path(billboard)
         if type(board) is not self.board:
             raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
                                f"is that of this campaign, a {self.board.__name__}")
         if board.prices.ndim != 2 or board.prices.shape != (self.schedule.total, self.program.rows):
-            raise InvalidInput("billboard", "is of another plan",
-                               f"{self.schedule.total} rounds and {self.program.rows} rows")
+            raise _another_plan(f"{self.schedule.total} rounds and {self.program.rows} rows are planned")
         return board
 
     def check(self, billboard: AnyBillboard) -> None:
@@ -305,7 +321,7 @@ class Dude(Mechanism):
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.
         """
-        board = self._own(billboard)
+        board = self._shaped(billboard)
         for name in ("prices", "slacks"):
             numbers = getattr(board, name)
             if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 \
@@ -331,3 +347,7 @@ class Dude(Mechanism):
             units: in units of value times the program's `scale`.
         """
         return units / (PRICE_UNIT * self.program.scale)
+
+
+def _another_plan(how: str) -> InvalidInput:
+    return InvalidInput("billboard", f"is of another plan: {how}", "must be that of a run of this very mechanism")

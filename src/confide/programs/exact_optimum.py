@@ -101,7 +101,8 @@ def exact(
         data: n records, as the program reads them.
         start: where first prices come from: "linear_program", HiGHS's, by default of linear programs up to 4 million
             people x rows; or "rounds", of prices without noise.
-        progress: told the prices tried and the most there may be.
+        progress: told the restricted programs solved and the most there may be. What comes before them, HiGHS on the
+            whole program or the rounds without noise, tells nothing.
         tries: restricted programs at most.
 
     Raises:
@@ -208,13 +209,14 @@ def _between(program: Program, records: Any, first: _Units, start: Start, tries:
         if progress is not None:
             progress(attempt + 1, tries)
         ahead = upper - found.value
-        met = (found.feasible or program.two_sided) and float(ahead) <= _CLOSE * most
+        over = sum(found.excess, start=Fraction(0))
+        near = float(over) <= _ENOUGH * max(1.0, float(np.abs(found.load).max()))
+        met = (found.feasible or (program.two_sided and near)) and float(ahead) <= _CLOSE * most
         new = {tuple(prices), tuple(np.rint((prices + best) / 2.0).astype(np.int64))} - seen
         if met or not new:
             break
         seen |= new
-    over = sum(found.excess, start=Fraction(0))
-    if float(over) > _ENOUGH * max(1.0, float(np.abs(found.load).max())):
+    if not near:
         raise Refused("excess pays even at twice tau, or nothing is feasible",
                       "a larger tau, if these records can have one")
     inexact = program.people * program.oracle_error

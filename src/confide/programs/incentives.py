@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Source, Truthfulness
+from confide.contract.guarantees import Participation, Source, Truthfulness
 from confide.numerics.roots import root_up
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import GDP, ZCDP
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from confide.programs.program import Program
 
 __all__ = ["Judged", "Relative", "additive_gain", "alpha_units", "audited_gain", "check_payments", "exact_alpha",
-           "judged", "loss_of_a_lie", "printed_gain", "reassigned", "relative_gain", "truthfulness"]
+           "judged", "loss_of_a_lie", "participation", "printed_gain", "reassigned", "relative_gain", "truthfulness"]
 
 _CELLS = 1 << 22  # of contributions that are held at once
 
@@ -295,6 +295,23 @@ def printed_gain(
     highest = largest_sum * positive("tau", tau) * math.sqrt(whole("rows", rows, at_least=1))
     return Relative(factor, non_negative("alpha", alpha) * (2.0 * factor - 1.0)
                     + fraction("delta", delta, zero=True) * max(most_value, highest))
+
+
+def participation(utility: float, when: str, source: Source, *, note: str = "") -> Participation:
+    """The promise of what everybody's part is worth to her, less its price.
+
+    Args:
+        utility: at least this, in units of value.
+        when: it holds: after every run, or in the mean over something.
+        source: of the promise.
+        note: about its reach.
+
+    Example:
+        >>> participation(-0.01, "after every run", Source(document="a", statement="b")).sentence()
+        'the value of what she gets, less its price, is at least -0.01, for every truthful participant, after every run'
+    """
+    return Participation(utility=utility, who=f"every truthful participant, {when}", source=source, note=note,
+                         of="the value of what she gets, less its price,")
 
 
 def truthfulness(gain: float, most_value: float, *, note: str = "", statement: str = "Theorem 6.2.11") -> Truthfulness:

@@ -6,6 +6,23 @@ the certificate will claim about z s of each row. What is feasible by design kee
 
 That needs rounds enough for prices to arrive. A row whose load is twice its supply b raises its price by 2 tau b/(scale
 sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
+Where everybody together wants but a share f more than all rows hold, prices are pushed up f times as hard, and it takes
+(scale/(2 f b))^2. Measured with unit demand, n = 20,000, epsilon = 1, tastes around popularities of .3 to 1, three
+draws of them: the largest excess as a share of supply (planned: what the certificate adds for noise alone):
+
+    goods  supply    burn-in + main rounds: excess                               planned
+    2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
+    5      n/(1.2k)  16 + 32: 7.3%, 32 + 32: 3.2%, 64 + 64: .5%, 128 + 64: .1%   .4%
+    5      n/(1.05k) 173 + 86: 3.2%, 690 + 345: .3%, 2758 + 1379: .1%            .4%
+    5      n/(1.02k) 163 + 81: 1.9%, 651 + 325: 1.4%, 2602 + 1301: .1%           .4%
+    10     n/(2k)    32 + 64: 12%, 64 + 64: .6%, 100 + 200: .3%                  1.6%
+    10     n/(1.2k)  100 + 200: 6.9%, 200 + 200: 2.1%, 400 + 200: .3%            1.0%
+    10     n/(1.05k) 690 + 345: 3.5%, 2759 + 1379: .2%                           .8%
+    10     n/(1.02k) 651 + 325: 2.0%, 2604 + 1302: .7%                           .8%
+    10     n/k       100 + 200: 2.4%, 256 + 128: .8%, 400 + 200: .3%             .8%
+
+Hence f is counted as .1 at least (and 1 at most), as .2 where rows hold all that everybody can want, so that prices
+need not rise together; and there are no fewer rounds than 32 + 16.
 With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and steps by n, 200 + 100 rounds met the plan at k = 10
 (certificate 1.7% against 1.8%), and at k = 30 they left 55% of excess where 900 + 900 left .5% (certificate 5.8%
 against 5.9%). So families of goods take larger steps where there are many goods (`sets_of_goods`): at k = 30 they leave
@@ -19,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any, Literal
@@ -44,14 +61,22 @@ __all__ = ["Mode", "ProgramPlan", "plan"]
 Mode = Literal["PrivDude", "RoundDude", "TrueDude", "TightDude", "TightenAndAudit"]
 _KINDS: Mapping[str, type[Dude]] = {one.__name__: one for one in (
     PrivDude, RoundDude, TrueDude, TightDude, TightenAndAudit)}
+_PATH = frozenset(one.name for one in fields(PrivDude) if one.init) - {"program", "epsilon", "delta", "_"}
+_OWN: Mapping[str, frozenset[str]] = {
+    name: frozenset(one.name for one in fields(kind) if one.init) - _PATH - {"program", "epsilon", "delta", "_"}
+    for name, kind in _KINDS.items()}
 _FEASIBLE: tuple[Mode, Mode] = ("TightenAndAudit", "RoundDude")
 _EXACT = ("RoundDude", "TightDude", "TightenAndAudit")
 _CHARGING = ("TrueDude", "TightDude", "TightenAndAudit")
 
 _FLAGGED = 0.8  # what flags keep back costs more: late comers go without, whatever it is worth to them
 _MOST_ROUNDS = 40_000
+_LEAST_PUSH, _NO_PUSH = 0.1, 0.2  # f at least; and where nothing pushes all prices up
+_LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so large that prices swing
 _SECURE = 1.2e-5  # seconds a draw
-_TRIAL = 4096  # null records whose responses are timed
+_TRIAL = 4096  # made-up records whose responses are timed
+_TRIAL_SOLVED = 64  # the same, where each response takes a solver
+_ALPHA = 0.01  # of modes that always charge, where none is named
 _DOUBLINGS = 60
 
 
@@ -62,21 +87,24 @@ class ProgramPlan:
     Args:
         path: the mechanism whose prices all modes use, with the settings that were asked for.
         mode: what is advised, or was asked for.
-        alpha: of modes that charge prices: whoever could gain more by another choice gets it.
+        alpha: of modes that charge prices: whoever could gain more by another choice gets it; None where nothing is
+            charged.
         most_excess: share of what rows hold that the certificate may claim as excess.
         most_unused: share of what rows hold that margins may keep back.
-        seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as null records take on this
-            machine; 0 where they were not timed.
+        seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as made-up records take on
+            this machine (`Program.trial_records`); 0 where they were not timed.
         megabytes: roughly: records, billboard, and what is worked on at once.
+        options: of the mode alone, besides alpha, such as `audit_share`: as they were asked for.
     """
 
     path: PrivDude
     mode: Mode
-    alpha: float
+    alpha: float | None
     most_excess: float
     most_unused: float
     seconds: float
     megabytes: float
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
@@ -86,7 +114,7 @@ class ProgramPlan:
     @cached_property
     def mechanism(self) -> Dude:
         """What is advised, or was asked for: ready to run."""
-        return _of_mode(self.path, self.mode, self.alpha)
+        return _of_mode(self.path, self.mode, self.alpha, self.options)
 
     @property
     def certain(self) -> bool:
@@ -102,6 +130,11 @@ class ProgramPlan:
     def holds(self) -> NDArray[np.float64]:
         """(k,) what excess and margins are compared with: supply, or where it is 0 or less, or an equation, width."""
         return _holds(self.program)
+
+    @property
+    def limits(self) -> bool:
+        """Whether any row can be over at all: else each holds what everybody together can use."""
+        return bool(_limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
@@ -176,8 +209,12 @@ class ProgramPlan:
             f"{float(b.min()):,.6g}",
         ]
         if self.certain:
-            said.append(f"no row is over with probability {1 - self.path.beta:g}; margins keep back at most "
-                        f"{self.unused_share:.2%} of what all rows hold")
+            sure = ", for sure" if getattr(self.mechanism, "truncate", False) else (
+                f" with probability {1 - self.path.beta:g}")
+            said.append(f"no row is over{sure}; margins keep back at most {self.unused_share:.2%} of what all rows "
+                        "hold")
+        elif not self.limits:
+            said.append("no row can be over: each of them holds what everybody together can use")
         else:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
                         f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
@@ -189,13 +226,13 @@ class ProgramPlan:
                         f"more value")
         if self.mode == "TrueDude":
             said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
-        said.append("before the run nothing is proved of value and excess: the certificate after it will tell"
-                    if self.vacuous else
-                    f"before the run it is proved that value and excess are off by {self.regret:.4g} at most "
-                    f"(excess: over the least tau)")
+        proved = [one for one in self.path._accuracy() if not one.vacuous]
+        said += [f"before the run it is proved, with probability {1 - self.path.beta:g}: {one.sentence()}, where it "
+                 f"cannot be above {one.trivial:,.6g} whatever is done" for one in proved] or [
+            "before the run nothing is proved of value and excess: the certificate after it will tell"]
         if math.isfinite(self.gain):
             said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
-                        f"gain more than {self.alpha:g} at the prices that are charged")
+                        f"gain more than {self.alpha or 0.0:g} at the prices that are charged")
         else:
             said.append("nothing is promised against lies: shares are not priced")
         said.append(f"{self.path.schedule.total:,} rounds, {self.draws:,} draws of noise; about {self.seconds:.3g} "
@@ -210,6 +247,7 @@ class ProgramPlan:
             "rows": self.program.rows,
             "settings": {one.name: _plain(getattr(path, one.name)) for one in fields(path) if one.name != "program"
                          and not one.name.startswith("_")},
+            "options": {name: _plain(value) for name, value in self.options.items()},
             "alpha": self.alpha, "averaged": self.averaged, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
             "margins": self.margins.tolist(), "unused_share": self.unused_share,
@@ -221,7 +259,7 @@ class ProgramPlan:
 
 def plan(
     program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
-    truthful: bool = False, alpha: float = 0.01, most_excess: float = 0.05, most_unused: float = 0.3,
+    truthful: bool = False, alpha: float | None = None, most_excess: float = 0.05, most_unused: float = 0.3,
     timed: bool = True, **options: Any,
 ) -> ProgramPlan:
     """What to run at these sizes, and what to expect.
@@ -238,15 +276,18 @@ def plan(
         mode: a mechanism's name, which leaves no choice.
         feasible: whether every row must be within its supply, with probability 1 - beta.
         truthful: whether lies must not pay.
-        alpha: > 0, of modes that charge prices.
+        alpha: > 0, of modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
+            TightenAndAudit where `truthful` is asked for; else it charges only with an alpha.
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
-        timed: whether responses of null records are timed on this machine.
-        options: of `PrivDude`, such as rounds, burn_in, step, law, beta or neighbours. Rounds that are not named are
-            as many as prices need, at most 40,000 of each kind.
+        timed: whether responses of made-up records are timed on this machine.
+        options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
+            asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
+            40,000 of each kind.
 
     Raises:
-        InvalidInput: a number out of range; no such option; a mode that such a program cannot have.
+        InvalidInput: a number out of range; no such option, or one of another mode; a mode that such a program cannot
+            have.
         Refused: hopeless. Names the epsilon, or the supply with as many times the people, that would do.
 
     Example:
@@ -259,11 +300,16 @@ def plan(
         ...
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
-    known = {one.name for one in fields(PrivDude)} - {"program", "epsilon", "delta", "_"}
+    every = _PATH.union(*_OWN.values())
     for name in options:
-        if name not in known:
-            raise InvalidInput(name, "is no option of a path of prices", f"options are {', '.join(sorted(known))}")
-    positive("alpha", alpha)
+        if name not in every:
+            raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
+    if mode is not None:
+        one_of("mode", mode, tuple(_KINDS))
+    named: dict[str, Any] = {name: value for name, value in options.items() if name not in _PATH}
+    if alpha is not None:
+        named["alpha"] = positive("alpha", alpha)
+    options = {name: value for name, value in options.items() if name in _PATH}
     fraction("most_excess", most_excess)
     fraction("most_unused", most_unused)
     path = PrivDude(program, epsilon, delta, **options)
@@ -271,50 +317,70 @@ def plan(
     path = replace(path, **{name: max(getattr(path, name), min(_MOST_ROUNDS, number))
                             for name, number in needed.items() if name not in options})
 
+    def asked(mode: Mode) -> tuple[float | None, dict[str, Any]]:
+        """Its alpha, and its other options, of those that are named."""
+        mine = {name: value for name, value in named.items() if name in _OWN[mode]}
+        charges = mode in _CHARGING and (truthful or mode != "TightenAndAudit")
+        return mine.pop("alpha", _ALPHA if charges else None), mine
+
+    def made(path: PrivDude, mode: Mode) -> Dude:
+        return _of_mode(path, mode, *asked(mode))
+
     def mode_of(path: PrivDude) -> Mode:
-        return _advised(path, feasible, truthful, alpha) if mode is None else mode
+        return _advised(path, feasible, truthful, made) if mode is None else mode
 
     chosen = mode_of(path)
-    one_of("mode", chosen, tuple(_KINDS))
+    for name in named:
+        if name not in _OWN[chosen]:
+            others = [each for each, own in _OWN.items() if name in own]
+            raise InvalidInput(name, f"is no option of {chosen}{'' if mode else ', which is advised here'}",
+                               f"of {', '.join(others)} alone")
     if chosen not in ("PrivDude",) and not program.constants.packing:
         raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing",
                            "PrivDude takes any program")
-    for asked, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
-        if asked and chosen not in able:
+    for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
+        if wanted and chosen not in able:
             raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
-    _worth(path, mode_of, alpha, most_excess, most_unused)
+    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused)
     seconds, megabytes = _costs(path, timed)
-    found = ProgramPlan(path=path, mode=chosen, alpha=alpha, most_excess=most_excess, most_unused=most_unused,
-                        seconds=0.0, megabytes=megabytes)
+    charged, own = asked(chosen)
+    found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
+                        seconds=0.0, megabytes=megabytes, options=own)
     return replace(found, seconds=seconds + found.draws * _SECURE)
 
 
 # ---- public arithmetic
 
 
-def _advised(path: PrivDude, feasible: bool, truthful: bool, alpha: float) -> Mode:
+_Made = Callable[[PrivDude, Mode], Dude]
+
+
+def _advised(path: PrivDude, feasible: bool, truthful: bool, made: _Made) -> Mode:
     if not feasible:
         return "TrueDude" if truthful else "PrivDude"
     if truthful or not path.program.constants.packing:
         return "TightenAndAudit"
-    audited, flagged = (float(_held_back(path, mode, alpha).sum()) for mode in _FEASIBLE)
+    audited, flagged = (float(_held_back(path, mode, made).sum()) for mode in _FEASIBLE)
     return "RoundDude" if flagged < _FLAGGED * audited else "TightenAndAudit"
 
 
 def _needed(path: PrivDude) -> tuple[int, int]:
-    """Burn-in and main rounds."""
+    """Burn-in and main rounds, by the supplies and by how much more than them everybody together may want."""
     scale, program = path.program.constants.step_scale, path.program
     if path.descent.rule != "gradient" or scale is None or path.start is not None:
         return 0, 1
     limited = _limited(program) & (np.array(program.supplies) > 0)
     if not limited.any():
         return 0, 1
-    most = float((np.array(scale) / (2.0 * _holds(program)))[limited].max()) ** 2
-    return math.ceil(most), max(1, math.ceil(most / 2.0))
+    holds = _holds(program)
+    more = program.people * program.constants.largest_sum / float(holds.sum()) - 1.0
+    push = min(1.0, max(_LEAST_PUSH, more)) if more > 0.0 else _NO_PUSH
+    most = float((np.array(scale) / (2.0 * push * holds))[limited].max()) ** 2
+    return max(_LEAST_ROUNDS[0], math.ceil(most)), max(_LEAST_ROUNDS[1], math.ceil(most / 2.0))
 
 
-def _of_mode(path: PrivDude, mode: Mode, alpha: float) -> Dude:
-    """The mode's mechanism with the settings of a path.
+def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[str, Any]) -> Dude:
+    """The mode's mechanism with the settings of a path, and with options of its own.
 
     Raises:
         Refused: its margins are all that a row holds.
@@ -322,7 +388,7 @@ def _of_mode(path: PrivDude, mode: Mode, alpha: float) -> Dude:
     settings: dict[str, Any] = {one.name: getattr(path, one.name) for one in fields(path) if one.name != "_"}
     if mode in _CHARGING:
         settings["alpha"] = alpha
-    return _KINDS[mode](**settings)
+    return _KINDS[mode](**settings, **options)
 
 
 def _limited(program: Program) -> NDArray[np.bool_]:
@@ -345,16 +411,16 @@ def _reach(path: PrivDude) -> float:
     return quantile(path.beta / (2 * tails), path.law == "discrete_gaussian")
 
 
-def _held_back(path: PrivDude, mode: Mode, alpha: float) -> NDArray[np.float64]:
+def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
     """(k,) the mode's margins; infinite where they leave nothing of a row."""
     try:
-        return _of_mode(path, mode, alpha).kept_back
+        return made(path, mode).kept_back
     except Refused:
         return np.full(path.program.rows, np.inf)
 
 
 def _worth(
-    path: PrivDude, mode_of: Callable[[PrivDude], Mode], alpha: float, most_excess: float, most_unused: float,
+    path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
 ) -> None:
     """Refuse what is hopeless."""
     mode = mode_of(path)
@@ -363,7 +429,7 @@ def _worth(
     def share(of: PrivDude) -> float:
         b = _holds(of.program)
         if certain:
-            return float(_held_back(of, mode_of(of), alpha).sum() / b.sum())
+            return float(_held_back(of, mode_of(of), made).sum() / b.sum())
         return float(_limited(of.program).sum()) * _reach(of) * of.averaged / float(b.sum())
 
     most = most_unused if certain else most_excess
@@ -373,6 +439,11 @@ def _worth(
     reason = (f"{mode}'s margins would keep back all that a row holds" if now == math.inf else
               f"{mode}'s margins would keep back {now:.1%} of what rows hold, more than {most:.0%}" if certain else
               f"{mode}'s certificate would claim an excess of {now:.1%} of what rows hold, more than {most:.0%}")
+    if mode == "TightDude" and now == math.inf:
+        try:
+            made(path, mode)
+        except Refused as own:  # it knows which supply, rounds or alpha would do
+            raise Refused(f"{reason}: {own.reason}", own.remedy) from None
     remedies = []
     enough = _least(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon)
     if math.isfinite(enough):
@@ -434,7 +505,8 @@ def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
     megabytes = (record * program.people + 16 * total * program.rows + at_once) / 1e6
     if not timed:
         return 0.0, megabytes
-    some = one.take(np.zeros(_TRIAL, dtype=np.int64))
+    count = _TRIAL if math.isinf(program.most_responses) else _TRIAL_SOLVED
+    some = program.trial_records(count)
     prices = np.zeros(program.rows, dtype=np.int64)
     program.load(some, program.respond(some, prices))  # compiles
     times = []
@@ -442,7 +514,7 @@ def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
         began = perf_counter()
         program.load(some, program.respond(some, prices))
         times.append(perf_counter() - began)
-    return total * program.people * min(times) / _TRIAL, megabytes
+    return total * program.people * min(times) / count, megabytes
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, positive, whole
+from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
@@ -113,11 +113,14 @@ class Program(ABC):
     two_sided: ClassVar[bool] = False
     """Whether rows are equations, whose prices may be negative."""
 
+    negative_supply: ClassVar[bool] = True
+    """Whether a supply may be below 0; not where nobody adds less than nothing, since then nothing would fit."""
+
     def __post_init__(self) -> None:
         whole("people", self.people, at_least=1)
         object.__setattr__(self, "supply", self._for_rows("supply", self.supply))
         for one in self.supplies:
-            finite("supply", one)
+            (finite if self.negative_supply else non_negative)("supply", one)
         if self.tau is not None:
             object.__setattr__(self, "tau", self._for_rows("tau", self.tau))
             for one in self.tau:  # type: ignore[union-attr]
@@ -225,6 +228,14 @@ class Program(ABC):
         """
         return 0.0
 
+    def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
+        """(value, (k,) load) of each part of the public block that is chosen alone: together they are all of it.
+
+        Args:
+            prices: (k,) in units of price.
+        """
+        return [(self.public_value(prices), self.public_load(prices))]
+
     # ---- records
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> Records:
@@ -233,13 +244,17 @@ class Program(ABC):
         Args:
             data: what the family describes; or what this program read before: records that another one read may be
                 beyond what its noise is made for.
-            unusable: what becomes of a bad row: "refuse" them all, naming it, or take it as the null record.
+            unusable: what becomes of a bad row: "refuse" them all, naming it, or take it as the null record, whatever
+                stands in it: too few numbers, strings, None, objects that fail. How many rows there are, and the shape
+                and type of an array, are of the whole table, and refused in any case.
 
         Raises:
-            InvalidInput: another shape; another program's; or a bad row, where it is refused.
+            InvalidInput: another number of rows, or an array of another shape; another program's; or a bad row, where
+                it is refused.
         """
         if not isinstance(data, Records):
-            return replace(self._read(data, unusable), reader=self)
+            with np.errstate(all="ignore"):  # a warning would be about somebody's row
+                return replace(self._read(data, unusable), reader=self)
         if data.people != self.people:
             raise InvalidInput("records", f"{data.people} of them", f"must be {self.people}, one for each slot")
         if data.reader is not None and data.reader != self:
@@ -265,6 +280,14 @@ class Program(ABC):
         Raises:
             InvalidInput: names what is wrong with it, to her alone.
         """
+
+    def trial_records(self, count: int) -> Records:
+        """Made-up records, the same for everybody who asks, on which responses are timed before anyone's are read.
+
+        Args:
+            count: how many: those of slots without one, but where these take no work.
+        """
+        return self.one(None).take(np.zeros(whole("count", count, at_least=1), dtype=np.int64))
 
     # ---- what people do at prices
 

@@ -24,7 +24,7 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
 from confide.privacy.coins import draw_seed
-from confide.privacy.events import Event
+from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -120,7 +120,13 @@ class RoundDude(Dude):
         return np.full(self.program.rows, self.flags.margin / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
-        return (*super().events(), self.flags.event(self.unit))
+        path = super().events()
+        if self.truncate:
+            # Its own part of delta stands in the event: a ledger that turned it into an epsilon at the whole delta
+            # would add the stops' delta on top.
+            epsilon, delta = self._gaussian_part
+            path = (ApproxEvent(epsilon=epsilon, delta=delta, neighbours=self.unit, label="prices"),)
+        return (*path, self.flags.event(self.unit))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",
@@ -134,6 +140,9 @@ class RoundDude(Dude):
         if over < math.inf:
             excess += sum(self._drawn_above(b + over, log) for b in self.program.supplies)
         unserved = self._unserved(excess, np.ones(rows, dtype=np.bool_), each)
+        # Where the averages are worth x >= OPT - R, what coins draw is worth x - sqrt(2 V x log) or more, and 0 or
+        # more. That is never below OPT - R - sqrt(2 V OPT log), whatever x is; and OPT is at most `trivial`. Each round
+        # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * log)
         return (
             Accuracy(bound=0.0, measure="excess of any row, of what is delivered", trivial=self._most_excess,

@@ -33,7 +33,7 @@ class SetsOfGoods(Program):
 
     Args:
         people: n.
-        supply: copies of each good: k numbers, or one for all.
+        supply: copies of each good, not negative: k numbers, or one for all.
         goods: k, where `supply` is one number.
         tau: at most 32; 1 holds always, where no good adds more than 1 to the value of a set.
 
@@ -42,6 +42,8 @@ class SetsOfGoods(Program):
     """
 
     goods: int | None = field(default=None, kw_only=True)
+
+    negative_supply = False
 
     def __post_init__(self) -> None:
         if self.goods is None:
@@ -68,12 +70,12 @@ class SetsOfGoods(Program):
         # With many goods each of them is wanted by few, and steps by n are too small for its price to arrive in time.
         usual = min(float(self.people), _STEADY * self.people * self.width / self.rows)
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(self.width), least_entry=1.0,
-                         most_value=self.most_worth, tau=tau,  # type: ignore[arg-type]
+                         least_sum=1.0, most_value=self.most_worth, tau=tau,  # type: ignore[arg-type]
                          width=float(max(self.people, *self.supplies)), step_scale=(usual,) * self.rows)
 
     def _size(self, name: str, value: int) -> int:
         """A number of goods in a set."""
-        if whole(name, value, at_least=1) > int(self.goods):  # type: ignore[arg-type]
+        if value > int(self.goods):  # type: ignore[arg-type]
             raise InvalidInput(name, f"{value} is too large", f"there are {self.goods} goods")
         return int(value)
 

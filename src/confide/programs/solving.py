@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, eye_array, hstack, vstack
+from scipy.sparse import csc_array, diags_array, eye_array, hstack, vstack
 
 from confide.contract.errors import Refused, SolverFailed
 from confide.programs.linear import LinearProgram
@@ -102,14 +102,15 @@ def solved(program: LinearProgram) -> Claimed:
         np.concatenate([program.supply, program.high]), program.lower, program.upper, routine="exact")
 
 
-def least_dual(program: LinearProgram) -> float:
-    """min over optimal duals of the largest absolute price: the weight at which excess stops to pay.
+def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
+    """The least t for which some optimal prices are at most t tau, row by row: of excess at these weights none pays.
 
-    The duals are optimal to 10^-9 of the optimum; the program that is solved is the dual, with the largest price for
-    its objective.
+    Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum; the program that is solved is
+    the dual, in units of tau, with t for its objective.
 
     Args:
         program: of all records.
+        taus: (k,) of each row, > 0; ones by default, so that t is the least largest price.
 
     Raises:
         Refused: nothing is feasible.
@@ -122,7 +123,8 @@ def least_dual(program: LinearProgram) -> float:
     one = csc_array(eye_array(size))
     sides = [(program.high, program.personal.T, 1.0), (program.low, program.personal.T, -1.0),
              (program.upper, one, 1.0), (program.lower, one, -1.0)]
-    blocks, costs = [program.coupling.T], [program.supply]
+    unit = np.ones(rows) if taus is None else np.asarray(taus, dtype=np.float64)
+    blocks, costs = [csc_array(program.coupling).T @ diags_array(unit)], [program.supply * unit]
     for bound, block, sign in sides:
         kept = np.flatnonzero(np.isfinite(bound))
         blocks.append(sign * csc_array(block)[:, kept])

@@ -1,11 +1,18 @@
 """Records from tables: one row for each slot, each judged alone.
 
-A row with a number that is not in its public range is bad. It is refused, by name, to whoever holds the table; or it
-counts as the null record, where nothing that others see may depend on it.
+A row with a number that is not in its public range is bad; so is one that is no numbers at all, or not so many. It is
+refused, by name, to whoever holds the table; or it counts as the null record, where nothing that others see may depend
+on it. How many rows there are is everybody's affair, and so are the shape and the type of an array, which has one of
+each for all rows. Rows of a list are read one after the other, whatever they hold, so that an odd one takes no other
+way than the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,33 +20,124 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
+from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import values_near
 
-__all__ = ["bad_rows", "numbers", "refused_or_null", "row", "value_units"]
+__all__ = ["bad_rows", "cells", "is_row", "number", "numbers", "one_row", "refused_or_null", "row", "value_units"]
 
 _CHUNK = 1 << 22
+_PLAIN = {float, int, bool}
 
 
-def numbers(name: str, data: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """A table as float32 or float64, in that shape.
+def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) -> NDArray[Any]:
+    """A table as float32 or float64, in that shape; rows that are no such numbers are NaN, where they count as null.
 
     Args:
         name: of the field.
-        data: whatever numpy reads as numbers.
+        data: an array, or a list of rows.
+        shape: what it must have, its rows first.
+        unusable: what becomes of a row that is not so many numbers.
+
+    Raises:
+        InvalidInput: no table, or of another number of rows; an array of another shape or type; or a row that is not
+            so many numbers, where it is refused.
+
+    Example:
+        >>> numbers("records", [[1, 0.5], None, [0.25], ["1", 0]], (4, 2), "null").tolist()
+        [[1.0, 0.5], [nan, nan], [nan, nan], [nan, nan]]
+    """
+    limit = f"must be numbers of shape {shape}"
+    if hasattr(type(data), "__array__"):
+        try:
+            table = np.asarray(data)
+        except (ValueError, TypeError):
+            raise InvalidInput(name, "is not a table of numbers", limit) from None
+        if table.dtype.kind in "fiub":
+            if table.shape != shape:
+                raise InvalidInput(name, f"its shape is {table.shape}", f"must be {shape}")
+            return np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
+        if table.dtype.kind != "O" or not table.ndim:
+            raise InvalidInput(name, f"an array of {table.dtype}", limit)
+        data = table.tolist()
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes | bytearray):
+        raise InvalidInput(name, f"{type(data).__name__} is not a table of numbers", limit)
+    if len(data) != shape[0]:
+        raise InvalidInput(name, f"{len(data)} rows", limit)
+    table = np.full(shape, np.nan)
+
+    def put(place: int, one: Any) -> bool:
+        table[place] = cells(one, shape[1:])
+        return True
+
+    fine = each_aside(lambda numbered: answered(lambda: put(*numbered), False), enumerate(islice(data, shape[0])))
+    refused_or_null(name, ~np.array(fine), f"must be {_wanted(shape[1:])}", unusable)
+    return table
+
+
+def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """One participant's numbers, whatever they are; of strings none is one.
+
+    Args:
+        given: an array, or lists of numbers in lists.
         shape: what it must have.
 
     Raises:
-        InvalidInput: no numbers, or of another shape.
+        BaseException: it is something else; or whatever the object raises.
+
+    Example:
+        >>> cells(([1, True], [0.5, np.int8(2)]), (2, 2)).tolist()
+        [[1.0, 1.0], [0.5, 2.0]]
     """
-    try:
-        table = np.asarray(data)
-    except (ValueError, TypeError):
-        raise InvalidInput(name, "is not a table of numbers", f"must be of shape {shape}") from None
-    if table.dtype.kind not in "fiub":
-        raise InvalidInput(name, f"an array of {table.dtype}", f"must be numbers of shape {shape}")
-    if table.shape != shape:
-        raise InvalidInput(name, f"its shape is {table.shape}", f"must be {shape}")
-    return np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
+    kind = type(given)  # not what it says that it is
+    if (kind is list or kind is tuple) and len(shape) == 1 and len(given) == shape[0] and _PLAIN.issuperset(
+            map(type, given)):  # nearly all there are; the rest of this would take ten times as long
+        return np.array(given, dtype=np.float64)
+    if not issubclass(kind, np.ndarray | list | tuple) and shape and hasattr(kind, "__array__"):
+        given = np.asarray(given)
+        kind = type(given)
+    if issubclass(kind, np.ndarray):
+        table = np.asarray(given)
+        if table.dtype.kind == "O":
+            return cells(table.tolist(), shape)
+        if table.dtype.kind not in "fiub" or table.shape != shape:
+            raise TypeError
+        return np.asarray(table, dtype=np.float64)
+    if not shape:
+        return np.array(number(given))
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes | bytearray):
+        raise TypeError
+    items = list(islice(given, shape[0] + 1))
+    if len(items) != shape[0]:
+        raise TypeError
+    return np.array([cells(one, shape[1:]) for one in items], dtype=np.float64).reshape(shape)
+
+
+def number(given: Any) -> float:
+    """A number as a double; of one that has methods of its own the number that it is, not what they make of it.
+
+    Args:
+        given: anything.
+
+    Raises:
+        BaseException: it is no number; or whatever the object raises.
+    """
+    kind = type(given)
+    if issubclass(kind, float):
+        return float.__add__(given, 0.0)
+    if issubclass(kind, int):
+        return float(int.__add__(given, 0))
+    if (issubclass(kind, np.generic) and given.dtype.kind in "fiub") or isinstance(given, Real | Decimal):
+        return float(given)
+    raise TypeError
+
+
+def is_row(given: Any) -> bool:
+    """Whether it is several numbers in a row, by its type.
+
+    Args:
+        given: what may be one number instead.
+    """
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
 
 
 def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float) -> NDArray[np.float64]:
@@ -47,7 +145,7 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
 
     Args:
         name: of the field.
-        record: whatever numpy reads as numbers.
+        record: as a row of `numbers`.
         shape: what it must have.
         low: least.
         high: largest.
@@ -55,15 +153,32 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     Raises:
         InvalidInput: names what is wrong, to her alone.
     """
-    try:
-        found = np.asarray(record, dtype=np.float64)
-    except (ValueError, TypeError):
-        raise InvalidInput(name, "is not numbers", f"must be of shape {shape}") from None
-    if found.shape != shape:
-        raise InvalidInput(name, f"its shape is {found.shape}", f"must be {shape}")
+    found = one_row(name, record, shape)
     if not bool(((found >= low) & (found <= high)).all()):
         raise InvalidInput(name, "holds what is not a number in its range", f"each must be in [{low:g}, {high:g}]")
     return found
+
+
+def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """One participant's numbers, in any range.
+
+    Args:
+        name: of the field.
+        record: as a row of `numbers`.
+        shape: what it must have.
+
+    Raises:
+        InvalidInput: they are no numbers, or of another shape.
+    """
+    with np.errstate(all="ignore"):
+        [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])
+    if found is None:
+        raise InvalidInput(name, "is something else", f"must be {_wanted(shape)}")
+    return found
+
+
+def _wanted(shape: tuple[int, ...]) -> str:
+    return f"numbers of shape {shape}" if shape else "a number"
 
 
 def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
@@ -76,6 +191,7 @@ def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
     """
     flat = table.reshape(len(table), -1)
     found = np.zeros(len(table), dtype=bool)
+    low, high = np.float64(low), np.float64(high)  # single precision would round the ends of the range with the row
     step = max(1, _CHUNK // max(1, flat.shape[1]))
     for at in range(0, len(flat), step):
         part = flat[at : at + step]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
+from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -39,6 +39,7 @@ from confide.programs.incentives import (
     check_payments,
     exact_alpha,
     loss_of_a_lie,
+    participation,
     truthfulness,
 )
 from confide.programs.program import Program
@@ -196,17 +197,16 @@ class TightDude(Dude):
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",
                         erratum="of a rounded part in the mean over the coin alone")
-        scaled, who = self.payments == "scaled", "every truthful participant"
+        scaled = self.payments == "scaled"
         after = 0.0 if scaled else -self.highest_price
         return Guarantees((
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
                          note="in the mean over the prices and the public coin"),
-            Participation(utility=0.0 if scaled else -self._short, who=f"{who}, in the mean over the public coin",
-                          source=source),
-            Participation(utility=after, who=f"{who}, after every run", source=source,
+            participation(0.0 if scaled else -self._short, "in the mean over the public coin", source),
+            participation(after, "after every run", source,
                           note="" if scaled else "a whole part may cost more than it is worth; "
-                          "payments='scaled' never do"),
+                          "scaled payments never do"),
         ))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
@@ -225,7 +225,11 @@ class TightDude(Dude):
         )
 
     def _lost(self, log: float) -> float:
-        """Value that margins and the draw may cost, but with probability e^-log."""
+        """Value that margins and the draw may cost, but with probability e^-log.
+
+        Margins cost kappa OPT, and the draw sqrt(2 V OPT log) where the averages' value is short of OPT by what is said
+        besides, or by nothing (as in `RoundDude`). OPT is at most `trivial`.
+        """
         return (self.kept + self._coin_slip) * self.trivial + math.sqrt(
             2.0 * self.program.constants.most_value * self.trivial * log)
 
@@ -261,7 +265,8 @@ class TightDude(Dude):
                      trivial=float(self.program.people), failure_probability=beta, source=source),
             Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
                      trivial=self._most_excess, failure_probability=min(1.0, 3.0 * beta), source=source),
-            self._value(certificate.gap + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
+            # Averages may be worth more than OPT where they exceed supplies; what coins draw is then compared with OPT.
+            self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(math.log(1.0 / beta)), source,
                         min(1.0, 3.0 * beta), "optimum less the value of what was handed out"),
         ))
 

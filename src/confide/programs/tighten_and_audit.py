@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees, Participation, Source
+from confide.contract.guarantees import Accuracy, Guarantees, Source
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
@@ -38,6 +38,7 @@ from confide.programs.incentives import (
     check_payments,
     exact_alpha,
     loss_of_a_lie,
+    participation,
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
@@ -194,6 +195,7 @@ class TightenAndAudit(Dude):
         regret = math.inf if self.descent.rule != "gradient" else regret_bound(
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
+        # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
         rounding = coin_slip(self.rounds) * self.trivial + math.sqrt(2.0 * most * self.trivial * math.log(1.0 / half))
         # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
         reassigned = 0.0 if self.alpha is None else most * min(
@@ -233,9 +235,8 @@ class TightenAndAudit(Dude):
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
                          note="in the mean over prices, public coins and the audit"),
-            Participation(utility=0.0 if scaled else -self.highest_price, source=source,
-                          who="every truthful participant, after every run", note="" if scaled else
-                          "a whole part may cost more than it is worth; payments='scaled' never do"),
+            participation(0.0 if scaled else -self.highest_price, "after every run", source, note="" if scaled else
+                          "a whole part may cost more than it is worth; scaled payments never do"),
         ))
 
     # ---- the run
@@ -269,6 +270,13 @@ class TightenAndAudit(Dude):
 
     # ---- what a participant and a verifier ask
 
+    def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
+        board = super()._own(billboard, but=but)
+        if not but and not np.array_equal(board.tightened, self.tightened):
+            raise InvalidInput("billboard", "is of another plan: its tightened supplies are others",
+                               "must be that of a run of this very mechanism")
+        return board
+
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
         part = own_part(self.program, record, self._place(index), board, self._terms)
@@ -276,7 +284,7 @@ class TightenAndAudit(Dude):
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
-        board = self._own(billboard)
+        board = self._shaped(billboard)
         if not board.seed:
             raise InvalidInput("seed", "is left out")
         if not np.array_equal(board.tightened, self.tightened):

@@ -37,6 +37,7 @@ from confide.programs.incentives import (
     exact_alpha,
     judged,
     loss_of_a_lie,
+    participation,
     reassigned,
     relative_gain,
     truthfulness,
@@ -111,7 +112,7 @@ class TrueDude(PrivDude):
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.1")
         promises: tuple[Truthfulness | Participation, ...] = (
             truthfulness(self.gain, self.program.constants.most_value, note="in the mean over the prices"),
-            Participation(utility=-self.alpha, who="every truthful participant, after every run", source=source,
+            participation(-self.alpha, "after every run", source,
                           note="of her average at the charged prices: it may cost alpha more than it is worth"),
         )
         return Guarantees((*super().guarantees(), *promises))

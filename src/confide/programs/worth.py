@@ -39,15 +39,15 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
     """Checked records of all slots.
 
     Args:
-        data: (n, choices) values in [0, 1].
+        data: (n, choices) values in [0, 1], in an array or a list of rows.
         people: n.
         choices: how many there are.
         unusable: what becomes of a bad row.
 
     Raises:
-        InvalidInput: another shape; or a bad row, where it is refused.
+        InvalidInput: another number of rows, or an array of another shape; or a bad row, where it is refused.
     """
-    table = numbers("records", data, (people, choices))
+    table = numbers("records", data, (people, choices), unusable)
     bad = bad_rows(table, 0.0, 1.0)
     refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
     return WorthRecords(people=people, worth=value_units(table, bad, np.int32))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -17,20 +17,23 @@ from confide.contract.errors import Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
-from confide.programs.audit.own_walk import own_share
+from confide.programs.audit.own_walk import action_in, own_share
 from confide.programs.audit.planted import (
     AcceptsAnything,
     AveragesOverTheBurnIn,
     ForgetsTheDeviation,
+    IgnoresStops,
     KeepsNothingBack,
     NeverRises,
 )
+from confide.programs.audit.tiny_programs import FlagAnswers
 from confide.programs.averages import tally_of, value_and_load
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.printed import PrintedDude
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Records
 from confide.programs.round_dude import RoundDude
@@ -38,7 +41,7 @@ from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = ["FALSE_ALARM", "Run", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "delivering",
-           "order_row", "run_of", "scaled", "supply_rows"]
+           "order_row", "run_of", "scaled", "stops_row", "supply_rows"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -96,18 +99,20 @@ def scaled(mechanism: Dude) -> Dude:
     return mechanism
 
 
-def run_of(mechanism: Dude, pool: Pool, seed: int) -> Run:
+def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise] | None = None) -> Run:
     """One simulated run.
 
     Args:
         mechanism: to run.
         pool: of records that people have.
         seed: of who has which, and of noise.
+        other: what becomes of its noise.
     """
+    noise: Noise = Noise.simulated(seed)
     which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
     records = pool.table.take(which)
     return Run(mechanism=mechanism, pool=pool, which=which, records=records, seed=seed,
-               outcome=mechanism.run(records, Noise.simulated(seed)))
+               outcome=mechanism.run(records, noise if other is None else other(noise)))
 
 
 def behaviour_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[AuditRow]:
@@ -213,7 +218,8 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         return []
     name = "supply: runs that deliver more than there is"
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
-        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people; stops make sure")]
+        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people"),
+                stops_row(mechanism, pool, seed)]
     try:
         strict: Dude | None = replace(mechanism, beta=FALSE_ALARM)
     except Refused:
@@ -228,9 +234,27 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
                              f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
 
 
-def _over(mechanism: Dude, pool: Pool, seed: int) -> float:
+def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
+    """Whether stops keep every supply where flags' noise never would: at prices that had no time to rise.
+
+    Args:
+        mechanism: with stops, sound or broken.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    crowded = replace(mechanism, rounds=2, burn_in=0)
+    return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
+                            "one run on made-up people who ask for more than there is; the lowest noise of flags")
+
+
+def _never(noise: Noise) -> Noise:
+    """Flags' noise so low that no load makes up for it."""
+    return FlagAnswers(noise, lambda _: None)
+
+
+def _over(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise] | None = None) -> float:
     """1 where a run delivers more than there is in some row: from the shares, not from what it says itself."""
-    run = run_of(mechanism, pool, seed)
+    run = run_of(mechanism, pool, seed, other)
     actions = _delivered(run)
     load, supply = mechanism.program.load(run.records, actions), mechanism.program.supply_units
     return float((load > supply).any())
@@ -241,10 +265,7 @@ def _delivered(run: Run) -> NDArray[np.int32]:
     column, width = run.outcome.shares["action"], run.mechanism.program.width
     if width == 1:
         return np.asarray(column.to_numpy(), dtype=np.int32)[:, None]
-    out = np.full((len(column), width), -1, dtype=np.int32)
-    for row, given in zip(out, column.to_pylist(), strict=True):
-        row[: len(given)] = given
-    return out
+    return np.stack([action_in(run.mechanism.program, given) for given in column.to_pylist()])
 
 
 # ---- order and threads
@@ -314,6 +335,9 @@ def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[C
             type(mechanism), (KeepsNothingBack, "no margin"))
         bent_one = mixed(_crowded(mechanism), code)
         yield Control("supply", bug, any(_over(bent_one, own, number) for number in range(_RUNS)))
+    if isinstance(mechanism, RoundDude) and mechanism.truncate:
+        yield Control("supply", "stops that are ignored",
+                      stops_row(mixed(mechanism, IgnoresStops), pool, seed).flagged)
 
 
 def delivering(mechanism: Dude) -> Dude:
@@ -337,6 +361,8 @@ def _known(mechanism: Dude) -> Dude:
     kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.programs.")
                      and issubclass(base, Dude) and not base.__name__.startswith("_"))
     program = UnitDemand(3000, 400.0, goods=5)
+    if isinstance(mechanism, PrintedDude):  # which averages over all rounds
+        return kind(program, **{**_CERTIFIED, "burn_in": 0})  # type: ignore[no-any-return]
     if isinstance(mechanism, TightDude):  # of this size it would be refused
         return mixed(mechanism, KeepsNothingBack, program=program, start=None, **_CERTIFIED)
     return kind(program, **_CERTIFIED)  # type: ignore[no-any-return]

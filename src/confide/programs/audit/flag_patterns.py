@@ -8,17 +8,18 @@ mechanism's own runs, with the noise that they asked for; and over all patterns 
 from __future__ import annotations
 
 import math
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
+from scipy.integrate import quad
 
 from confide.audit import AuditRow, Control, mixed
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import RecordingNoise
 from confide.programs.audit.doors import answers_row
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries
+from confide.programs.audit.planted import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
 from confide.programs.audit.tiny_programs import FlagAnswers, histories, history_kinds, steps
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import flag_loss
@@ -26,14 +27,15 @@ from confide.programs.grids import LOAD_UNIT
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_rounds, responses_in
 
-__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row"]
+__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row", "stop_delta_row"]
 
+_DEEP = 40.0  # scales of a level's noise, beyond which there is none
 _SIZES = ((3, 2), (8, 1))  # people, and rows
 _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is neither, it is rare to rise
 
 
 def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Both.
+    """Both; and what stops cost, where there are any.
 
     Args:
         mechanism: as it will run.
@@ -41,7 +43,8 @@ def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) 
         pool: records that neighbours are made of.
         seed: of a study.
     """
-    return [own_patterns_row(twin, pool, seed), *all_patterns_rows(mechanism)]
+    rows = [own_patterns_row(twin, pool, seed), *all_patterns_rows(mechanism)]
+    return [*rows, stop_delta_row(mechanism)] if mechanism.truncate else rows
 
 
 # ---- along its own runs
@@ -129,6 +132,37 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
     return out
 
 
+# ---- what stops cost
+
+
+def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> AuditRow:
+    """The delta of stops: (1 + e^epsilon) times the probability that they, and not noise, raise some flag.
+
+    That takes a query's noise that is below its level's by more than the room between the level and the stop. Where the
+    level's noise is z, one of q queries' is below z - room with probability 1 - (1 - P[noise < z - room])^q: an
+    integral over z, here by adaptive quadrature, for all rows together.
+
+    Args:
+        mechanism: with stops, sound or broken.
+        sound: whose promise it is, where the mechanism is broken.
+    """
+    own = mechanism.flags
+    level, query, room = (one / LOAD_UNIT for one in (own.level_scale, own.query_scale, own.room))
+
+    def missed(z: float) -> float:
+        above = (math.log1p(-0.5 * math.exp((z - room) / query)) if z < room else  # ln P[noise >= z - room]
+                 math.log(0.5) - (z - room) / query)
+        return -math.expm1(own.queries * above) * math.exp(-abs(z) / level) / (2.0 * level)
+
+    parts = [-_DEEP * level, 0.0, room, room + _DEEP * level]
+    apart = math.fsum(quad(missed, low, high, epsabs=0.0, epsrel=1e-9, limit=500)[0]
+                      for low, high in pairwise(parts))
+    return AuditRow.at_most(
+        "privacy: delta that stops cost", (sound or mechanism).flags.stop_delta,
+        (1.0 + math.exp(own.epsilon)) * own.rows * apart,
+        "the law of the planned noise, and of the room between levels and stops; by quadrature", scale=own.stop_delta)
+
+
 def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Control]:
     """The same with flags that are broken, and what its own runs asked for.
 
@@ -142,7 +176,10 @@ def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int =
         return []
     bare, quiet = mixed(twin, NoLevelNoise), mixed(twin, QuarterOfTheQueries)
     planned = all_patterns_rows(mixed(mechanism, QuarterOfTheQueries), mechanism)
+    stops = [Control("privacy: delta that stops cost", "room for noise with probability 1 - beta alone",
+                     stop_delta_row(mixed(mechanism, StopsAtBeta), mechanism).flagged)] if mechanism.truncate else []
     return [
+        *stops,
         Control("flags, its own run", "levels without noise", own_patterns_row(bare, pool, seed, sound=twin).flagged),
         Control("flags, its own run", "a quarter of the queries' noise",
                 answers_row(quiet, pool, seed, sound=twin).flagged),

@@ -15,22 +15,27 @@ from confide.privacy.coins import coin_of
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.own_walk import standing
+from confide.programs.audit.own_walk import action_in, standing
 from confide.programs.audit.planted import ComplainsInVain
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.incentives import additive_gain, loss_of_a_lie
+from confide.programs.incentives import additive_gain, audited_gain, loss_of_a_lie
 from confide.programs.program import Program
 from confide.programs.schedule import total_variation
 from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 
-__all__ = ["lie", "lie_controls", "lie_rows", "path_row", "worth"]
+__all__ = ["Charging", "lie", "lie_controls", "lie_rows", "path_row", "worth"]
+
+Charging = TrueDude | TightDude | TightenAndAudit
+"""What may charge prices; of `TightenAndAudit` one that does."""
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
 _LOW = 4.0
+_ROOMY = 2.0**28
 _SMALL = 1e-5  # of alpha, where nobody is reassigned
 
 
@@ -56,29 +61,40 @@ def _(_program: Flow, truth: Any, other: Any) -> Any:
     return np.concatenate([np.asarray(truth)[:2], np.asarray(other)[2:]])
 
 
-def lie_rows(mechanism: TrueDude | TightDude, pool: Pool, measured: float, seed: int = 0) -> list[AuditRow]:
-    """The best lie on a path that stays as it is; and what it adds that a lie moves the path.
+def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
+    """The best lie on a path that stays as it is; and what it adds that a lie moves the path, and an audit's answer.
 
     Args:
         mechanism: a tiny one.
         pool: of its program's records: truths, and lies.
         measured: the loss of its path, as its own run on neighbours showed it: mu, or rho.
         seed: of people and noise.
+        audit: the loss of its audit, where it has one, measured in the same way.
     """
     path = path_row(mechanism, pool, seed)
     best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
-    squared = Fraction(measured) ** 2 if mechanism.law == "gaussian" else 2 * Fraction(measured)
-    moved = total_variation(mechanism.law, loss_of_a_lie(one, mechanism.neighbours, squared))
+
+    def moved(loss: float) -> float:
+        squared = Fraction(loss) ** 2 if mechanism.law == "gaussian" else 2 * Fraction(loss)
+        return total_variation(mechanism.law, loss_of_a_lie(one, mechanism.neighbours, squared))
+
+    if isinstance(mechanism, TightenAndAudit):
+        most = one.most_value if mechanism.payments == "scaled" else max(one.most_value, mechanism.highest_price)
+        gain = audited_gain(alpha=best, most_value=one.most_value, path_variation=moved(measured),
+                            audit_variation=moved(audit), most_utility=most)
+    else:
+        gain = additive_gain(best, one.most_value, moved(measured))
     return [path, AuditRow.at_most(
-        "truthfulness: what a lie gains, in the mean", mechanism.gain, additive_gain(best, one.most_value, moved),
-        "the best lie on a path, and the total variation of the measured loss of the path")]
+        "truthfulness: what a lie gains, in the mean", mechanism.gain, gain,
+        "the best lie on a path, and the total variation of the measured loss of "
+        + ("path and audit" if isinstance(mechanism, TightenAndAudit) else "the path"))]
 
 
-def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> AuditRow:
+def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
     """On a path that stays as it is, whatever is reported, no report gives alpha more than the truth.
 
     Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all coins
-    counts.
+    counts; of an audit's answers the one that lets everybody have something.
 
     Args:
         mechanism: a tiny one, sound or broken.
@@ -92,6 +108,8 @@ def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> Audi
         records = [pool.records[int(one)] for one in who]
         outcome = mechanism.run(joined(mechanism.program, records), Noise.simulated(seed * 1009 + number))
         board: Any = outcome.billboard
+        if isinstance(mechanism, TightenAndAudit):
+            board = replace(board, accepted=True)
         if number % 2:
             high = mechanism.program.highest_prices
             low = draw.random(board.prices.shape) ** _LOW  # where most people want something
@@ -104,12 +122,13 @@ def path_row(mechanism: TrueDude | TightDude, pool: Pool, seed: int = 0) -> Audi
             # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
             most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)
             worst, asked = max(worst, most - honest, *gains), asked + len(gains)
-    return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha", mechanism.alpha,
+    return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",
+                            float(mechanism.alpha or 0.0),
                             worst, f"{asked} lies, and her favourite, on {_PATHS} paths; utilities by the true record",
                             scale=float(mechanism.program.constants.most_value))
 
 
-def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any = None) -> float:
+def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
     """What she gets, less what she pays, by her true record; of whole parts the mean over coins.
 
     What is delivered beyond her true set is worth nothing: contributions are verified, so lies are about values.
@@ -131,9 +150,7 @@ def worth(mechanism: TrueDude | TightDude, truth: Any, board: Any, reported: Any
     total = 0.0
     for seed in _seeds(rounds):
         share = mechanism.decode(said, 0, replace(board, seed=seed))
-        action = np.full((1, program.width), -1, dtype=np.int32)
-        given = np.atleast_1d(np.array(share["action"], dtype=np.int32))
-        action[0, : len(given)] = given
+        action = action_in(program, share["action"])[None]
         total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
     return total / rounds
 
@@ -150,14 +167,15 @@ def _seeds(rounds: int) -> tuple[str, ...]:
     return ()
 
 
-def lie_controls(mechanism: TrueDude | TightDude, seed: int = 0) -> list[Control]:
+def lie_controls(mechanism: Charging, seed: int = 0) -> list[Control]:
     """The same for goods where nobody gets her favourite in place of what she has.
 
     Args:
         mechanism: a tiny one.
         seed: of people and noise.
     """
-    program = UnitDemand(mechanism.program.people, 1.0, goods=4)
-    bent = mixed(mechanism, ComplainsInVain, program=program, alpha=min(mechanism.alpha, _SMALL), start=None)
+    supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something
+    program = UnitDemand(mechanism.program.people, supply, goods=4)
+    bent = mixed(mechanism, ComplainsInVain, program=program, alpha=min(mechanism.alpha or _SMALL, _SMALL), start=None)
     pool = Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE)
     return [Control("truthfulness", "nobody is reassigned", path_row(bent, pool, seed).flagged)]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confide.privacy.coins import coin_of
+from confide.programs.convex.compiled_program import ConvexProgram
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.round_dude import RoundDude
@@ -21,7 +22,7 @@ from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 
-__all__ = ["Standing", "own_share", "standing"]
+__all__ = ["Standing", "action_in", "own_share", "standing"]
 
 _Action = tuple[int, ...]
 
@@ -155,4 +156,22 @@ def _whole(
 
 
 def _described(program: Any, action: _Action) -> Any:
+    if isinstance(program, ConvexProgram):  # numbers, in the template's own units
+        return [] if action[0] < 0 else [one / LOAD_UNIT for one in action[1:]]
     return action[0] if program.width == 1 else [one for one in action if one >= 0]
+
+
+def action_in(program: Any, described: Any) -> np.ndarray:
+    """(width,) the action that stands in a share.
+
+    Args:
+        program: whose action it is.
+        described: the share's "action".
+    """
+    action = np.full(program.width, -1, dtype=np.int32)
+    if isinstance(program, ConvexProgram):
+        given = [0, *(round(one * LOAD_UNIT) for one in described)] if described else []
+    else:
+        given = [described] if program.width == 1 else list(described)
+    action[: len(given)] = given
+    return action

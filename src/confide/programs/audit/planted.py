@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from confide.audit import DampedNoise, mixed
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.coins import draw_seed
+from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
-from confide.programs.certifying import PathCertificate
+from confide.programs.certifying import PathCertificate, certificate
 from confide.programs.dual_dynamics import Descent
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags
@@ -31,9 +32,9 @@ from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = [
     "AcceptsAnything", "AcceptsTheTruth", "AveragesOverTheBurnIn", "ChargesTwice", "ComplainsInVain", "Counts",
-    "EarlyCoins", "Fault", "ForgetsTheDeviation", "KeepsNothingBack", "NeverRises", "NoLevelNoise", "OneContribution",
-    "OneReleaseEachRound", "QuarterOfTheQueries", "ReusesNoise", "SigmaFromTheData", "StepFromTheData",
-    "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "faults",
+    "EarlyCoins", "Fault", "ForgetsTheDeviation", "IgnoresStops", "KeepsNothingBack", "NeverRises", "NoLevelNoise",
+    "OneContribution", "OneReleaseEachRound", "QuarterOfTheQueries", "ReusesNoise", "SigmaFromTheData",
+    "StepFromTheData", "StopsAtBeta", "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "faults",
 ]
 
 _LEAKS = 3  # what is simply told shows at once
@@ -238,6 +239,7 @@ class StepFromTheData(_Any):
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         sound, mine = self.descent, mixed(self, _Same)
         load = 1.0 + float(np.abs(_load(self, data)) @ np.arange(1, self.program.rows + 1)) / LOAD_UNIT
+        mine.__dict__["regret"] = self.regret  # what is promised of the sound one
         mine.__dict__["descent"] = _Scaled(program=sound.program, schedule=sound.schedule, step=sound.step,
                                            start=sound.start, by=load)
         return super(StepFromTheData, mine).run(data, noise, **more)
@@ -259,7 +261,16 @@ class _Scaled(Descent):
 
 
 class Counts(_Program):
-    """Everybody's response is counted, and delivered, `_TIMES` over."""
+    """Everybody's response is counted, and delivered, `_TIMES` over; nobody looks whether that is within bounds."""
+
+    @cached_property
+    def _sound(self) -> Program:
+        own: Any = type(self).__bases__[-1]
+        made: Program = own(**{one.name: getattr(self, one.name) for one in fields(self) if one.init})
+        return made
+
+    def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        return self._sound.respond(records, prices)  # a program that looks for itself would answer with nothing
 
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
         return _TIMES * super().contributions(records, actions)  # type: ignore[safe-super]
@@ -291,6 +302,10 @@ class ChargesTwice(_Any):
     @cached_property
     def squared_budget(self) -> Fraction:
         return 2 * super().squared_budget
+
+    def events(self) -> tuple[Event, ...]:
+        sound = super().events()
+        return (*sound, sound[0]) if isinstance(sound[0], ApproxEvent) else sound  # which does not follow from it
 
 
 # ---- flags
@@ -349,7 +364,7 @@ class AveragesOverTheBurnIn(_Any):
         kind = type("_AllRounds", (_AllRounds, type(board)), {})
         return kind(**{one.name: getattr(board, one.name) for one in fields(board)})
 
-    def _own(self, billboard: Any) -> Any:
+    def _own(self, billboard: Any, **_more: Any) -> Any:
         return billboard  # whose type is its own
 
 
@@ -366,7 +381,7 @@ class ForgetsTheDeviation(_Any):
     """A certificate of what was seen, without what noise may have hidden."""
 
     def certify(self, billboard: Any) -> PathCertificate:
-        return super().certify(replace(billboard, deviation=1e-9 * billboard.deviation))
+        return certificate(replace(billboard, deviation=1e-9 * billboard.deviation), self.beta)
 
 
 class AcceptsAnything(_Audited):
@@ -374,6 +389,36 @@ class AcceptsAnything(_Audited):
 
     def _accepts(self, audit: NDArray[np.int64]) -> bool:
         return True
+
+
+class IgnoresStops(_Flags):
+    """Flags that noise alone may raise."""
+
+    @cached_property
+    def flags(self) -> Flags:
+        sound = super().flags
+        return _Unstopped(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+
+
+class _Unstopped(Flags):
+    @property
+    def stops(self) -> NDArray[np.int64]:
+        return np.full(self.rows, 1 << 62, dtype=np.int64)
+
+
+class StopsAtBeta(_Flags):
+    """Stops where there is room for the noise with probability 1 - beta alone, at the same delta."""
+
+    @cached_property
+    def flags(self) -> Flags:
+        sound = super().flags
+        return _Narrow(**{one.name: getattr(sound, one.name) for one in fields(sound)})
+
+
+class _Narrow(Flags):
+    @property
+    def _failure(self) -> float:
+        return self.beta
 
 
 class NeverRises(_Flags):

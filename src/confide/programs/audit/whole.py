@@ -20,15 +20,13 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.behaviour import FALSE_ALARM, behaviour_controls, behaviour_rows, scaled
 from confide.programs.audit.doors import answers_row, door_controls, walked_rows
 from confide.programs.audit.flag_patterns import flag_controls, flag_rows
-from confide.programs.audit.lies import lie_controls, lie_rows
+from confide.programs.audit.lies import Charging, lie_controls, lie_rows
 from confide.programs.audit.made_up import Pool, joined
 from confide.programs.audit.planted import ChargesTwice
 from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
 from confide.programs.audit.tiny_programs import steps, tiny, tiny_pool
 from confide.programs.dude import Dude
 from confide.programs.round_dude import RoundDude
-from confide.programs.tight_dude import TightDude
-from confide.programs.true_dude import TrueDude
 
 __all__ = ["accounts_row", "audit_program", "sampler_rows"]
 
@@ -75,9 +73,9 @@ def audit_program(
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
         out += flag_controls(mechanism, twin, small, seed)
-    if isinstance(twin, TrueDude | TightDude):
-        measured = found["slack"].measured
-        rows += lie_rows(twin, small, float(measured) if isinstance(measured, float) else 0.0, seed)
+    if isinstance(twin, Charging) and twin.alpha is not None:
+        path, audit = (_number(found[part]) if part in found else 0.0 for part in ("slack", "audit"))
+        rows += lie_rows(twin, small, path, seed, audit=audit)
         out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
     out += door_controls(twin, small, seed)
@@ -94,6 +92,10 @@ def audit_program(
     return AuditReport(tuple(rows), tuple(out))
 
 
+def _number(row: AuditRow) -> float:
+    return float(row.measured) if isinstance(row.measured, float) else 0.0
+
+
 # ---- the accounts
 
 
@@ -106,7 +108,7 @@ def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
     """
     own = sound or mechanism
     spent = Accountant(mechanism.events()).epsilon(own.delta)
-    return AuditRow.at_most("accounts: what all releases are charged together", own.epsilon, spent,
+    return AuditRow.at_most("accounts: what all releases are charged together", own.loss.epsilon, spent,
                             f"the events of a run; epsilon at delta = {own.delta:g}")
 
 

@@ -11,7 +11,7 @@ from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.family_tables import Finite, Keys, Positive, ProgramTable, Share
 from confide.programs.reading.columns import Points
 
-__all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of"]
+__all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of", "with_alpha"]
 
 ModeName = Literal["average", "round", "truthful", "tight", "audited"]
 MODES: dict[ModeName, str] = {
@@ -90,8 +90,11 @@ class SolutionTable(Keys):
     burn_share: float | None = Field(default=None, gt=0, lt=1, description="of the squared budget for the burn-in")
     step: Literal["gradient", "adagrad"] | None = Field(default=None, description="of prices")
     law: Literal["gaussian", "discrete_gaussian"] | None = Field(default=None, description="of the noise")
-    alpha: float | None = Field(default=None, gt=0, description="of truthful, tight, audited: who would gain more than "
-                                "this by another choice at the charged prices gets it; with it, audited charges prices")
+    alpha: float | None = Field(
+        default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice "
+        "at the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], "
+        "or of flows that of the arcs' costs. By default a hundredth of highest less lowest, or of the dearest arc; "
+        "of audited none")
     payments: Literal["average", "scaled"] | None = Field(default=None, description="of tight and audited")
     audit_share: float | None = Field(default=None, gt=0, lt=1, description="of audited: of the squared budget")
     slack: float | None = Field(default=None, ge=0, description="of audited: room for the coins")
@@ -119,6 +122,16 @@ class SolutionTable(Keys):
                 others = [f"{each!r}" for each, own in _OWN.items() if name in own]
                 raise InvalidInput(f"solution.{name}", f"is no key of mode = {mode!r}", f"of {', '.join(others)}")
         return given
+
+
+def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
+    """What a mode is given of a file's alpha: it, where the mode may charge prices.
+
+    Args:
+        mode: any.
+        alpha: of the file, perhaps of another mode.
+    """
+    return {"alpha": alpha} if alpha is not None and "alpha" in _OWN[mode] else {}
 
 
 class ProgramConfig(Keys):

@@ -151,7 +151,7 @@ def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
     """The plan with the mechanism that really ran, whatever this version would plan today."""
     if not isinstance(outcome.mechanism, Dude):
         raise InvalidInput("outcome", "is of no program")
-    return plan if plan.mechanism == outcome.mechanism else replace(plan, mechanism=outcome.mechanism)
+    return plan if plan.mechanism == outcome.mechanism else replace(plan, ran=outcome.mechanism)
 
 
 def _settled(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
-from confide.programs.campaign.pages_before import in_units, sentence, step
+from confide.programs.campaign.coding import Coding
+from confide.programs.campaign.pages_before import sentence, step
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, sure
 from confide.programs.certifying import PathCertificate
@@ -90,8 +91,8 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
         Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
         Section(title="What is promised, and to whom", blocks=(Text((
             f"Made by {described(plan.mode, plan.mechanism)}.",
-            *(_stated(each) for each in plan.guarantees.privacy), step(plan),
-            *(_stated(each) for each in plan.guarantees if each not in plan.guarantees.privacy
+            *(_stated(names, each) for each in plan.guarantees.privacy), step(plan),
+            *(_stated(names, each) for each in plan.guarantees if each not in plan.guarantees.privacy
               and not each.vacuous and each.claimable),
         )),)),
     ]
@@ -104,8 +105,8 @@ def _board(outcome: AnyOutcome) -> PathBillboard:
     return board
 
 
-def _stated(promise: Any) -> str:
-    text = sentence(promise)
+def _stated(names: Coding, promise: Any) -> str:
+    text = sentence(names, promise)
     failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
     return f"{text[:1].upper()}{text[1:]}{failure}."
 
@@ -139,8 +140,7 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
                         f"{sure(found.beta)}.")
     claims = getattr(plan.mechanism, "claims", None)
     if claims is not None:
-        stated = [_stated(each) for each in claims(found) if not each.vacuous]
-        said_all += [*stated, in_units(plan)] if stated and in_units(plan) else stated
+        said_all += [_stated(names, each) for each in claims(found) if not each.vacuous]
     if found.vacuous:
         said_all.append("At these sizes the certificate says nothing.")
     return said_all

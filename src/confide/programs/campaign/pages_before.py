@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from confide.contract.guarantees import Guarantee, Participation, Truthfulness
+from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, least_right, said, settings, shared_out, sure
 
-__all__ = ["in_units", "offer_sections", "plan_sections", "sentence", "step"]
+__all__ = ["offer_sections", "plan_sections", "sentence", "step"]
 
 _SHOWN = 20  # rows on a page; the table has all
 
@@ -43,7 +46,7 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
         Section(title="Guarantees", blocks=(Table(
             columns=("promise", "source", "may fail with probability", "says something"),
-            rows=tuple((sentence(each), str(each.source), each.failure_probability,
+            rows=tuple((sentence(names, each), str(each.source), each.failure_probability,
                         "no: vacuous at these sizes" if each.vacuous else "yes") for each in plan.guarantees),
             note=step(plan)),)),
     ]
@@ -60,6 +63,8 @@ def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
         kept = plan.margins / plan.coding.supplies
         return [("kept back of what rows hold", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
                 ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else beta)}")]
+    if not out.limits:
+        return [("rows above their supply", "none can be: each holds what everybody together can use")]
     limit = "what rows hold" if not plan.mechanism.program.two_sided else "what contributions can add up to"
     return [("expected excess of all rows together, of the averages", f"{out.expected_excess:.4g}"),
             (f"what the certificate will claim, {sure(beta)}, as a share of {limit}", f"{out.excess_share:.2%}")]
@@ -85,9 +90,10 @@ def _modes(plan: SharingPlan) -> Section:
     return Section(title="Modes at these sizes", blocks=(Table(
         columns=("mode", "of what rows hold", "within supply", "what a lie can gain"),
         rows=tuple(rows),
-        note="Each with what is usual for it. Where every row must be within supply, audited or round keep less back "
-             "than tight; average and truthful hand out fractions. In audited, prices are charged with an alpha "
-             "alone."),))
+        note="The planned mode as the file has it, others with what is usual for them"
+             + (", and with the file's alpha where they charge" if plan.config.solution.alpha is not None else "")
+             + ". Where every row must be within supply, audited or round keep less back than tight; average and "
+             "truthful hand out fractions. In audited, prices are charged with an alpha alone."),))
 
 
 def _warnings(plan: SharingPlan) -> list[str]:
@@ -125,27 +131,34 @@ def step(plan: SharingPlan) -> str:
     """
     moved = "replaced by any other" if plan.mechanism.neighbours == "substitution" else "replaced by an empty one"
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
-            f"Whoever provides what she gets learns it. {in_units(plan)}").rstrip()
+            f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
 
 
-def in_units(plan: SharingPlan) -> str:
-    """What values in promises are counted in; empty where that is the file's own unit.
+def _in_points(names: Coding) -> str:
+    """What values are counted in, wherever the file or a page has any."""
+    if names.points is None:
+        return f" Values, prices, gains and alpha are in {names.worth}, as the file's costs are."
+    if names.program.constants.most_value == 0.0:
+        return ""
+    return (f" Values, prices, gains and alpha are in the file's own points: from {names.points.lowest:g} to "
+            f"{names.points.highest:g}.")
+
+
+def sentence(names: Coding, promise: Guarantee) -> str:
+    """A promise in a sentence, in this family's words, and in the file's own unit.
 
     Args:
-        plan: of the file.
-    """
-    names = plan.coding
-    return f"Values in promises are in units of {names.unit:.6g} {names.worth}." if names.unit != 1.0 else ""
-
-
-def sentence(promise: Guarantee) -> str:
-    """A promise in a sentence, in this family's words.
-
-    Args:
+        names: of the file.
         promise: of a mechanism.
     """
     if isinstance(promise, Participation):
-        return f"what she gets is worth at least {promise.utility:.4g} more than its price, for {promise.who}"
+        worth = (f"costs at most {said(names, -promise.utility)} {names.worth} more than it is worth to her"
+                 if promise.utility < 0.0 else "costs no more than it is worth to her")
+        return f"what she gets {worth}, for {promise.who}"
+    if isinstance(promise, Truthfulness):
+        return replace(promise, gain=promise.gain * names.unit, unit_of_gain=names.worth).sentence()
+    if isinstance(promise, Accuracy) and promise.measure.startswith("optimum less"):
+        return f"{replace(promise, bound=promise.bound * names.unit).sentence()} {names.worth}"
     return promise.sentence()
 
 

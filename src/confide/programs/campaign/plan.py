@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -14,21 +14,12 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.presentation import Section
 from confide.programs.campaign.coding import Coding
-from confide.programs.campaign.config import MODES, ModeName, ProgramConfig, coding_of
+from confide.programs.campaign.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
 from confide.programs.dude import Dude
 from confide.programs.planning import Mode, ProgramPlan, plan
-from confide.programs.priv_dude import PrivDude
-from confide.programs.round_dude import RoundDude
-from confide.programs.tight_dude import TightDude
-from confide.programs.tighten_and_audit import TightenAndAudit
-from confide.programs.true_dude import TrueDude
 
 __all__ = ["SharingPlan", "plan_of"]
 
-_MAKERS: Mapping[ModeName, type[Dude]] = {
-    "average": PrivDude, "round": RoundDude, "truthful": TrueDude, "tight": TightDude, "audited": TightenAndAudit}
-_OF_PATH = ("rounds", "burn_in", "burn_share", "step", "law")
-_ALPHA = 0.01
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "beta": "privacy.beta",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
 
@@ -38,18 +29,23 @@ class SharingPlan:
     """A mechanism with the names of its campaign.
 
     Args:
-        mechanism: that will run.
         config: of the file.
         coding: its program in its own names.
         mode: what everybody gets.
         outlook: what to expect of it at these sizes.
+        ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
     """
 
-    mechanism: Dude
     config: ProgramConfig
     coding: Coding
     mode: ModeName
     outlook: ProgramPlan
+    ran: Dude | None = field(default=None)
+
+    @property
+    def mechanism(self) -> Dude:
+        """That will run, or that ran."""
+        return self.outlook.mechanism if self.ran is None else self.ran
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -72,11 +68,14 @@ class SharingPlan:
 
     @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
-        """Every mode at these sizes, with what is usual for it; or why it is refused."""
-        found = list[tuple[ModeName, ProgramPlan | str]]()
+        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
+        them, and with the file's alpha where there is one and they charge.
+        """
+        found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:
             try:
-                found.append((mode, _outlook(self.config, self.coding, mode, {}, {})))
+                found.append((mode, self.outlook if mode == self.mode else _outlook(
+                    self.config, self.coding, mode, with_alpha(mode, alpha))))
             except (InvalidInput, Refused) as error:
                 found.append((mode, error.problem if isinstance(error, InvalidInput) else error.reason))
         return tuple(found)
@@ -92,14 +91,16 @@ class SharingPlan:
         return offer_sections(self)
 
     def to_dict(self) -> dict[str, Any]:
-        it = self.mechanism
+        it, unit = self.mechanism, self.coding.unit
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": type(it).__name__,
                 "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
                 "supply": self.coding.supplies.tolist(), "margins": self.margins.tolist(),
                 **{name: value for name, value in self.outlook.to_dict().items()
                    if name in ("people", "averaged", "expected_excess", "certified_excess", "excess_share",
                                "unused_share", "settles", "needed_rounds", "vacuous")},
-                "gain": it.gain if self.charges else None, "rounds": it.rounds, "burn_in": it.burn_in}
+                "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
+                "gain": it.gain * unit if self.charges else None, "unit": self.coding.worth,
+                "rounds": it.rounds, "burn_in": it.burn_in}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
@@ -113,32 +114,42 @@ def plan_of(config: ProgramConfig) -> SharingPlan:
     coding = coding_of(config)
     mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
     options = config.solution.options(mode)
-    path = {name: options.pop(name) for name in _OF_PATH if name in options}
-    outlook = _outlook(config, coding, mode, path, options)
-    privacy = config.privacy
-    settings = {**path, "rounds": outlook.path.rounds, "burn_in": outlook.path.burn_in, "beta": privacy.beta,
-                "neighbours": privacy.neighbours, **options}
-    try:
-        mechanism = _MAKERS[mode](coding.program, privacy.epsilon, privacy.delta, **settings)
-    except InvalidInput as error:
-        raise _placed(error) from None
-    return SharingPlan(mechanism=mechanism, config=config, coding=coding, mode=mode, outlook=outlook)
+    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options))
 
 
-def _outlook(
-    config: ProgramConfig, coding: Coding, mode: ModeName, path: Mapping[str, Any], options: Mapping[str, Any]
-) -> ProgramPlan:
-    """What to expect of a mode; refuses hopeless ones. Nothing is timed: a plan is the same on every machine."""
+def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
+    """What to expect of a mode; refuses hopeless ones. Nothing is timed: a plan is the same on every machine.
+
+    An alpha of the file is in the file's own unit.
+    """
     privacy, solution = config.privacy, config.solution
     name: Mode = MODES[mode]  # type: ignore[assignment]
+    scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
     try:
-        return plan(coding.program, privacy.epsilon, privacy.delta, name, alpha=options.get("alpha", _ALPHA),
-                    most_excess=solution.most_excess, most_unused=solution.most_unused, timed=False,
-                    beta=privacy.beta, neighbours=privacy.neighbours, **path)
+        found = plan(coding.program, privacy.epsilon, privacy.delta, name, most_excess=solution.most_excess,
+                     most_unused=solution.most_unused, timed=False, beta=privacy.beta, neighbours=privacy.neighbours,
+                     **{**options, **scaled})
+        _ = found.mechanism  # refuses margins that leave nothing
     except InvalidInput as error:
-        raise _placed(error) from None
+        raise _placed(error, coding) from None
+    except Refused as refused:
+        raise Refused(_by_modes(refused.reason), _by_modes(refused.remedy)) from None
+    return found
 
 
-def _placed(error: InvalidInput) -> InvalidInput:
+def _by_modes(text: str) -> str:
+    """A text of Python's names, with the file's."""
+    for mode, name in MODES.items():
+        text = text.replace(f"{name}'s ", f"mode {mode!r}: its ").replace(name, repr(mode))
+    return text
+
+
+def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
+    """The same of a key of the file."""
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
+    if error.field == "alpha" and coding.unit != 1.0:
+        return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
+    if place == "solution.mode":
+        return InvalidInput(place, _by_modes(error.problem), _by_modes(error.limit))
     return InvalidInput(place, error.problem, error.limit)
+

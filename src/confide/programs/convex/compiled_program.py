@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive
+from confide.contract.checks import non_negative, positive, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
@@ -35,6 +35,7 @@ _STEP = 2.0**-LOAD_BITS
 _MOST_TERMS = 2.0**20  # times 2^40 it is inside 64 bits, and a quarter of it times 2^44
 _MOST_SOLVES = 1e7
 _MOST_UNITS = 2**31 - 1
+_TURN = (math.sqrt(5.0) - 1.0) / 2.0
 _MISS = 2.0**-18  # of its own rows, what a solver may miss
 
 
@@ -52,7 +53,7 @@ class ConvexProgram(Program):
 
     Args:
         people: n.
-        supply: (k,) of each coupling row, or one number.
+        supply: (k,) of each coupling row, or one number; below 0 only where contributions can be.
         tau: the dual bound, which must be declared.
         template: everybody's program, as arrays.
         extent: how large values and contributions can be, over the public ranges.
@@ -77,6 +78,9 @@ class ConvexProgram(Program):
             raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
                                f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
         super().__post_init__()
+        if not self.extent.signed:
+            for one in self.supplies:
+                non_negative("supply", one)
         largest = self._largest_sum_of_terms
         if largest > _MOST_TERMS:
             raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
@@ -213,7 +217,7 @@ class ConvexProgram(Program):
         theta, bad = np.empty((self.people, len(t.low))), np.zeros(self.people, dtype=bool)
         at = 0
         for name, shape in zip(t.names, t.shapes, strict=True):
-            table = numbers(name, given[name], (self.people, *shape)).reshape(self.people, -1)
+            table = numbers(name, given[name], (self.people, *shape), unusable).reshape(self.people, -1)
             low, high = t.low[at : at + table.shape[1]], t.high[at : at + table.shape[1]]
             wrong = bad_rows(np.where((table >= low) & (table <= high), 0.0, np.nan), 0.0, 0.0)
             refused_or_null(name, wrong, f"each number must be in its range, {_range(low, high)}", unusable)
@@ -241,6 +245,17 @@ class ConvexProgram(Program):
             theta[0, at : at + size] = found
             at += size
         return self._records(theta, np.ones(1, dtype=bool))
+
+    def trial_records(self, count: int) -> Records:
+        """Made-up records at fixed points inside the public ranges, all of them there: each takes a solve.
+
+        Args:
+            count: how many.
+        """
+        t = self.template
+        place = np.arange(1, whole("count", count, at_least=1) + 1)[:, None]
+        turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way
+        return self._records(t.low + place * turns % 1.0 * (t.high - t.low), np.ones(count, dtype=bool))
 
     def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> Records:
         if self.shape is not None:
@@ -286,6 +301,49 @@ class ConvexProgram(Program):
             action: (width,).
         """
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
+
+    def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+        """What a share gives, variable by variable: of averages the mean over the rounds, of whole parts the part.
+
+        Nothing counts as zeros. Variables without a name of their own are x0, x1 and so on, in the order in which the
+        value, the coupling and the constraints have them first.
+
+        Args:
+            share: of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
+
+        Raises:
+            InvalidInput: no share of this program.
+
+        Example:
+            >>> import cvxpy as cp
+            >>> from confide.programs.convex import convex_program
+            >>> heat, worth = cp.Variable((2, 1), nonneg=True, name="heat"), cp.Parameter()
+            >>> program = convex_program(3, 2.0, value=worth * cp.sum(heat), coupling=cp.sum(heat),
+            ...                          constraints=[heat <= 1], record={"worth": (worth, 0, 1)}, tau=1.0)
+            >>> unit = 2**20
+            >>> program.average({"actions": [0, unit, 0, 0, unit, unit, -1, -1, -1], "times": [2, 1, 1]})
+            {'heat': array([[0.75],
+                   [0.25]])}
+            >>> program.average({"action": [1.0, 0.5], "price": 0.25})["heat"].tolist()
+            [[1.0], [0.5]]
+        """
+        names, shapes, size = self.template.variables, self.template.variable_shapes, self.width - 1
+        try:
+            if "actions" in share:
+                played = np.array(share["actions"], dtype=np.int64).reshape(-1, self.width)
+                times = np.array(share["times"], dtype=np.int64)
+                if not times.sum() > 0:
+                    raise ValueError
+                mean = times @ np.where(played[:, :1] < 0, 0, played[:, 1:]) / (LOAD_UNIT * times.sum())
+            else:
+                had = np.array(share["action"], dtype=np.float64)
+                mean = had.reshape(size) if len(had) else np.zeros(size)
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput("share", "is none of this program",
+                               f"must have actions of {self.width} numbers each and times, or an action") from None
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        return {name: part.reshape(shape)
+                for name, shape, part in zip(names, shapes, np.split(mean, ends), strict=True)}
 
     def linear_program(self, records: Any) -> LinearProgram:
         """The whole program for a solver, where values are linear.

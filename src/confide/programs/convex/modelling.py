@@ -207,12 +207,27 @@ def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fie
     fixed = np.diff(starts)[entry_at] == 0
     steps = _steps(entry_rows, entry_columns, np.where(fixed, constants[entry_at], np.nan), equal, columns, n)
     return Template(
-        names=tuple(fields), shapes=tuple(tuple(int(side) for side in one.shape) for one, _, _ in fields.values()),
+        names=tuple(fields), shapes=tuple(_shape(one) for one, _, _ in fields.values()),
+        variables=_own_names(variables), variable_shapes=tuple(map(_shape, variables)),
         low=np.concatenate([low.reshape(-1) for _, low, _ in fields.values()]),
         high=np.concatenate([high.reshape(-1) for _, _, high in fields.values()]),
         starts=starts, sources=source, factors=factor, constants=constants, entry_rows=entry_rows.astype(np.int64),
         entry_columns=entry_columns.astype(np.int64), equal=equal, quadratic=quadratic, wanted=columns,
         added=added.astype(np.int64), **steps, lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
+
+
+def _shape(one: Any) -> tuple[int, ...]:
+    return tuple(int(side) for side in one.shape)
+
+
+def _own_names(variables: Sequence[Any]) -> tuple[str, ...]:
+    """Of each; x0, x1 and so on of those that cvxpy named, whose numbers count what else was made before."""
+    given = [None if one.name() == f"var{one.id}" else str(one.name()) for one in variables]
+    for name in given:
+        if name is not None and given.count(name) > 1:
+            raise InvalidInput("constraints", f"name two variables {name}", "give each its own name")
+    free = (name for name in map("x{}".format, range(2 * len(given))) if name not in given)
+    return tuple(next(free) if name is None else name for name in given)
 
 
 def _sources(form: Any, fields: Mapping[str, Any], width: int) -> NDArray[np.int64]:

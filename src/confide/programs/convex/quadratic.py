@@ -108,7 +108,7 @@ class Solving:
         """
         t = self.template
         out = np.full((records.people, 1 + len(t.wanted)), -1, dtype=np.int32)
-        pending = np.flatnonzero(records.present)
+        pending = np.arange(records.people)  # slots without a record as well: how long it takes must not count them
         natural = prices / PRICE_UNIT
         for rho in _STEPS:
             if not len(pending):
@@ -128,6 +128,7 @@ class Solving:
             pending = pending[~good & ~hopeless]
         if self.nothing:
             out[(out[:, 1:] == 0).all(axis=1)] = -1
+        out[~records.present] = -1
         return out
 
     def added(self, z: _Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -1,7 +1,8 @@
 """`check_tau`: a declared dual bound held against public or made-up records.
 
-The least dual bound of an instance is the least, over optimal prices, of the largest price. Where values are quadratic,
-prices are optimal exactly if they are for the values' linear part at the optimum, which makes it a linear program too.
+A tau holds of an instance exactly if some optimal prices lie in its box: none above its row's tau. Where values are
+quadratic, prices are optimal exactly if they are for the values' linear part at the optimum, so that the least multiple
+of the box with optimal prices in it is found by a linear program too.
 A check of some instances proves nothing of others: it can only show that a declared tau is too small.
 
 Source: spec convex_programs 1 (tau, corrected characterisation) and 8.
@@ -33,22 +34,27 @@ class TauCheck:
     """What some public instances say of a declared tau.
 
     Args:
-        declared: the least of the rows' tau.
-        least: of each instance, its own least dual bound.
+        declared: (k,) tau of each row.
+        multiples: of each instance, the least t such that t times the declared tau holds of it.
     """
 
-    declared: float
-    least: tuple[float, ...]
+    declared: tuple[float, ...]
+    multiples: tuple[float, ...]
 
     @property
     def largest(self) -> float:
-        """What all of these instances need."""
-        return max(self.least)
+        """The multiple of the declared tau that all of these instances need: above 1 it was too small."""
+        return max(self.multiples)
+
+    @property
+    def needed(self) -> tuple[float, ...]:
+        """(k,) what would do for all of these instances, in the proportions of what was declared."""
+        return tuple(self.largest * one for one in self.declared)
 
     @property
     def refuted(self) -> bool:
         """Whether an instance needs more than was declared; if not, that proves nothing of other records."""
-        return self.largest > self.declared * (1.0 + _NEAR) + 1e-9
+        return self.largest > 1.0 + _NEAR
 
 
 def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> TauCheck:
@@ -70,7 +76,7 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
         >>> program = convex_program(3, 2.0, value=worth * x, coupling=x, constraints=[x <= 1],
         ...                          record={"worth": (worth, 0, 1)}, tau=1.0)
         >>> found = check_tau(program, {"worth": [1.0, 0.75, 0.25]})
-        >>> round(found.largest, 6), found.refuted
+        >>> round(found.needed[0], 6), found.refuted
         (0.25, False)
     """
     many = [instances] if isinstance(instances, Mapping) else list(instances)
@@ -78,18 +84,18 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
         raise InvalidInput("instances", "are none")
     if not isinstance(program, ConvexProgram):
         raise InvalidInput("program", f"{type(program).__name__} was not made by convex_program")
-    return TauCheck(declared=min(program.taus), least=tuple(_least(program, one) for one in many))
+    return TauCheck(declared=program.taus, multiples=tuple(_least(program, one) for one in many))
 
 
 def _least(program: ConvexProgram, data: Any) -> float:
-    records = program.read(data)
+    records, taus = program.read(data), np.array(program.taus)
     if not program.template.quadratic.any():
-        return least_dual(program.linear_program(records))
+        return least_dual(program.linear_program(records), taus)
     square = program.template.quadratic
     whole = blocks_of(program, program.template, records)
     z = _optimum(whole, square)[:-1].reshape(-1, len(square))
     slopes = -(records.numbers[records.present][:, : len(square)] + z @ square)  # type: ignore[attr-defined]
-    return least_dual(blocks_of(program, program.template, records, slopes))
+    return least_dual(blocks_of(program, program.template, records, slopes), taus)
 
 
 def _optimum(whole: LinearProgram, square: NDArray[np.float64]) -> NDArray[np.float64]:

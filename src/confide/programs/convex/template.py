@@ -49,6 +49,8 @@ class Template:
         entry_columns: (e,) columns, ascending.
         equal: (m,) whether a row is an equation.
         quadratic: (n, n) P.
+        variables: names of x, one after the other.
+        variable_shapes: of each.
         wanted: (a,) columns of x.
         added: (k,) columns of y.
         steps: (s,) columns that follow, in that order.
@@ -61,6 +63,8 @@ class Template:
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
+    variables: tuple[str, ...]
+    variable_shapes: tuple[tuple[int, ...], ...]
     low: _Reals
     high: _Reals
     starts: _Ints

@@ -177,8 +177,8 @@ class AggregativeGame(Program):
             unusable: what becomes of a bad row.
         """
         parts, allowed = two("records", data, "contributions", "allowed")
-        table = numbers("contributions", parts, (self.people, self.actions, self.rows))
-        mask = numbers("allowed", allowed, (self.people, self.actions))
+        table = numbers("contributions", parts, (self.people, self.actions, self.rows), unusable)
+        mask = numbers("allowed", allowed, (self.people, self.actions), unusable)
         bad = bad_rows(table, self._least, self.gamma) | ~self._usable(mask) | self._too_much(table)
         refused_or_null("records", bad, self._limit, unusable)
         return self._kept(table, mask, bad)

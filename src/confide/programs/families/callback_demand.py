@@ -5,18 +5,20 @@ Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import comb
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.unusable import Unusable
+from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Records
@@ -26,7 +28,6 @@ from confide.programs.tables import refused_or_null
 __all__ = ["CallbackDemand", "DemandOracle", "OracleRecords"]
 
 _MOST_SETS = 1_000_000  # of a program for a solver
-_ANSWER = TypeVar("_ANSWER")
 
 
 class DemandOracle(Protocol):
@@ -67,9 +68,13 @@ class CallbackDemand(SetsOfGoods):
     Each round asks every object twice, in Python, one after the other: for at most about a million people times
     rounds. The answer that is counted, and delivered, is one that keeps to the rules: up to `size` different goods
     of 0..k-1, a finite value in [0, 1] that is above their price. Any other answer, and a call that fails, counts as
-    nothing; no error is raised, because others would see it. What is promised of value and satisfaction is about
-    objects that answer with a best set, and always the same; privacy and feasible averages need only the rules, and
-    the same answers. What an object prints, and how long it takes, is its own: it must not be seen by others.
+    nothing; no error is raised, because others would see it. Objects are asked on another thread than the main one,
+    where no signal arrives: whatever they raise is theirs, `SystemExit` and `KeyboardInterrupt` among it, and an
+    operator's own interrupt ends a run even while an object does not come back.
+
+    What is promised of value and satisfaction is about objects that answer with a best set, and always the same;
+    privacy and feasible averages need only the rules, and the same answers. What an object prints, and how long it
+    takes, is its own: it must not be seen by others.
 
     Args:
         people: n.
@@ -96,6 +101,7 @@ class CallbackDemand(SetsOfGoods):
     size: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
+        whole("size", self.size, at_least=1)
         super().__post_init__()
         self._size("size", self.size)
 
@@ -115,7 +121,7 @@ class CallbackDemand(SetsOfGoods):
             raise InvalidInput("records", f"{type(data).__name__} is no list of objects")
         if len(given) != self.people:
             raise InvalidInput("records", f"{len(given)} of them", f"must be {self.people}, one for each slot")
-        bad = np.array([not _can_be_asked(one) for one in given])
+        bad = ~np.array(each_aside(_can_be_asked, given))
         refused_or_null("records", bad, "each must have methods demand(prices) and value(goods)", unusable)
         oracles = np.full(self.people, None, dtype=object)
         for i, one in enumerate(given):
@@ -128,7 +134,7 @@ class CallbackDemand(SetsOfGoods):
         Args:
             record: an object.
         """
-        if not _can_be_asked(record):
+        if each_aside(_can_be_asked, [record]) != [True]:
             raise InvalidInput("record", f"{type(record).__name__} cannot be asked",
                                "must have methods demand(prices) and value(goods)")
         oracles = np.full(1, None, dtype=object)
@@ -138,16 +144,22 @@ class CallbackDemand(SetsOfGoods):
     def respond(self, records: OracleRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.full((records.people, self.size), -1, dtype=np.int32)
         natural, units = prices / PRICE_UNIT, prices.tolist()  # exact, both
-        for i, oracle in enumerate(records.oracles):
+
+        def taken(oracle: Any) -> tuple[int, ...]:
             goods = self._wanted(oracle, natural) if oracle is not None else ()
-            if goods and self._worth(oracle, goods) > sum(units[good] for good in goods):
-                chosen[i, : len(goods)] = goods
+            return goods if goods and self._worth(oracle, goods) > sum(units[good] for good in goods) else ()
+
+        for i, goods in enumerate(each_aside(taken, records.oracles)):
+            chosen[i, : len(goods)] = goods
         return chosen
+
+    def respond_along(self, records: OracleRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
+        return np.stack(each_aside(lambda row: self.respond(records, row), prices), axis=1)  # one thread for all rounds
 
     def _wanted(self, oracle: Any, prices: NDArray[np.float64]) -> tuple[int, ...]:
         """What it asks for, ascending; nothing, where that is against the rules."""
         nothing: list[int] = []
-        found = _answer(
+        found = answered(
             lambda: [_index(one) for one in islice(oracle.demand(prices.copy()), self.size + 1)], nothing)
         goods = tuple(sorted(set(found)))
         if len(found) > self.size or len(goods) < len(found) or (goods and not 0 <= goods[0] <= goods[-1] < self.rows):
@@ -156,15 +168,14 @@ class CallbackDemand(SetsOfGoods):
 
     def _worth(self, oracle: Any, goods: tuple[int, ...]) -> int:
         """What it says that goods are worth, in units of value; 0, where that is against the rules."""
-        return _answer(lambda: _units(oracle.value(goods)), 0)
+        return answered(lambda: _units(oracle.value(goods)), 0)
 
     def values(self, records: OracleRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        out = np.zeros(len(actions), dtype=np.int64)
-        for i, (oracle, action) in enumerate(zip(records.oracles, actions.tolist(), strict=True)):
-            goods = tuple(one for one in action if one >= 0)
-            if oracle is not None and goods:
-                out[i] = self._worth(oracle, goods)
-        return out
+        def worth(asked: tuple[Any, list[int]]) -> int:
+            goods = tuple(one for one in asked[1] if one >= 0)
+            return self._worth(asked[0], goods) if asked[0] is not None and goods else 0
+
+        return np.array(each_aside(worth, zip(records.oracles, actions.tolist(), strict=True)), dtype=np.int64)
 
     def linear_program(self, records: OracleRecords) -> LinearProgram:
         count = sum(comb(self.rows, d) for d in range(1, self.size + 1))
@@ -172,8 +183,9 @@ class CallbackDemand(SetsOfGoods):
             raise Refused(f"{count:,} sets for each of {records.people:,} participants are too many for a solver",
                           f"at most {_MOST_SETS:,} together")
         sets = [goods for d in range(1, self.size + 1) for goods in combinations(range(self.rows), d)]
-        found = [(i, goods, worth) for i, oracle in enumerate(records.oracles) if oracle is not None
-                 for goods in sets if (worth := self._worth(oracle, goods)) > 0]
+        asked = [(i, goods) for i, oracle in enumerate(records.oracles) if oracle is not None for goods in sets]
+        worths = each_aside(lambda one: self._worth(records.oracles[one[0]], one[1]), asked)
+        found = [(i, goods, worth) for (i, goods), worth in zip(asked, worths, strict=True) if worth > 0]
         sizes = [len(goods) for _, goods, _ in found]
         return choices(self, values=[worth for _, _, worth in found], people=[i for i, _, _ in found],
                        rows=[good for _, goods, _ in found for good in goods], loads=np.full(sum(sizes), LOAD_UNIT),
@@ -181,7 +193,7 @@ class CallbackDemand(SetsOfGoods):
 
 
 def _can_be_asked(record: Any) -> bool:
-    return record is None or _answer(lambda: callable(record.demand) and callable(record.value), False)
+    return record is None or answered(lambda: callable(record.demand) and callable(record.value), False)
 
 
 def _index(good: Any) -> int:
@@ -195,11 +207,3 @@ def _index(good: Any) -> int:
 def _units(value: Any) -> int:
     number = value if type(value) is float else float(value) if isinstance(value, Real) else -1.0
     return round(number * PRICE_UNIT) if 0.0 <= number <= 1.0 else 0
-
-
-def _answer(asked: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
-    """What a participant's own code answers; something else where it fails, in whatever way."""
-    try:
-        return asked()
-    except (Exception, SystemExit):  # noqa: BLE001, others would see an error, and what it says
-        return otherwise

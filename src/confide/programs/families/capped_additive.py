@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive
+from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
@@ -60,6 +60,7 @@ class CappedAdditive(SetsOfGoods):
     def __post_init__(self) -> None:
         if self.most is not None:
             positive("most", self.most)
+        whole("cap", self.cap, at_least=1)
         super().__post_init__()
         self._size("cap", self.cap)
 

@@ -65,7 +65,7 @@ class Electricity(Program):
 
     Args:
         people: n.
-        supply: how many may use each slot: T Q numbers, a (T, Q) table, or one for all.
+        supply: how many may use each slot, not negative: T Q numbers, a (T, Q) table, or one for all.
         most: how many slots anybody may use in all, at most T Q.
         intervals: T, where `supply` is no table.
         slots: Q, where `supply` is no table.
@@ -92,6 +92,8 @@ class Electricity(Program):
     shortfall: float | None = field(default=None, kw_only=True)
     hard: bool = field(default=False, kw_only=True)
 
+    negative_supply = False
+
     def __post_init__(self) -> None:
         if np.ndim(self.supply) == 2:
             table = np.asarray(self.supply)
@@ -117,9 +119,6 @@ class Electricity(Program):
             raise InvalidInput("tau", "is not declared", "with hard needs no claim can be made without it: give `tau`, "
                                "or `shortfall`, what a missed slot costs")
         super().__post_init__()
-        for one in self.supplies:
-            if one < 0:
-                raise InvalidInput("supply", f"{one:g} is negative", "must be at least 0")
 
     @property
     def rows(self) -> int:
@@ -148,8 +147,8 @@ class Electricity(Program):
         missed = self.shortfall or 0.0
         return Constants(
             rows=self.rows, largest_entry=1.0, largest_sum=float(self.most), least_entry=1.0,
-            most_value=float(self.most), least_value=-missed * self.most, packing=not self.asks_needs,
-            width=float(max(self.people, *self.supplies)),
+            least_sum=0.0 if self.asks_needs else 1.0, most_value=float(self.most), least_value=-missed * self.most,
+            packing=not self.asks_needs, width=float(max(self.people, *self.supplies)),
             tau=(1.0 + missed,) * self.rows if self.tau is None else self.tau,  # type: ignore[arg-type]
             step_scale=(float(self.people),) * self.rows)
 
@@ -163,11 +162,11 @@ class Electricity(Program):
             unusable: what becomes of a bad row.
         """
         table, wanted = two("records", data, "values", "needs") if self.asks_needs else (data, None)
-        values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape))
+        values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape), unusable)
         bad = bad_rows(values, 0.0, 1.0)
         needs = np.zeros((self.people, self._shape[0]))
         if wanted is not None:
-            needs = numbers("needs", wanted, needs.shape)
+            needs = numbers("needs", wanted, needs.shape, unusable)
             bad |= ~self._can_be_met(needs)
         refused_or_null("records", bad, self._limit, unusable)
         return self._kept(values, needs, bad)

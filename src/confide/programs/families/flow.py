@@ -22,7 +22,7 @@ from confide.programs.families.routes import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram
 from confide.programs.program import Program, Records
-from confide.programs.tables import bad_rows, numbers, refused_or_null, value_units
+from confide.programs.tables import bad_rows, is_row, numbers, one_row, refused_or_null, value_units
 
 __all__ = ["Flow", "FlowRecords"]
 
@@ -62,7 +62,7 @@ class Flow(Program):
 
     Args:
         people: n.
-        supply: units that each arc carries: E numbers, or one for all.
+        supply: units that each arc carries, not negative: E numbers, or one for all.
         arcs: (tail, head) of each arc, nodes by their numbers from 0; several arcs may join the same nodes.
         hops: L, arcs of a path, at most.
         escape: M > 0, the cost of the escape.
@@ -87,6 +87,8 @@ class Flow(Program):
     escape: float = field(kw_only=True)
     nodes: int | None = field(default=None, kw_only=True)
     costs: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    negative_supply = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", _checked(self.arcs))
@@ -124,7 +126,7 @@ class Flow(Program):
     def constants(self) -> Constants:
         tau = (self.escape,) * self.rows if self.tau is None else self.tau
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=float(self.width), least_entry=1.0,
-                         most_value=self.escape, width=float(max(self.people, *self.supplies)),
+                         least_sum=1.0, most_value=self.escape, width=float(max(self.people, *self.supplies)),
                          tau=tau)  # type: ignore[arg-type]
 
     @cached_property
@@ -154,7 +156,7 @@ class Flow(Program):
                 -1 mean a slot without a record, whatever follows.
             unusable: what becomes of a bad row.
         """
-        table = numbers("records", data, (self.people, self._columns))
+        table = numbers("records", data, (self.people, self._columns), unusable)
         bad = self._bad(table)
         refused_or_null("records", bad, "must be " + self._wanted, unusable)
         return self._of(table, bad)
@@ -167,14 +169,9 @@ class Flow(Program):
         """
         if record is None:
             return self._of(np.full((1, self._columns), -1.0), np.zeros(1, dtype=bool))
-        if self.costs is None and isinstance(record, tuple) and len(record) == 3 and np.ndim(record[2]) == 1:
+        if self.costs is None and isinstance(record, tuple) and len(record) == 3 and is_row(record[2]):
             record = (*record[:2], *record[2])
-        try:
-            found = np.asarray(record, dtype=np.float64)
-        except (ValueError, TypeError):
-            raise InvalidInput("record", "is not numbers", "must be " + self._wanted) from None
-        if found.shape != (self._columns,):
-            raise InvalidInput("record", f"its shape is {found.shape}", f"must be {(self._columns,)}: {self._wanted}")
+        found = one_row("record", record, (self._columns,))
         bad = self._bad(found[None])
         if bad[0]:
             raise InvalidInput("record", "holds what is not in its range", "must be " + self._wanted)

@@ -22,7 +22,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Program, Records
-from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
+from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
 
@@ -52,7 +52,7 @@ class Knapsack(Program):
 
     Args:
         people: n.
-        supply: of each resource: k numbers, or one for all.
+        supply: of each resource, not negative: k numbers, or one for all.
         rows: k, where `supply` is one number.
         least_weight: in (0, 1], a weight that is not 0 is at least this: k numbers, or one for all. Public.
         most_weight: the weights of an item add up to at most this; k by default. Below k/2 it makes noise smaller.
@@ -77,6 +77,8 @@ class Knapsack(Program):
     least_weight: float | tuple[float, ...] = field(kw_only=True)
     most_weight: float | None = field(default=None, kw_only=True)
     step_scale: float | tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    negative_supply = False
 
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:
@@ -116,7 +118,7 @@ class Knapsack(Program):
         tau: tuple[float, ...] = (
             tuple(map(_inverse_up, self._least)) if self.tau is None else self.tau)  # type: ignore[assignment]
         most = self._most_units / LOAD_UNIT
-        supply = min(sum(min(max(one, 0.0), self.people) for one in self.supplies), self.people * most)
+        supply = min(sum(min(one, self.people) for one in self.supplies), self.people * most)
         usual = tuple(one * max(supply, 1.0) for one in tau)
         return Constants(rows=self.rows, largest_entry=1.0, largest_sum=most,
                          least_entry=min(self._least), most_value=1.0, width=float(max(self.people, *self.supplies)),
@@ -126,15 +128,16 @@ class Knapsack(Program):
         """Checked records.
 
         Args:
-            data: (n, 1 + k): a value in [0, 1], then the weights; or a tuple of two arrays, (n,) values and (n, k)
+            data: (n, 1 + k): a value in [0, 1], then the weights; or a tuple of two tables, (n,) values and (n, k)
                 weights.
             unusable: what becomes of a bad row.
         """
-        if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 1 and np.ndim(data[1]) == 2:
-            values = numbers("records", data[0], (self.people,))
-            weights = numbers("records", data[1], (self.people, self.rows))
+        rows = isinstance(data, tuple) and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in data)
+        if isinstance(data, tuple) and len(data) == 2 and not rows:
+            values = numbers("records", data[0], (self.people,), unusable)
+            weights = numbers("records", data[1], (self.people, self.rows), unusable)
         else:
-            table = numbers("records", data, (self.people, 1 + self.rows))
+            table = numbers("records", data, (self.people, 1 + self.rows), unusable)
             values, weights = table[:, 0], table[:, 1:]
         records, bad = self._checked(values, weights)
         refused_or_null("records", bad, self._limit, unusable)
@@ -147,7 +150,7 @@ class Knapsack(Program):
             record: 1 + k numbers: a value in [0, 1], then the weights; or a pair of the value and k weights.
         """
         table = np.zeros(1 + self.rows)
-        if isinstance(record, tuple | list) and len(record) == 2 and np.ndim(record[1]) == 1:
+        if isinstance(record, tuple | list) and len(record) == 2 and is_row(record[1]):
             table[0] = row("record", record[0], (), 0.0, 1.0)
             table[1:] = row("record", record[1], (self.rows,), 0.0, 1.0)
         elif record is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, hstack
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
@@ -64,12 +64,12 @@ class SharedResources(Program):
     needs: tuple[tuple[int, ...], ...] = field(kw_only=True)
     costs: tuple[float, ...] = field(kw_only=True)
 
+    negative_supply = False
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", _costs(self.costs))
         object.__setattr__(self, "needs", _needs(self.needs, len(self.costs)))
         super().__post_init__()
-        for one in self.supplies:
-            non_negative("supply", one)
 
     @property
     def rows(self) -> int:
@@ -131,6 +131,12 @@ class SharedResources(Program):
 
     def public_value(self, prices: NDArray[np.int64]) -> float:
         return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
+
+    def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
+        """One for each resource: how much is bought of it does not depend on the others."""
+        units = self.bought(prices)
+        return [(-float(self._cost_units[r] * units[r]) / PRICE_UNIT,
+                 np.where(self._resources == r, -units[r] << LOAD_BITS, 0)) for r in range(len(units))]
 
     # ---- records
 

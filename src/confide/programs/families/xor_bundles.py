@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,15 +18,17 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
+from confide.programs.anybodys import each_aside
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Records
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.programs.tables import bad_rows, refused_or_null, value_units
+from confide.programs.tables import bad_rows, number, refused_or_null, value_units
 
 __all__ = ["BundleRecords", "XorBundles"]
 
 _CHUNK = 1 << 16
+_Listed = tuple[list[list[int]], list[float]]
 _A_BID = "each bid must be (goods, value): different goods, and a value in [0, 1]"
 
 
@@ -72,6 +75,7 @@ class XorBundles(SetsOfGoods):
 
     def __post_init__(self) -> None:
         whole("bids", self.bids, at_least=1)
+        whole("size", self.size, at_least=1)
         super().__post_init__()
         self._size("size", self.size)
 
@@ -121,9 +125,12 @@ class XorBundles(SetsOfGoods):
                 raise InvalidInput("record", f"values of {values.dtype} in the shape {values.shape}",
                                    f"must be numbers in the shape {(self.bids,)}")
         else:
+            [listed] = each_aside(self._told, [record])
+            if isinstance(listed, InvalidInput):
+                raise listed
             goods, values = self._empty(1)
             goods, values = goods[0], values[0]
-            self._fill(record, goods, values)
+            _put(listed, goods, values)
         records, bad = self._checked(goods[None], values[None])
         if bool(bad.any()):
             raise InvalidInput("record", f"a bid has goods that are not in 0..{self.rows - 1} or occur twice, or a "
@@ -141,37 +148,46 @@ class XorBundles(SetsOfGoods):
             raise InvalidInput("records", f"{len(data)} of them", f"must be {self.people}, one for each slot")
         goods, values = self._empty(self.people)
         bad = np.zeros(self.people, dtype=bool)
-        for i, record in enumerate(data):
-            try:
-                self._fill(record, goods[i], values[i])
-            except InvalidInput:
-                goods[i], values[i], bad[i] = -1, 0.0, True
+        for i, listed in enumerate(each_aside(self._told, data)):
+            bad[i] = isinstance(listed, InvalidInput)
+            if not isinstance(listed, InvalidInput):
+                _put(listed, goods[i], values[i])
         return goods, values, bad
 
-    def _fill(self, record: Any, goods: NDArray[Any], values: NDArray[Any]) -> None:
-        """One list of bids, whose numbers are not checked yet."""
+    def _told(self, record: Any) -> _Listed | InvalidInput:
+        """One list of bids, or what is wrong with it, whatever it is. To be called aside."""
+        try:
+            return self._bids_of(record)
+        except InvalidInput as fault:
+            return fault
+        except BaseException:  # noqa: BLE001, as in `answered`
+            return InvalidInput("record", "is no list of bids that can be read", _A_BID)
+
+    def _bids_of(self, record: Any) -> _Listed:
+        """Goods of each bid, with -1 in empty places, and values, whose ranges are not checked yet."""
+        rows: list[list[int]] = []
+        values: list[float] = []
         if record is None:
-            return
+            return rows, values
         if not isinstance(record, Sequence) or isinstance(record, str | bytes):
             raise InvalidInput("record", f"{type(record).__name__} is no list of bids", _A_BID)
-        if len(record) > self.bids:
-            raise InvalidInput("record", f"{len(record)} bids are too many", f"at most {self.bids}")
-        rows = []
-        for place, bid in enumerate(record):
+        for place, bid in enumerate(islice(record, self.bids + 1)):
+            if place == self.bids:
+                raise InvalidInput("record", f"more than {self.bids} bids are too many", f"at most {self.bids}")
             try:
                 bundle, value = bid
-                wanted = list(bundle)
+                wanted = list(islice(bundle, self.size + 1))
             except (TypeError, ValueError):
                 raise InvalidInput("record", f"bid {place} is no pair of goods and a value", _A_BID) from None
             if not 1 <= len(wanted) <= self.size or not all(map(_is_whole, wanted)):
                 raise InvalidInput("record", f"bid {place} has not 1 to {self.size} whole numbers as goods", _A_BID)
             if type(value) is not float and not isinstance(value, Real):
                 raise InvalidInput("record", f"the value of bid {place} is no number", _A_BID)
-            rows.append([good if 0 <= good < self.rows else self.rows for good in wanted]
+            whole_goods = [int(good) for good in wanted]
+            rows.append([good if 0 <= good < self.rows else self.rows for good in whole_goods]
                         + [-1] * (self.size - len(wanted)))
-            values[place] = value if 0 <= value <= 1 else np.nan  # type: ignore[operator]
-        if rows:
-            goods[: len(rows)] = rows
+            values.append(number(value))
+        return rows, values
 
     def _checked(self, goods: NDArray[Any], values: NDArray[Any]) -> tuple[BundleRecords, NDArray[np.bool_]]:
         """Bids in their order and their units, and whose are bad; those are left out."""
@@ -271,6 +287,14 @@ def _best_held(goods: Any, worth: Any, actions: Any, none: Any, out: Any) -> Non
             if held:
                 best = max(best, np.int64(worth[i, b]))
         out[i] = best
+
+
+def _put(listed: _Listed, goods: NDArray[Any], values: NDArray[Any]) -> None:
+    """Bids into their places."""
+    rows, worth = listed
+    if rows:
+        goods[: len(rows)] = rows
+        values[: len(worth)] = worth
 
 
 def _is_whole(good: Any) -> bool:

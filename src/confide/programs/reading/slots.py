@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.electricity import Electricity
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
@@ -64,13 +65,14 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """The cells of a family's records.
+    """The cells of a family's records: so many numbers for everybody, and what the program reads of a table of them.
 
     Args:
-        program: of any family but a callback's.
+        program: of a family whose records are rows of numbers.
 
     Raises:
-        InvalidInput: a family whose records are no numbers.
+        InvalidInput: a `CallbackDemand`, whose records are objects that are asked; a `ConvexProgram`, whose are
+            mappings of fields; or another family that is unknown here.
 
     Example:
         >>> from confide.programs import Knapsack, XorBundles
@@ -80,13 +82,15 @@ def layout(program: Program) -> Layout:
         >>> [part.tolist() for part in bids]
         [[[2, -1]], [0.75]]
     """
+    if isinstance(program, CallbackDemand):
+        raise InvalidInput("program", "CallbackDemand has records that are objects, no rows of numbers")
     if isinstance(program, XorBundles):
         bids, size = program.bids, program.size
         return Layout(bids * (size + 1), lambda cells: _bids(cells, bids, size))
     if isinstance(program, Knapsack):
         return Layout(1 + program.rows, lambda cells: cells)
-    if isinstance(program, Flow) and program.costs is not None:
-        return Layout(2, lambda cells: cells)
+    if isinstance(program, Flow):
+        return Layout(2 if program.costs is not None else 2 + program.rows, lambda cells: cells)
     if isinstance(program, Electricity):
         return _of_slots(program)
     if isinstance(program, AggregativeGame):
@@ -102,7 +106,9 @@ def layout(program: Program) -> Layout:
 
 def _bids(cells: _Reals, bids: int, size: int) -> tuple[NDArray[np.int64], _Reals]:
     goods = cells[:, : bids * size].reshape(-1, bids, size)
-    return np.where(np.isnan(goods), -1.0, goods).astype(np.int64), cells[:, bids * size :]
+    places = (goods >= -1.0) & (goods < 2.0**31) & (goods == np.floor(goods))
+    # What is no place of a good is none of the program's, which takes that row as null; NaN is an empty place.
+    return np.where(np.isnan(goods), -1.0, np.where(places, goods, -2.0)).astype(np.int64), cells[:, bids * size :]
 
 
 def _of_slots(program: Electricity) -> Layout:

@@ -24,7 +24,7 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.study.findings import Compared, Findings, Study, advance, bound
-from confide.study.private_programs.runs import DELTA, best_of, noisier, ran
+from confide.study.private_programs.runs import DELTA, REFERENCE, best_of, noisier, ran
 
 __all__ = ["STUDY"]
 
@@ -146,11 +146,11 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         *intervals(points, title="Excess over supply, and what the certificate claims", axis="share of supply",
                    alt="Excess of all rows over all supply for each family, with a bar up to what the certificate "
                        "claims of it: some percent of supply, and ten times that as certified at these sizes."),
-        Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "spec: off",
-                       "spec: excess"), rows=tuple(rows),
+        Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "reference: off",
+                       "reference: excess"), rows=tuple(rows),
               note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is of all rows: of "
-                   "the game and of shared resources as it is, else over all supply. The spec's game has a noise for "
-                   "each sign of a row, s = 21.8.")))
+                   f"the game and of shared resources as it is, else over all supply. {REFERENCE} Their game has a "
+                   "noise for each sign of a row, s = 21.8.")))
 
 
 STUDY = Study(

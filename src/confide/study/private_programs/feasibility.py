@@ -21,7 +21,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.study.findings import Compared, Findings, Study, advance, bound
-from confide.study.private_programs.runs import DELTA, market
+from confide.study.private_programs.runs import DELTA, REFERENCE, market
 
 __all__ = ["STUDY"]
 
@@ -82,10 +82,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         *intervals(points, title="What whole parts within every supply cost", axis="share of the optimum",
                    alt="Lost share of the optimum for audits and flags at each size: a few percent with a hundred "
                        "thousand people, about ten with twenty thousand."),
-        Table(columns=("n", "mode", "margin of a row", "lost", "spec: lost", "accepted"), rows=tuple(rows),
-              note=f"Unit demand, k = 10, supply n/20, epsilon = 1, delta = 10^-6, beta = .05, {runs} runs. The spec's "
-                   "flags are asked after each participant; these after each batch, with the exact law of their "
-                   "noise.")))
+        Table(columns=("n", "mode", "margin of a row", "lost", "reference: lost", "accepted"), rows=tuple(rows),
+              note=f"Unit demand, k = 10, supply n/20, epsilon = 1, delta = 10^-6, beta = .05, {runs} runs. "
+                   f"{REFERENCE} Their flags are asked after each participant; these after each batch, with the "
+                   "exact law of their noise.")))
 
 
 STUDY = Study(

@@ -49,13 +49,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="largest load without prices, of the capacity", published=None, ours=largest / supply,
                  agreement="not published"),
         Compared(quantity="least cost of all users", published=None, ours=cost, agreement="not published",
-                 remark="" if quick else "10,226.72 in the spec, whose users are drawn otherwise"),
+                 remark="" if quick else "10,226.72 in an independent reference run, whose users are drawn otherwise"),
         Compared(quantity="cost off, of the least cost", published=None, ours=abs(best - found["value"]) / cost,
-                 agreement="not published", remark="1.3% in the spec with all users"),
+                 agreement="not published", remark="1.3% in the reference run, with all users"),
         bound("largest excess of a capacity; the certificate claims", worst,
-              at_most=float(certain.excess.max()) / supply, remark="2.3% in the spec with all users"),
+              at_most=float(certain.excess.max()) / supply, remark="2.3% in the reference run, with all users"),
         bound("excess without noise if tau = 1; published: none in the end", held[1.0][0], at_most=0.01 * people,
-              remark="335 users in the spec: erratum 7"),
+              remark="335 users in the reference run: the printed tau is false for flows"),
         bound("excess without noise if tau is the escape's cost", held[6.0][0], at_most=0.01 * people))
     points = [(float(t), float(board.prices[t].max()) / PRICE_UNIT, f"tau = {tau:g}")
               for tau, (_, board) in held.items() for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]

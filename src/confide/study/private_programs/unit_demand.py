@@ -13,7 +13,7 @@ from confide.contract.presentation import Table
 from confide.programs.printed_bounds import printed_accuracy
 from confide.programs.priv_dude import PrivDude
 from confide.study.findings import Compared, Findings, Study, advance, bound
-from confide.study.private_programs.runs import DELTA, market, printed_epsilon, ran
+from confide.study.private_programs.runs import DELTA, REFERENCE, market, printed_epsilon, ran
 
 __all__ = ["STUDY"]
 
@@ -60,10 +60,11 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and lost "
                     "welfare all fall, the certificate about twice the excess."),
         Table(columns=("n", "k", "epsilon", "noise", "lost welfare", "without its sign", "largest excess",
-                       "certified", "spec: lost", "spec: excess", "spec: certified"), rows=tuple(rows),
+                       "certified", "reference: lost", "reference: excess",
+                       "reference: certified"), rows=tuple(rows),
               note="Welfare may be above the optimum: excess is worth something. Shares of the optimum and of a row's "
                    f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on the optimum is "
-                   "the dual value of prices without noise.")))
+                   f"the dual value of prices without noise. {REFERENCE}")))
 
 
 STUDY = Study(
