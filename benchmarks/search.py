@@ -58,8 +58,8 @@ def run(*, quick: bool) -> Report:
             "groups; rows of growth have them at one mean degree.",
             "Searches are for 14 components, with common neighbours. Without a stop: Laplace noise of scale 20, 0.1 "
             "a call; a private or smoothed stop costs as much again, and its K is half of the people (with a grid that "
-            "ends at 20, of a private one), so that it seldom ends a call. Targets are made up by a contagion (p = .05, 5 rounds, q = .8; p = .1 and q = .5 "
-            "among co-authors).",
+            "ends at 20, of a private one), so that it seldom ends a call. Targets are made up by a contagion "
+            "(p = .05, 5 rounds, q = .8; p = .1 and q = .5 among co-authors).",
             "Memory of a run is the growth of its process beyond what it held before, with libraries loaded and the "
             "edge list or graph read; beside it stands the whole process, Python and compiler included.",
             "On networkx: sets of neighbours, a heap for the search of a component, one intersection of sets for each "

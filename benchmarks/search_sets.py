@@ -13,8 +13,8 @@ from confide.privacy.noise.simulated import study_generator
 class SetSearch:
     """PTarget without a stop, by sets.
 
-    Each part is done in the way that is usual and quick in plain Python: counts of contacts are kept up to date and come
-    from a heap; the set of contacts of targets is kept too, and a statistic is the size of one intersection.
+    Each part is done in the way that is usual and quick in plain Python: counts of contacts are kept up to date and
+    come from a heap; the set of contacts of targets is kept too, and a statistic is the size of one intersection.
 
     Args:
         graph: of networkx, nodes 0..n-1.
