@@ -69,9 +69,8 @@ SHARES: dict[str, float] = {
     "programs.tight.rounding": 1e-9,
     "programs.tight.feasible": 1e-9,
     "programs.audit.separation": 1e-9,
-    # search: seven counts
+    # targeted search; of contagions seven counts
     "search.infect": 1e-9,
-    # targeted search
     "search.call.law": 2e-9,
     "search.call.long": 2e-9,
     "search.random_order": 1e-9,

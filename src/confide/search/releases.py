@@ -72,7 +72,8 @@ class PublicRelease(Billboard):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or not array.size:
                 raise InvalidInput(f"billboard.{name}", "is no list of one or more")
         order, seeds, starts = self.order.tolist(), self.seeds.tolist(), self.joined.tolist()
-        if self.joined.dtype.kind != "i" or self.order.dtype.kind not in "iuU" or self.seeds.dtype != self.order.dtype:
+        kinds = self.joined.dtype.kind, self.order.dtype.kind, self.seeds.dtype.kind
+        if kinds not in (("i", "i", "i"), ("i", "u", "u"), ("i", "U", "U")):  # texts may differ in their width
             raise InvalidInput("billboard.order", "holds no ids", "must be whole numbers or texts, like the seeds")
         if len(set(order)) != len(order) or len(order) > people:
             raise InvalidInput("billboard.order", "names somebody twice, or more people than there are")

@@ -31,7 +31,7 @@ from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 from confide.search.walking import Walk
 
-__all__ = ["Charge", "PTarget", "Search"]
+__all__ = ["Debit", "PTarget", "Search"]
 
 _UNIT = Unit.VERTEX_REWIRED
 _SPEC = "targeted_search 3.2-3.3, 4"
@@ -40,7 +40,7 @@ _REACH = ("of the released list as a sequence, not of the time at which it or it
           "degrees are at most d")
 _REACH_ANY = "of the released list as a sequence, not of the time at which it or its next line appears"
 
-Charge = Callable[[tuple[Event, ...]], None]
+Debit = Callable[[tuple[Event, ...]], None]
 """Debits the events of one call, and raises `BudgetExceeded` where they do not fit."""
 
 
@@ -168,7 +168,7 @@ class PTarget(Mechanism):
     # ---- the run
 
     def start(
-        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, charged: int = 0,
+        self, data: Any, noise: NoiseSource, *, charge: Debit | None = None, charged: int = 0,
         answers: Mapping[Any, bool] | None = None, log: OperatorLog | None = None, query_cap: int | None = None,
         without_guarantee: bool = False,
     ) -> Search:
@@ -197,7 +197,7 @@ class PTarget(Mechanism):
                       query_cap=query_cap, without_guarantee=without_guarantee)
 
     def run(
-        self, data: Any, noise: NoiseSource, *, charge: Charge | None = None, log: OperatorLog | None = None,
+        self, data: Any, noise: NoiseSource, *, charge: Debit | None = None, log: OperatorLog | None = None,
         query_cap: int | None = None, without_guarantee: bool = False,
     ) -> Outcome | SimulatedOutcome:
         """The whole search.
@@ -257,7 +257,7 @@ class Search:
     """
 
     def __init__(
-        self, mechanism: PTarget, data: Any, noise: NoiseSource, *, charge: Charge | None, charged: int,
+        self, mechanism: PTarget, data: Any, noise: NoiseSource, *, charge: Debit | None, charged: int,
         answers: Mapping[Any, bool] | None, log: OperatorLog | None, query_cap: int | None, without_guarantee: bool,
     ) -> None:
         investigation = check_investigation(data, mechanism.people)
