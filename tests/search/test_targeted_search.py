@@ -27,7 +27,7 @@ from confide.search.component_search import ComponentSearch, search_component, s
 from confide.search.errors import DegreeBoundViolated
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
-from confide.search.oracles import OracleInconsistent, OracleUnavailable, SeedNotTargeted
+from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
 from confide.search.printed import _Printed, printed_search
 from confide.search.releases import OperatorLog, PublicRelease
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Contacts, Flow, Triangles
@@ -244,6 +244,14 @@ def test_an_outcome_survives_its_encoding():
     mechanism.check(board)
     assert mechanism == HARDENED
     assert mechanism.decode(None, 0, board) == {}
+
+
+def test_names_of_different_lengths_are_released():
+    friends = Graph.from_edges(["ann", "bo", "bo", "christine"], ["bo", "christine", "dominique", "ed"])
+    outcome = PTarget(5, 3, None, 0.5, None, "none").run(
+        Investigation(friends, "bo", {"bo", "ed", "dominique"}), Noise.simulated(2))
+    assert outcome.billboard.order.tolist() == ["bo", "dominique", "ed"]
+    assert outcome.certificate.calls == 2
 
 
 def test_without_a_stop_everybody_is_examined_or_all_components_are_found():
