@@ -69,8 +69,11 @@ SHARES: dict[str, float] = {
     "programs.tight.rounding": 1e-9,
     "programs.tight.feasible": 1e-9,
     "programs.audit.separation": 1e-9,
-    # search: seven counts
+    # search
     "search.infect": 1e-9,
+    "search.call.law": 2e-9,
+    "search.call.long": 2e-9,
+    "search.random_order": 1e-9,
 }
 
 
