@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confide.campaign import Campaign
 from toy_network import EDGES, TARGETS
+
+from confide.campaign import Campaign
 
 __all__ = ["ANSWERS", "TEXT", "campaign", "write_answers"]
 

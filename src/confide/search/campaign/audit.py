@@ -76,8 +76,8 @@ def audit_life(plan: SearchPlan, seed: int = 0) -> AuditReport:
 def _spends(plan: SearchPlan, events: Sequence[Event]) -> AuditRow:
     delta = plan.mechanism.delta
     cost = price("basic", tuple(events), delta)
-    return AuditRow.at_most("what the ledger is charged is what is promised, as a share of it", 1.0 + 1e-9,
-                            float(cost.epsilon) / plan.loss.epsilon, f"the price of all its releases, delta = {delta:g}")
+    return AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
+                            float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}")
 
 
 def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:

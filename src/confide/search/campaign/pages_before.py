@@ -112,10 +112,12 @@ def _spends(plan: SearchPlan) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str, str]] = [
         ("one search for a component", f"{it.epsilon:.4g}", grown(it.epsilon)),
-        (f"{it.calls:,} of them: what is charged where delta is 0", f"{plan.total:.4g}", grown(plan.total)),
+        (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", grown(plan.total)),
     ]
     if plan.sums:
-        rows.append((f"stated with delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}", grown(plan.loss.epsilon)))
+        rows += [(f"but for a probability of delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
+                  grown(plan.loss.epsilon)),
+                 ("charged to the ledger", f"{plan.charged:.4g}", grown(plan.charged))]
     if plan.printed is not None:
         rows.append(("what the source claims of the same noise (false)", f"{plan.printed:.4g}", grown(plan.printed)))
     blocks: list[Block] = [Table(

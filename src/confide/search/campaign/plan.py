@@ -72,6 +72,11 @@ class SearchPlan:
         return compositions(it.calls, it.epsilon, it.delta, it.stop, it.noise_kind) if it.delta else {}
 
     @property
+    def charged(self) -> float:
+        """What the ledger is charged under its usual rule: the plain sum, or the concentrated one where it is less."""
+        return min(self.total, self.sums.get("two-step", math.inf))
+
+    @property
     def accuracy(self) -> Accuracy | None:
         """The promise about the drawn threshold; None where none is drawn."""
         return next(iter(self.guarantees.of(Accuracy)), None)
@@ -125,7 +130,7 @@ class SearchPlan:
             "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.scale,
             "degree_bound": it.degree_bound, "stopping_target": it.stopping_target,
             "epsilon_each": it.epsilon, "epsilon_in_all": self.total, "delta": it.delta,
-            "stated": self.loss.epsilon, "sums": self.sums,
+            "stated": self.loss.epsilon, "charged": self.charged, "sums": self.sums,
             "multiplier": _grown(self.total), "printed_multiplier": None if self.printed is None else
             _grown(self.printed),
             "threshold": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
