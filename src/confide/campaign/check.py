@@ -20,6 +20,18 @@ def reasons(found: Check) -> dict[str, int]:
 
 def check_sections(found: Check) -> list[Section]:
     """What a check found, for the operator alone."""
+    parts = list(found.own) if found.own else _records(found)
+    if found.rejected:
+        first = tuple(found.rejected.items())[:SHOWN]
+        parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(
+            Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
+            Table(columns=("id", "reason"), rows=first,
+                  note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
+        )))
+    return parts
+
+
+def _records(found: Check) -> list[Section]:
     slots, empty = ("records (fixed and public)", "records that are missing or unusable (each counts as the null one)"
                     ) if found.held else ("invited slots", "slots without a usable record (they count as empty)")
     counts = Table(columns=("records", "number"), rows=(
@@ -36,17 +48,9 @@ def check_sections(found: Check) -> list[Section]:
               "run. Privacy does. Invite only people who have agreed to take part, or tolerate more in a new plan.",)
     better = ("A record may be corrected in the table before the run." if found.held else
               "A rejected participant may hand in a better record.")
-    parts = [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
+    return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
         f"{better} Do not change the campaign file because of what stands here: bounds and levels that follow from "
         "records are not covered by its promises.",
         *(absent if beyond else ()),
     ))))]
-    if found.rejected:
-        first = tuple(found.rejected.items())[:SHOWN]
-        parts.append(Section(title="Rejected rows (private: for the operator alone)", private=True, blocks=(
-            Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
-            Table(columns=("id", "reason"), rows=first,
-                  note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
-        )))
-    return parts

@@ -9,6 +9,9 @@ nobody. A key is on the disk before anything is written that depends on it.
 `released/` has a file for each campaign whose pack has left a store of this installation, named after the campaign's
 content, with the digest of the released manifest. It is written once, before the pack leaves: whatever happens to a
 store, no second outcome of the same campaign is released beside the first.
+
+`begun/` has a file for each campaign whose noise is kept in a journal, from before the first draw: where that journal
+is gone, nothing is drawn anew.
 """
 
 from __future__ import annotations
@@ -109,6 +112,25 @@ class Home:
         write_once("released", self._release(content), manifest + "\n")
         if self.released(content) != manifest:
             raise released_elsewhere()
+
+    def begun(self, content: str) -> bool:
+        """Whether noise of a campaign may have been drawn into a journal.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        return self._begin(content).exists()
+
+    def begin(self, content: str) -> None:
+        """Note durably that noise of a campaign is going to be drawn into a journal, which is on disk already.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        write_once("begun", self._begin(content), "\n")
+
+    def _begin(self, content: str) -> Path:
+        return self.folder / "begun" / content
 
     def _release(self, content: str) -> Path:
         return self.folder / "released" / content

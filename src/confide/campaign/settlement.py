@@ -9,9 +9,10 @@ ledger is charged before them.
 
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
-fresh noise. Of several settlers at once one publishes; the others forget theirs and return the stored outcome, which is
-the same for ever, byte for byte. Of several stores one releases: what an installation has released once, under its key,
-it settles nowhere else.
+fresh noise; where a run may have to wait for something, with the noise that it had (`confide.campaign.pausing`). Of
+several settlers at once one publishes; the others forget theirs and return the stored outcome, which is the same for
+ever, byte for byte. Of several stores one releases: what an installation has released once, under its key, it settles
+nowhere else.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.folder import check_empty, check_place, earlier_study, fill, replace
 from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.pack import public_files, write_pack
+from confide.campaign.pausing import forget, kept_noise
 from confide.campaign.states import State
 from confide.campaign.store.ledger import Charge
 from confide.campaign.stored import unsettled
@@ -39,7 +41,7 @@ from confide.contract.encoding import column_bytes
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import Collection, ContractKind, HeldData, PayoutTerms, Plan, Progress
+from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
 from confide.privacy.filter import Filter, price
@@ -189,6 +191,7 @@ def _settle(campaign: Campaign, store: Store, place: Path, progress: Progress | 
     files = store.pack(known.number)
     outcome = Outcome(**rebuild(files, store.shares(known.number)))
     write_pack(place, files)
+    forget(campaign.file)
     return Settled(title=campaign.file.title, outcome=outcome, folder=place, fresh=fresh, number=known.number,
                    tables=campaign.file.kind.tables(campaign.plan, outcome))
 
@@ -267,6 +270,8 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
     file, plan = campaign.file, campaign.plan
     store.check_debit(known.number, charge_of(file, plan))
     codec = file.kind.codec(plan)
+    if isinstance(file.kind, PausingKind):
+        return _play_and_publish(campaign, store, known, file.kind, progress)
     if codec is None:
         data = _held(campaign, store, progress)
         outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), known.withdrawals
@@ -278,11 +283,33 @@ def _run_and_publish(campaign: Campaign, store: Store, known: Stored, progress: 
                 data = file.kind.answered(file.config, plan, file.folder, data, progress)
             outcome, withdrawals = _ran(plan, data, Noise.secure(), progress), taken.withdrawals
             deposited = taken.deposited
+    terms = file.kind.payouts(plan)
+    return _publish(campaign, store, known.number, outcome, withdrawals,
+                    () if terms is None else amounts(terms, outcome.shares, deposited))
+
+
+def _publish(
+    campaign: Campaign, store: Store, number: int, outcome: Outcome | SimulatedOutcome, withdrawals: int,
+    amounts: Iterable[list[tuple[int, int]]] = (),
+) -> bool:
     if not isinstance(outcome, Outcome):
         raise InvalidInput("outcome", "is simulated", "only an outcome made with secure noise can be settled")
-    terms = file.kind.payouts(plan)
-    return store.publish(known.number, withdrawals, public_files(file, plan, outcome), column_bytes(outcome.shares),
-                         () if terms is None else amounts(terms, outcome.shares, deposited))
+    return store.publish(number, withdrawals, public_files(campaign.file, campaign.plan, outcome),
+                         column_bytes(outcome.shares), amounts)
+
+
+def _play_and_publish(
+    campaign: Campaign, store: Store, known: Stored, kind: PausingKind, progress: Progress | None
+) -> bool:
+    """A run that may have to wait, or has waited: with the noise that is kept for it until the publication."""
+    file = campaign.file
+    with kept_noise(file, kind, store.home) as kept:
+        data = _held(campaign, store, progress)
+        outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
+        published = _publish(campaign, store, known.number, outcome, known.withdrawals)
+        if published:
+            kept.destroy()
+    return published
 
 
 def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:
@@ -365,7 +392,11 @@ def simulate(
     """The same run with simulated noise: a study, for its owner's eyes. It replaces an earlier study, nothing else."""
     check_place(folder)
     earlier_study(folder)
-    outcome = _ran(plan, _read(collection), Noise.simulated(seed), progress)
+    noise = Noise.simulated(seed)
+    if isinstance(file.kind, PausingKind):
+        outcome = file.kind.play(file.config, plan, file.folder, _read(collection), noise, None)
+    else:
+        outcome = _ran(plan, _read(collection), noise, progress)
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "a study is made with simulated noise")
     tables = file.kind.tables(plan, outcome)

@@ -24,8 +24,9 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.words import did_you_mean, money
 
-__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PayoutTerms", "Plan",
-           "Progress", "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names", "types_of"]
+__all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
+           "PayoutTerms", "Plan", "Progress", "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names",
+           "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -151,6 +152,7 @@ class Check:
         tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
             those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
+        own: the kind's own view of what it found, in place of the usual tables of records.
     """
 
     slots: int
@@ -159,6 +161,7 @@ class Check:
     rejected: Mapping[str, str]
     tolerated: int | None
     held: bool = False
+    own: Sequence[Section] = ()
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"
@@ -225,6 +228,25 @@ class HandingKind(Kind, Protocol):
     def handout(
         self, plan: Plan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table: ...
+
+
+@runtime_checkable
+class PausingKind(Kind, Protocol):
+    """A kind whose run may have to wait for something, and goes on later with the noise that it had before.
+
+    A run that began again with other noise would tell more than one run: which of them came to an end depends on their
+    noise. So the noise of a secure run is kept on disk until the outcome is published.
+
+    `journal` is the folder in which it is kept, from the campaign file's folder; its owner's alone. `play` is the run.
+    `keep` is a private folder of this campaign alone in which it may keep what the next attempt needs, None for a
+    study; it is removed after the publication. A run that has to wait raises `Refused`, and says for what.
+    """
+
+    def journal(self, config: Any) -> str: ...
+
+    def play(
+        self, config: Any, plan: Plan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
+    ) -> Outcome | SimulatedOutcome: ...
 
 
 @runtime_checkable

@@ -1,0 +1,148 @@
+"""The tables of a `search` campaign's file: every key is public, and no bound, level or threshold comes from data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from confide.contract.errors import InvalidInput
+from confide.search.identifiers import MOST
+from confide.search.noise_kinds import NoiseKind
+from confide.search.statistics import (
+    CommonNeighbours,
+    CommonNeighboursMulti,
+    Contacts,
+    Flow,
+    Paths,
+    Statistic,
+    Triangles,
+    Walks,
+)
+from confide.search.stopping import Stop
+
+__all__ = ["PLACES", "SearchConfig", "statistic_of"]
+
+PLACES = {
+    "people": "graph.people", "components": "search.components", "stopping_target": "search.stopping_target",
+    "epsilon": "privacy.epsilon", "degree_bound": "privacy.degree_bound", "stop": "search.stop",
+    "statistic": "search.statistic", "length": "search.length", "noise_kind": "search.noise",
+    "delta": "privacy.delta", "public_threshold": "search.public_threshold",
+    "largest_threshold": "search.largest_threshold", "seed_vertex": "search.seeds",
+}
+"""What the mechanism calls a parameter -> the key of the file."""
+
+Name = Annotated[str, StringConstraints(min_length=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+StatisticName = Literal["common-neighbours", "common-neighbours-multi", "paths", "walks", "flow", "contacts",
+                        "triangles"]
+_COUNTED: dict[str, type[Statistic]] = {
+    "common-neighbours": CommonNeighbours, "common-neighbours-multi": CommonNeighboursMulti, "contacts": Contacts}
+_OVER_EDGES: dict[str, type[Paths | Walks | Flow]] = {"paths": Paths, "walks": Walks, "flow": Flow}
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GraphTable(_Table):
+    """`[graph]`: the contacts, which are private, and who there is, which is public."""
+
+    source: Name = Field(description="a .parquet, .csv or .arrow file, a line for each contact, or PACKAGE:NAME")
+    first: Name = Field(default="first", description="column with the id of one of the two")
+    second: Name = Field(default="second", description="column with the id of the other")
+    weight: Name | None = Field(default=None, description="column that is added up over the lines of two people, such "
+                                                          "as minutes together; from 0 on")
+    at_least: Finite | None = Field(default=None, description="what it has to come to for the two to be in contact; "
+                                                              "without weight, how many lines there have to be")
+    people: int = Field(ge=2, le=MOST, description="n, how many people there are; fixed and public")
+    vertices: Name | None = Field(default=None, description="file with everybody's id, which is public; left out, the "
+                                                            "ids are 0 to people - 1")
+    id: Name = Field(default="id", description="column of ids in that file")
+
+
+class SearchTable(_Table):
+    """`[search]`: from where, how far, and when to give up."""
+
+    seeds: tuple[int | str, ...] = Field(min_length=1, description="ids of members who are known; chosen without a "
+                                                                   "look at the contacts")
+    components: int = Field(ge=2, description="k, groups that are found at most, the first seed's among them")
+    stopping_target: int | None = Field(default=None, ge=0, description="K, about how many people come before a search "
+                                                                        "for a group gives up; of private and smoothed")
+    stop: Stop = Field(default="smoothed", description="when such a search gives up: none (never), public (at a "
+                       "threshold that stands here), private or smoothed (at one that is drawn for K)")
+    public_threshold: Finite | None = Field(default=None, description="of stop = 'public': the value at which it "
+                                                                      "gives up, about")
+    largest_threshold: int | None = Field(default=None, ge=0, description="of private and smoothed: the largest that "
+                                                                          "can be drawn; default by degree_bound")
+    noise: NoiseKind = Field(default="laplace", description="of the noisy values")
+    statistic: StatisticName = Field(default="common-neighbours", description="by which people are compared")
+    length: int | None = Field(default=None, ge=2, le=6, description="of paths, walks and flow: edges at most")
+
+
+class PrivacyTable(_Table):
+    """`[privacy]`: what the list may tell about one protected person's contacts."""
+
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        description="of ONE search for another group, in nats; in all (components - 1) times as much")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="0 states the plain sum alone")
+    degree_bound: int | None = Field(default=None, ge=1, description="d, contacts that anybody can have; public, from "
+                                                                     "outside knowledge and never from this graph")
+
+
+class OracleTable(_Table):
+    """`[oracle]`: where the answers are, and where the run writes whose answers it waits for."""
+
+    source: Name = Field(description="table with a line for each person who was examined")
+    id: Name = Field(default="id", description="column with the id")
+    targeted: Name = Field(default="targeted", description="column with true or false, or 1 or 0; empty: no answer yet")
+    waiting: Name = Field(default="to_examine.csv", description="where a run writes who has to be examined; private")
+    at_once: int = Field(default=20, ge=1, le=1_000_000, description="while another group is sought: how many are "
+                                                                     "listed together; some may prove unnecessary")
+    journal: Name = Field(default="search_journal", description="folder in which the noise of an unfinished search is "
+                                                                "kept; private, and destroyed at the end")
+
+
+class SearchConfig(_Table):
+    """All tables of the kind `search`."""
+
+    graph: GraphTable
+    search: SearchTable
+    privacy: PrivacyTable
+    oracle: OracleTable
+
+    @model_validator(mode="after")
+    def _together(self) -> SearchConfig:
+        seeds, graph = self.search.seeds, self.graph
+        if len({type(seed) for seed in seeds}) > 1:
+            raise InvalidInput("search.seeds", "some are whole numbers and some are text", "ids are one or the other")
+        if len(set(seeds)) < len(seeds):
+            raise InvalidInput("search.seeds", "somebody stands twice")
+        if graph.vertices is None and not all(
+                isinstance(seed, int) and 0 <= seed < graph.people for seed in seeds):
+            raise InvalidInput("search.seeds", "somebody is none of the people",
+                               f"ids are 0 to {graph.people - 1:,}, or list them in a file: graph.vertices")
+        if graph.weight is not None and graph.at_least is None:
+            raise InvalidInput("graph.at_least", "is missing", "it goes with graph.weight")
+        if self.oracle.waiting in {self.oracle.source, self.oracle.journal}:
+            raise InvalidInput("oracle.waiting", "is another file's name", "give it one of its own")
+        return self
+
+    @property
+    def texts(self) -> bool:
+        """Whether ids are texts."""
+        return isinstance(self.search.seeds[0], str)
+
+
+def statistic_of(table: SearchTable) -> Statistic:
+    """The statistic that a file names.
+
+    Raises:
+        InvalidInput: a length for one that has none.
+    """
+    length: dict[str, Any] = {} if table.length is None else {"length": table.length}
+    if table.statistic in _OVER_EDGES:
+        return _OVER_EDGES[table.statistic](**length)
+    if length:
+        raise InvalidInput("search.length", f"is no key of {table.statistic!r}", "of 'paths', 'walks' and 'flow'")
+    return Triangles() if table.statistic == "triangles" else _COUNTED[table.statistic]()

@@ -1,0 +1,155 @@
+"""The kind `search`: from a campaign file to a plan, a network, the list of the found, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from confide.audit import AuditReport
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.presentation import Section, Table, Text
+from confide.search.campaign import pages_after
+from confide.search.campaign.config import SearchConfig
+from confide.search.campaign.held import HeldNetwork
+from confide.search.campaign.pages_after import AnyOutcome
+from confide.search.campaign.plan import SearchPlan, plan_of
+from confide.search.campaign.waiting import play
+from confide.search.releases import PublicRelease, SearchCertificate
+from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Flow, Paths, Walks
+from confide.search.targeted import PTarget
+
+__all__ = ["KIND", "SearchKind"]
+
+
+class SearchKind:
+    """Find the members of a hidden group in a private network, and publish who they are."""
+
+    name = "search"
+    summary = "find the hidden members of a group in a private network; nobody else's contacts show"
+    config: type[Any] = SearchConfig
+    types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
+        CommonNeighbours, CommonNeighboursMulti, Flow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)}
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        return files("confide.search.campaign").joinpath("template.toml").read_text(encoding="utf-8")
+
+    def plan(self, config: SearchConfig) -> SearchPlan:
+        """Calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def identities(self, config: SearchConfig) -> Sequence[str]:
+        """Nobody is invited: a custodian holds the data."""
+        return ()
+
+    def codec(self, plan: SearchPlan) -> None:
+        """Contacts and answers stay in the custodian's tables."""
+        return
+
+    def payouts(self, plan: SearchPlan) -> PayoutTerms | None:
+        """Nothing is paid."""
+        return None
+
+    # ---- the run
+
+    def collect(
+        self, config: SearchConfig, plan: SearchPlan, folder: Path, progress: Progress | None = None
+    ) -> Collection:
+        """Open the tables and check their columns; contacts and answers are read by the run."""
+        data = HeldNetwork.open(config, folder)
+        return Collection(data=data, rejected=data.rejected)
+
+    def journal(self, config: SearchConfig) -> str:
+        """Where the noise of an unfinished search is kept."""
+        return config.oracle.journal
+
+    def play(
+        self, config: SearchConfig, plan: SearchPlan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
+    ) -> Outcome | SimulatedOutcome:
+        """The search, which waits where an answer is missing."""
+        return play(config, plan.mechanism, folder, data, noise, keep)
+
+    def check(
+        self, config: SearchConfig, plan: SearchPlan, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One look at contacts and answers, for the custodian alone.
+
+        Raises:
+            InvalidInput: a table cannot be used; the graph is not admissible; a seed is no target.
+        """
+        data = HeldNetwork.open(config, folder)
+        graph = data.graph()
+        known = data.statuses(graph)
+        bound = config.privacy.degree_bound
+        if bound is not None:
+            graph.check_degree(bound)
+        seeds = known[graph.indices_of(list(config.search.seeds))]
+        if (seeds == 0).any():
+            raise InvalidInput("search.seeds", "the answers say of one that it is no member",
+                               "every seed must be a confirmed one")
+        answered = int((known >= 0).sum())
+        counts = Table(columns=("what", "number"), rows=(
+            ("people (fixed and public)", graph.people), ("pairs in contact", graph.edges),
+            ("largest number of contacts of anybody", graph.largest_degree),
+            ("lines that name the same person twice", graph.dropped.self_loops),
+            ("people with an answer", answered), ("members among them", int((known == 1).sum())),
+            ("people without one", graph.people - answered)))
+        own = Section(title="The network (private: for the operator alone)", private=True, blocks=(counts, Text((
+            "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
+            "A missing answer is asked for when the search comes to it; it never counts as one.",
+            "Do not change the campaign file because of what stands here: a bound or threshold that follows from the "
+            "network is not covered by its promises."))))
+        rows = sum(batch.num_rows for batch in data.answers.batches([config.oracle.id]))
+        return Check(slots=graph.people, rows=rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
+                     held=True, own=(own,))
+
+    def record(self, config: SearchConfig, plan: SearchPlan, folder: Path, identity: str) -> tuple[None, int]:
+        """Nothing is looked up: nobody has a share, and whom a network holds is not told."""
+        return None, 0
+
+    def parse_record(
+        self, config: SearchConfig, plan: SearchPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[None, int]:
+        """Nobody hands in a record."""
+        return None, 0
+
+    # ---- results
+
+    def result(self, plan: SearchPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages_after.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: SearchPlan, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`found`: everybody who was found, in order, with the component and how; and `ending`, one line."""
+        return pages_after.result_tables(outcome)
+
+    def explain(self, plan: SearchPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+        return pages_after.explain(_as_settled(plan, outcome))
+
+    def study(self, plan: SearchPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        from confide.search.campaign.study import study_sections
+
+        return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
+
+    def audit(self, plan: SearchPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.search.campaign.audit import audit_plan
+
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: SearchPlan, outcome: AnyOutcome) -> SearchPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, PTarget):
+        raise InvalidInput("outcome", "is of no search")
+    return plan if plan.mechanism == outcome.mechanism else replace(plan, mechanism=outcome.mechanism)
+
+
+KIND = SearchKind()

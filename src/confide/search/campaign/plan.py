@@ -1,0 +1,174 @@
+"""A planned search: its mechanism, what it may tell about anybody, and what it can find, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Guarantees, Privacy
+from confide.contract.presentation import Section
+from confide.privacy.losses import ApproxDP, PureDP
+from confide.search.campaign.config import PLACES, SearchConfig, statistic_of
+from confide.search.noise_kinds import wins_over
+from confide.search.search_accounting import compositions
+from confide.search.targeted import PTarget
+
+__all__ = ["SearchPlan", "plan_of"]
+
+_BLIND = 0.49
+"""Of the others who come before a target with the largest statistic there is: from here on, asking at random is as
+good."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchPlan:
+    """What a campaign of the kind `search` would give.
+
+    Args:
+        config: the file.
+        mechanism: what will run.
+    """
+
+    config: SearchConfig
+    mechanism: PTarget
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def people(self) -> int:
+        """n."""
+        return self.mechanism.people
+
+    @property
+    def total(self) -> float:
+        """(k - 1) epsilon, in nats."""
+        return min(each.loss.epsilon for each in self.guarantees.privacy if isinstance(each.loss, PureDP))
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """What the list loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
+        stated = [each for each in found if isinstance(each, ApproxDP)]
+        return stated[0] if stated else found[0]
+
+    @cached_property
+    def printed(self) -> float | None:
+        """What the source claims of the same noise, which is false; None for other noise than it uses."""
+        every = self.guarantees.of(Privacy, claimable=False)
+        return next((float(each.loss.epsilon) for each in every if isinstance(each.loss, PureDP)), None)
+
+    @cached_property
+    def sums(self) -> dict[str, float]:
+        """The epsilon of all calls by each rule, at the file's delta; empty without one."""
+        it = self.mechanism
+        return compositions(it.calls, it.epsilon, it.delta, it.stop, it.noise_kind) if it.delta else {}
+
+    @property
+    def charged(self) -> float:
+        """What the ledger is charged under its usual rule: the plain sum, or the concentrated one where it is less."""
+        return min(self.total, self.sums.get("two-step", math.inf))
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The promise about the drawn threshold; None where none is drawn."""
+        return next(iter(self.guarantees.of(Accuracy)), None)
+
+    def before(self, value: float) -> float:
+        """How many people with the value 0 are expected before one with this value, or before a fake with it.
+
+        Args:
+            value: of the statistic.
+        """
+        it = self.mechanism
+        return self.people * float(wins_over(it.noise_kind, value, it.call.scale))
+
+    @cached_property
+    def gives_up(self) -> float | None:
+        """How many are expected to be examined before a search gives up that can find nobody: all values are 0.
+
+        None where it never gives up.
+        """
+        it = self.mechanism
+        if it.stop == "none":
+            return None
+        if it.public_threshold is not None:
+            return self.before(it.public_threshold)
+        rule = it.call.rule
+        law = rule.law(np.zeros(self.people))
+        return float(law @ wins_over(it.noise_kind, np.arange(rule.top + 1.0), it.call.scale)) * self.people
+
+    @cached_property
+    def worth(self) -> tuple[tuple[int, float], ...]:
+        """What the statistic is worth: (value of a hidden target, people of value 0 expected before it)."""
+        most = self.mechanism.statistic.most(self.mechanism.degree_bound)
+        last = self.people if most is None else min(most, self.people)
+        values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
+        return tuple((each, self.before(each)) for each in values)
+
+    def sections(self) -> Sequence[Section]:
+        from confide.search.campaign.pages_before import plan_sections
+
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        from confide.search.campaign.pages_before import offer_sections
+
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        it, accuracy = self.mechanism, self.accuracy
+        return {
+            "people": it.people, "components": it.components, "searches": it.calls, "stop": it.stop,
+            "statistic": it.statistic.name, "noise": it.noise_kind, "scale": it.call.scale,
+            "degree_bound": it.degree_bound, "stopping_target": it.stopping_target,
+            "epsilon_each": it.epsilon, "epsilon_in_all": self.total, "delta": it.delta,
+            "stated": self.loss.epsilon, "charged": self.charged, "sums": self.sums,
+            "multiplier": _grown(self.total), "printed_multiplier": None if self.printed is None else
+            _grown(self.printed),
+            "threshold": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
+                                                        "failure": accuracy.failure_probability},
+            "gives_up_after": self.gives_up,
+            "worth": [{"value": value, "before": before, "at_random": self.people / 2}
+                      for value, before in self.worth],
+        }
+
+
+def _grown(loss: float) -> float:
+    return math.exp(loss) if loss < 700 else math.inf
+
+
+@lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
+def plan_of(config: SearchConfig) -> SearchPlan:
+    """Plan from a file's public parameters.
+
+    Raises:
+        InvalidInput: what the file asks for makes no sense; names the key.
+        Refused: noise drowns every statistic that a person can have: to ask at random is as good, and costs nothing.
+    """
+    search, privacy = config.search, config.privacy
+    try:
+        mechanism = PTarget(
+            config.graph.people, search.components, search.stopping_target, privacy.epsilon, privacy.degree_bound,
+            search.stop, statistic=statistic_of(search), noise_kind=search.noise, delta=privacy.delta,
+            public_threshold=search.public_threshold, largest_threshold=search.largest_threshold)
+        _ = mechanism.guarantees()
+    except InvalidInput as error:
+        raise InvalidInput(PLACES.get(error.field, error.field), error.problem, error.limit) from None
+    plan = SearchPlan(config=config, mechanism=mechanism)
+    value, before = plan.worth[-1]
+    if before >= _BLIND * plan.people:
+        raise Refused(
+            f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.scale:,.4g}, and even a "
+            f"hidden member with the largest value there can be ({value:,}) would come after "
+            f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and tells "
+            "nothing about anybody's contacts",
+            "spend more on each search, or look for fewer components at the same total")
+    return plan

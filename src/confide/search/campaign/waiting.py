@@ -1,0 +1,137 @@
+"""A run that goes as far as the answers reach, and waits: whom to examine next is written for the operator alone.
+
+Whether it waits, and for whom, follows from the contacts. It stands in a private file and in no message. What was
+answered before is kept until the publication, so that an answer that changes is noticed. A missing answer is never
+taken for a status.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import check_private, check_unpublished, read_json, sync, write_private
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.search.campaign.config import SearchConfig
+from confide.search.campaign.held import AnswersSoFar
+from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
+from confide.search.targeted import PTarget, Search
+
+__all__ = ["play"]
+
+_ANSWERS = "answers.json"
+
+
+def play(
+    config: SearchConfig, mechanism: PTarget, folder: Path, data: Investigation, noise: NoiseSource, keep: Path | None
+) -> Outcome | SimulatedOutcome:
+    """The search, where the answers suffice.
+
+    Args:
+        config: the campaign file's tables.
+        mechanism: of the plan.
+        folder: where relative paths start.
+        data: with the answers as they stand.
+        noise: in a secure run one that is kept.
+        keep: a private folder for the answers that were used; None for a study.
+
+    Raises:
+        Refused: an answer is missing; names the file in which it is asked for.
+        OracleInconsistent: an answer is not what it was.
+        InvalidInput: an answer is missing in a study.
+        SeedNotTargeted: the answers say so of a seed.
+        DegreeBoundViolated: the graph is not admissible.
+    """
+    waiting = folder / config.oracle.waiting
+    if keep is None:
+        if not isinstance(data.oracle, np.ndarray):
+            raise InvalidInput("oracle.source", "does not answer for everybody",
+                               "a study compares searches that examine other people: it needs all answers")
+        return mechanism.run(data, noise)
+    check_unpublished("oracle.waiting", waiting)
+    earlier = _earlier(keep / _ANSWERS)
+    data = _with_earlier(data, earlier)
+    search = mechanism.start(data, noise)
+    upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
+    if upcoming:
+        asked = search.answers
+        _replace(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
+        _replace(waiting, _lines(config, upcoming))
+        raise Refused(f"the search waits for answers; whose, stands in {waiting} (private: for the operator alone)",
+                      f"add them to {config.oracle.source} and run again: nothing more is charged, and the search goes "
+                      "on where it was")
+    waiting.unlink(missing_ok=True)
+    return search.outcome
+
+
+def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
+    """Go on until an answer is missing: whom to ask about then; nobody where the search has ended."""
+    known: Mapping[Any, bool] = data.oracle.known if isinstance(data.oracle, AnswersSoFar) else {}
+    while True:
+        try:
+            search.run()
+        except OracleUnavailable:
+            first = search.pending()
+            if first and first[0] not in known:
+                break
+        else:
+            return []
+    # Of a component all who are next will be examined; beyond it the later ones may prove unnecessary.
+    frontier = search._course.investigation.graph.ids_of(search._course.upcoming(None))
+    upcoming = frontier if len(frontier) > 1 else search.pending(at_once)
+    return [each for each in upcoming if each not in known]
+
+
+def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigation:
+    """The same with answers that were given before.
+
+    Raises:
+        OracleInconsistent: the table says something else now.
+    """
+    if not earlier:
+        return data
+    if isinstance(data.oracle, AnswersSoFar):
+        known = dict(data.oracle.known)
+        known = {**earlier, **known}
+        if any(known[each] != status for each, status in earlier.items()):
+            raise OracleInconsistent
+        return Investigation(data.graph, data.graph.ids_of(data.seeds), AnswersSoFar(known), ahead=data.ahead)
+    table = np.asarray(data.oracle)
+    if (table[data.graph.indices_of(list(earlier))] != np.array(list(earlier.values()))).any():
+        raise OracleInconsistent
+    return data
+
+
+def _earlier(path: Path) -> dict[Any, bool]:
+    """Answers that an earlier attempt used."""
+    if not path.exists():
+        return {}
+    check_private("oracle.journal", path)
+    pairs, _ = read_json("oracle.journal", path)
+    return {each: bool(status) for each, status in pairs}
+
+
+def _lines(config: SearchConfig, upcoming: list[Any]) -> str:
+    """A table to be filled in."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted),
+                                                     *((each, "") for each in upcoming)])
+    return text.getvalue()
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all."""
+    draft = path.with_name(f".{path.name}-draft")
+    write_private(draft, text)
+    sync(draft)
+    os.replace(draft, path)
+    sync(path.parent)

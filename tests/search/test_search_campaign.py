@@ -1,0 +1,579 @@
+"""The kind `search` from its file: plan, offer, check, run, wait, go on, share, verify, ledger, study, audit."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+import stat
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from search_campaign import ANSWERS, campaign, write_answers
+from toy_network import EDGES, FIRST, TARGETS, toy
+
+from campaign.forging import words
+from cases import fast
+from confide.audit import AuditReport
+from confide.campaign import Campaign, Store, verify
+from confide.campaign.check import check_sections
+from confide.campaign.pausing import KeptNoise
+from confide.campaign.settlement import data_set_charge
+from confide.cli.app import app
+from confide.cli.failures import guarded
+from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
+from confide.privacy.filter import price
+from confide.privacy.noise import JournalNoise, Noise
+from confide.search import DegreeBoundViolated, OracleInconsistent, SeedNotTargeted
+from confide.search.campaign.audit import audit_life
+from confide.search.campaign.held import AnswersSoFar
+
+DELTA = ("epsilon = 1.0\n", "epsilon = 1.0\ndelta = 1e-6\n")
+STOPS = {
+    "private": (),
+    "smoothed": (('stop = "private"', 'stop = "smoothed"\nnoise = "gumbel"'), DELTA),
+    "public": (('stop = "private"', 'stop = "public"\npublic_threshold = 2.0\nnoise = "exponential"'),
+               ("stopping_target = 3\n", ""), ("degree_bound = 5\n", "")),
+    "none": (('stop = "private"', 'stop = "none"\nnoise = "discrete_laplace"'), ("stopping_target = 3\n", "")),
+}
+FEW = {0: True}
+
+
+def journals(folder: Path) -> list[Path]:
+    return sorted((folder / "search_journal").rglob("*")) if (folder / "search_journal").exists() else []
+
+
+def waiting(folder: Path) -> list[int]:
+    path = folder / "to_examine.csv"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with path.open() as file:
+        return [int(row["id"]) for row in csv.DictReader(file) if row["targeted"] == ""]
+
+
+def in_steps(it: Campaign, folder: Path, store: Store, known: dict[int, bool]) -> tuple[Any, int, dict[int, bool]]:
+    """Run, answer what is asked for, and run again: (settled, pauses, answers)."""
+    known, pauses = dict(known), 0
+    while True:
+        write_answers(folder, known)
+        try:
+            return it.settle(folder / "pack", store=store), pauses, known
+        except Refused as error:
+            said = str(error)
+        assert "to_examine.csv" in said
+        assert "nothing more is charged" in said
+        asked = waiting(folder)
+        assert asked
+        assert not set(asked) & set(known)
+        known |= {each: ANSWERS[each] for each in asked}
+        pauses += 1
+
+
+def copied(patch: pytest.MonkeyPatch, where: Path) -> None:
+    """Keep a copy of what is destroyed after the publication."""
+    def kept(self: KeptNoise) -> None:
+        shutil.copytree(self.folder, where)
+        destroy(self)
+
+    destroy = KeptNoise.destroy
+    patch.setattr(KeptNoise, "destroy", kept)
+
+
+def straight(it: Campaign, copy: Path) -> list[Any]:
+    """The list of a search without a pause, all answers at hand, by the same draws."""
+    with JournalNoise(copy / "noise.journal", Noise.secure(), existing=True) as noise:
+        found: Any = it.plan.mechanism.run(toy(), noise)
+    return list(found.billboard.order.tolist())
+
+
+class Died(BaseException):
+    """What no part of a program catches."""
+
+
+# ---- the whole life
+
+
+@pytest.mark.parametrize("stop", fast(1, STOPS))
+def test_a_whole_life(stop: str, tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS[stop])
+    assert (it.plan.mechanism.calls, it.plan.total) == (2, pytest.approx(2.0))  # type: ignore[attr-defined]
+    with Store() as store:
+        settled = it.settle(tmp_path / "pack", store=store)
+        again = it.settle(tmp_path / "pack", store=store)
+        assert (settled.fresh, again.fresh) == (True, False)
+        found, (ending,) = settled.tables["found"].to_pylist(), settled.tables["ending"].to_pylist()
+        order = [row["id"] for row in found]
+        assert order == [row["id"] for row in again.tables["found"].to_pylist()]
+        assert order[:4] == FIRST
+        assert set(order) <= TARGETS
+        assert next(row["place"] for row in found if row["first_of_component"]) == 1
+        assert found[0]["how"] == "seed"
+        assert ending["components"] == found[-1]["component"]
+        assert ending["halted"] == (ending["ended"] != "all components")
+        assert ending["epsilon_of_this_list"] == pytest.approx(ending["searches"] * 1.0)
+        (standing,) = store.ledger()
+        asked, cost = data_set_charge(it.file, it.plan), standing.filter.total
+        assert standing.subjects == 0
+        assert float(cost.epsilon) == pytest.approx(float(price("basic", asked.events, asked.delta).epsilon))
+        assert float(cost.epsilon) == pytest.approx(it.plan.charged)  # type: ignore[attr-defined]
+        assert it.plan.loss.epsilon <= it.plan.charged <= it.plan.total  # type: ignore[attr-defined]
+        shown = words(it.share("3", store=store))
+        assert "Nobody has a share" in shown
+        assert shown == words(it.share("no such id", store=store))
+    assert shown == words(it.share(5, tmp_path / "pack", record={}))
+    verified = verify(tmp_path / "pack")
+    assert verified.complete, [f for f in verified.findings if f.verdict != "holds"]
+    assert journals(tmp_path) == []
+    assert not (tmp_path / "to_examine.csv").exists()
+
+
+def test_what_is_published_has_nothing_of_the_operators(tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS["none"])
+    it.settle(tmp_path / "pack")
+    manifest = json.loads((tmp_path / "pack" / "manifest.json").read_text())
+    assert set(manifest["billboard"]) == {"type", "people", "seeds", "order", "joined", "calls", "ended",
+                                          "epsilon_spent"}
+    names = {path.name for path in (tmp_path / "pack").iterdir()}
+    assert names == {"campaign.json", "campaign.toml", "columns", "ending.csv", "events.json", "found.csv",
+                     "manifest.json", "report.html"}
+    assert len(list((tmp_path / "pack" / "columns").iterdir())) == 3  # seeds, order, joined
+    report = (tmp_path / "pack" / "report.html").read_text()
+    assert "examined people" not in report
+    assert "perhaps to be examined, once" in report  # the offer
+
+
+def test_plans_and_offers_do_not_depend_on_the_network(tmp_path: Path) -> None:
+    one = campaign(tmp_path / "one")
+    other = campaign(tmp_path / "other", edges=[(0, 3), (3, 5)], answers={})
+    assert one.plan.to_dict() == other.plan.to_dict()
+    assert words(one.plan.sections()) == words(other.plan.sections())
+    assert words(one.plan.offer()) == words(other.plan.offer())
+
+
+def test_what_a_custodians_campaign_has_not(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    with Store() as store:
+        with pytest.raises(Refused, match="a custodian holds its data"):
+            it.withdraw("3", store=store)
+        it.settle(tmp_path / "pack", store=store)
+        with pytest.raises(InvalidInput, match="pays nothing"):
+            it.payouts(store=store)
+    own = it.own_file("3", tmp_path / "pack", record={})
+    assert own["share"] == {}
+    assert verify(tmp_path / "pack", own=own).complete
+
+
+def test_the_budget_is_shared_by_all_campaigns_on_the_network(tmp_path: Path) -> None:
+    first = campaign(tmp_path)
+    second = campaign(tmp_path, ("Who else", "Who more"), ("epsilon = 1.0", "epsilon = 1.5"), name="more")
+    with Store() as store:
+        first.settle(tmp_path / "pack", store=store)
+        with pytest.raises(BudgetExceeded):
+            second.settle(tmp_path / "more", store=store)
+
+
+@pytest.mark.parametrize("each", ["0.1", "0.7", "1.1"])
+def test_a_budget_admits_what_is_written_the_same(each: str, tmp_path: Path) -> None:
+    asked = 10 * float(each) / 10 * 3
+    it = campaign(tmp_path, ("epsilon = 1.0", f"epsilon = {each}"), ("components = 3", "components = 4"),
+                  ("epsilon = 4.0", f"epsilon = {asked:.1f}"), ("people = 16", "people = 16000"),
+                  ("degree_bound = 5", "degree_bound = 50"))
+    assert it.plan.mechanism.calls == 3  # type: ignore[attr-defined]
+
+
+def test_a_sum_of_many_searches_is_stated_with_its_delta(tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS["smoothed"], ("components = 3", "components = 14"),
+                  ("epsilon = 1.0\n", "epsilon = 0.2\n"), ("people = 16", "people = 27262"),
+                  ("degree_bound = 5", "degree_bound = 1147"))
+    plan: Any = it.plan
+    assert plan.loss.epsilon == pytest.approx(1.167237, abs=1e-5)  # spec targeted_search 4
+    assert plan.total == pytest.approx(2.6)
+    assert min(plan.sums.values()) == pytest.approx(plan.loss.epsilon)
+    told = plan.to_dict()
+    assert told["multiplier"] == pytest.approx(math.exp(2.6))
+    assert "thresholds and selections concentrated apart" in words(plan.sections())
+
+
+def test_the_page_shows_the_corrected_multiplier_beside_the_printed_one(tmp_path: Path) -> None:
+    plan: Any = campaign(tmp_path).plan
+    assert plan.printed == pytest.approx(plan.total / 4)  # b = 4/epsilon: printed (k - 1)/b
+    shown = words(plan.sections())
+    assert "what the source claims of the same noise (false)" in shown
+    assert "no: as printed, and false" in shown
+    assert "nothing is proved about when a search gives up" in shown  # 16 people
+
+
+def test_expected_examinations_are_those_of_the_specification(tmp_path: Path) -> None:
+    """235,710 vertices of value 0 and b = 20: spec targeted_search 4."""
+    for threshold, expected in ((3, 109_047), (100, 2_779), (200, 32.1)):
+        it = campaign(tmp_path, ('stop = "private"', f'stop = "public"\npublic_threshold = {threshold}.0'),
+                      ("people = 16", "people = 235710"), ("epsilon = 1.0", "epsilon = 0.1"))
+        plan: Any = it.plan
+        assert plan.mechanism.call.scale == pytest.approx(20.0)
+        assert plan.gives_up == pytest.approx(expected, rel=2e-3)
+
+
+# ---- waiting, and going on
+
+
+@pytest.mark.parametrize("stop", fast(1, STOPS))
+def test_a_search_that_waits_publishes_what_one_without_a_pause_would(
+    stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same draws, all answers at hand: the same list."""
+    copied(monkeypatch, tmp_path / "copy")
+    it = campaign(tmp_path, *STOPS[stop], answers=FEW)
+    with Store() as store:
+        settled, pauses, known = in_steps(it, tmp_path, store, FEW)
+        assert pauses >= 2  # for the seed's contacts, and theirs
+        (standing,) = store.ledger()
+        assert len(standing.debits) == 1
+    assert known == {each: ANSWERS[each] for each in known}
+    assert journals(tmp_path) == []
+    assert not (tmp_path / "to_examine.csv").exists()
+    assert settled.outcome.billboard.order.tolist() == straight(it, tmp_path / "copy")
+    assert verify(tmp_path / "pack").complete
+
+
+@pytest.mark.parametrize("call", fast(1, (2, 1, 3, 4)))
+def test_a_search_that_dies_between_two_answers_goes_on(
+    call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied(monkeypatch, tmp_path / "copy")
+    without = {each: status for each, status in ANSWERS.items() if each != 12}  # not a table: they are asked for
+    it, asked, real = campaign(tmp_path, *STOPS["none"], answers=without), [0], AnswersSoFar.statuses
+
+    def dies(self: AnswersSoFar, ids: Any) -> Any:
+        asked[0] += 1
+        if asked[0] == call:
+            raise Died
+        return real(self, ids)
+
+    with Store() as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(AnswersSoFar, "statuses", dies)
+            with pytest.raises((Died, Refused)):  # or comes to the one without an answer before
+                it.settle(tmp_path / "pack", store=store)
+        write_answers(tmp_path, ANSWERS)
+        settled = it.settle(tmp_path / "pack", store=store)
+    assert settled.outcome.billboard.order.tolist() == straight(it, tmp_path / "copy")  # type: ignore[attr-defined]
+
+
+def test_what_is_kept_meanwhile_is_private(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers=FEW)
+    with Store() as store, pytest.raises(Refused) as caught:
+        it.settle(tmp_path / "pack", store=store)
+    assert not any(letter.isdigit() for letter in str(caught.value).replace(str(tmp_path), ""))
+    assert not (tmp_path / "pack").exists()
+    found = journals(tmp_path)
+    assert {path.name for path in found if path.is_file()} == {"noise.journal", "answers.json"}
+    for path in [*found, tmp_path / "search_journal"]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+    assert waiting(tmp_path) == [1, 2, 4, 14]  # all contacts of the seed will be examined
+
+
+def test_while_a_component_is_sought_few_are_listed(tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS["none"], answers={each: ANSWERS[each] for each in (0, 1, 14, 2, 3, 4, 8, 13)})
+    with Store() as store:
+        with pytest.raises(Refused):
+            it.settle(tmp_path / "pack", store=store)
+        assert len(waiting(tmp_path)) == 8  # everybody who is left, in noisy order
+    other = campaign(tmp_path / "other", *STOPS["none"],
+                     ('source = "answers.csv"', 'source = "answers.csv"\nat_once = 3'),
+                     answers={each: ANSWERS[each] for each in (0, 1, 14, 2, 3, 4, 8, 13)})
+    with Store() as store, pytest.raises(Refused):
+        other.settle(tmp_path / "pack", store=store)
+    assert len(waiting(tmp_path / "other")) == 3
+
+
+def test_a_run_that_died_goes_on_with_the_same_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It dies when its list is about to be stored; the next attempt has the same list."""
+    lost: list[Any] = []
+
+    def dies(self: Store, number: int, withdrawals: int, files: Any, *rest: Any) -> bool:
+        lost.append(files)
+        raise Died
+
+    it = campaign(tmp_path, *STOPS["smoothed"], ("components = 3", "components = 5"))
+    with Store() as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "publish", dies)
+            for _ in range(3):
+                with pytest.raises(Died):
+                    it.settle(tmp_path / "pack", store=store)
+        settled = it.settle(tmp_path / "pack", store=store)
+        assert len(store.ledger()[0].debits) == 1
+    names = {name for files in lost for name in files if name.startswith("columns/")}
+    assert names == {f"columns/{path.name}" for path in (tmp_path / "pack" / "columns").iterdir()}
+    assert settled.fresh
+
+
+def test_a_run_that_died_after_its_publication_leaves_no_noise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(self: KeptNoise) -> None:
+        raise Died
+
+    it = campaign(tmp_path)
+    with Store() as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(KeptNoise, "destroy", dies)
+            with pytest.raises(Died):
+                it.settle(tmp_path / "pack", store=store)
+        assert journals(tmp_path)
+        assert not it.settle(tmp_path / "pack", store=store).fresh
+    assert journals(tmp_path) == []
+
+
+def test_a_changed_answer_is_refused_and_a_forgotten_one_is_remembered(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers={0: True, 1: True})
+    with Store() as store:
+        with pytest.raises(Refused):
+            it.settle(tmp_path / "pack", store=store)
+        write_answers(tmp_path, {**ANSWERS, 1: False})
+        with pytest.raises(OracleInconsistent):
+            it.settle(tmp_path / "pack", store=store)
+        write_answers(tmp_path, {each: status for each, status in ANSWERS.items() if each != 1})
+        assert it.settle(tmp_path / "pack", store=store).fresh  # 1 was answered before
+
+
+def test_noise_that_is_gone_is_not_drawn_anew(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers=FEW)
+    with Store() as store:
+        with pytest.raises(Refused):
+            it.settle(tmp_path / "pack", store=store)
+        shutil.rmtree(tmp_path / "search_journal")
+        write_answers(tmp_path, ANSWERS)
+        with pytest.raises(InvalidInput, match="noise must not be drawn anew"):
+            it.settle(tmp_path / "pack", store=store)
+
+
+def test_another_campaign_has_noise_of_its_own(tmp_path: Path) -> None:
+    one = campaign(tmp_path, answers=FEW)
+    other = campaign(tmp_path, ("Who else", "Who more"), answers=FEW, name="other")
+    with Store() as store:
+        for each in (one, other):
+            with pytest.raises(Refused):
+                each.settle(tmp_path / each.file.name, store=store)
+    first, second = (path for path in journals(tmp_path) if path.name == "noise.journal")
+    assert first.parent.name == min(one.file.digest, other.file.digest)
+    assert second.parent.name == max(one.file.digest, other.file.digest)
+
+
+def test_a_journal_that_another_process_holds_is_refused(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers=FEW)
+    with Store() as store:
+        with pytest.raises(Refused):
+            it.settle(tmp_path / "pack", store=store)
+        path = tmp_path / "search_journal" / it.file.digest / "noise.journal"
+        with JournalNoise(path, Noise.secure(), existing=True), pytest.raises(InvalidInput, match="another process"):
+            it.settle(tmp_path / "pack", store=store)
+
+
+def test_the_command_line_from_start_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def confide(*arguments: object, code: int = 0) -> str:
+        found = guarded(partial(app, [str(each) for each in arguments]))
+        out, err = capsys.readouterr()
+        assert found == code, err
+        return out + err
+
+    start = tmp_path / "search.toml"
+    confide("init", "search", "--out", start)
+    assert start.read_text() == kind("search").template
+    path = campaign(tmp_path, answers=FEW).file.path
+    assert "What the paid searches are worth" in confide("plan", path)
+    json.loads(confide("plan", path, "--json"), parse_constant=pytest.fail)
+    assert "perhaps to be examined" in confide("offer", path)
+    assert "people without one" in confide("check", path)
+    json.loads(confide("check", path, "--json"), parse_constant=pytest.fail)
+    assert "to_examine.csv" in confide("run", path, code=3)
+    write_answers(tmp_path, ANSWERS)
+    assert "Who was found" in confide("run", path)
+    assert "settled before" in confide("run", path)
+    assert "Nobody has a share" in confide("share", path, "--id", 3)
+    assert "contacts" in confide("ledger")
+    assert "does not answer" not in confide("run", path, "--noise", "simulated", "--seed", 3)
+
+
+# ---- the custodian's tables
+
+
+def test_texts_as_ids_and_weights(tmp_path: Path) -> None:
+    it = campaign(
+        tmp_path, ("people = 16", 'people = 16\nvertices = "people.csv"\nweight = "minutes"\nat_least = 15.0'),
+        ("seeds = [0]", 'seeds = ["p00"]'), *STOPS["none"])
+    (tmp_path / "people.csv").write_text("id\n" + "".join(f"p{each:02}\n" for each in reversed(range(16))))
+    (tmp_path / "contacts.csv").write_text("first,second,minutes\n" + "".join(
+        f"p{a:02},p{b:02},10\np{b:02},p{a:02},5\n" for a, b in EDGES) + "p00,p05,14\np06,p06,99\n")
+    (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(
+        f"p{each:02},{int(status)}\n" for each, status in ANSWERS.items()))
+    data = it.collect().data.read()
+    assert data.graph.edges == len(EDGES)
+    assert data.graph.ids.to_pylist()[0] == "p00"
+    found = [row["id"] for row in it.settle(tmp_path / "pack").tables["found"].to_pylist()]
+    assert found[:4] == ["p00", "p01", "p14", "p02"]
+    assert verify(tmp_path / "pack").complete
+
+
+def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    (tmp_path / "answers.csv").write_text("id,targeted\n0,true\n1,maybe\n99,true\n,true\n2,\nx,0\n3,0\n3,false\n")
+    found = it.check()
+    assert dict(found.rejected) == {
+        "row 2": "the answer is neither true nor false", "row 3": "the id is nobody's", "row 4": "has no id",
+        "row 6": "the id is nobody's"}
+    assert (found.slots, found.rows, found.usable, found.held) == (16, 8, 2, True)
+    assert all(part.private for part in check_sections(found))
+    assert it.collect().data.read().oracle.known == {0: True, 3: False}
+
+
+@pytest.mark.parametrize("lines", ["0,true\n3,1\n3,0\n", "3,0\n3,0\n3,1\n"])
+def test_two_answers_for_the_same_person(lines: str, tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    (tmp_path / "answers.csv").write_text("id,targeted\n" + lines)
+    with pytest.raises(OracleInconsistent):
+        it.check()
+    with pytest.raises(InvalidInput, match="statuses do not change"):
+        it.settle(tmp_path / "pack")
+
+
+def test_a_seed_that_is_no_member(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers={**ANSWERS, 0: False})
+    with pytest.raises(InvalidInput, match=r"^search\.seeds"):
+        it.check()
+    with pytest.raises(SeedNotTargeted):
+        it.settle(tmp_path / "pack")
+
+
+def test_a_network_beyond_the_bound_is_not_searched(tmp_path: Path) -> None:
+    it = campaign(tmp_path, ("degree_bound = 5", "degree_bound = 3"))
+    for attempt in (it.check, lambda: it.settle(tmp_path / "pack")):
+        with pytest.raises(DegreeBoundViolated) as caught:
+            attempt()
+        assert "5" not in str(caught.value)
+    assert not (tmp_path / "pack").exists()
+
+
+def test_nothing_is_charged_where_a_table_is_missing(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    with Store() as store:
+        for name, key in (("contacts.csv", "graph.source"), ("answers.csv", "oracle.source")):
+            kept = (tmp_path / name).read_text()
+            (tmp_path / name).write_text("a,b\n1,2\n")
+            with pytest.raises(InvalidInput, match=rf"^{key}: "):
+                it.settle(tmp_path / "pack", store=store)
+            (tmp_path / name).write_text(kept)
+        assert store.ledger() == ()
+        (tmp_path / "contacts.csv").write_text("first,second\n0,99\n")
+        with pytest.raises(InvalidInput, match="the ledger was charged before any row was read"):
+            it.settle(tmp_path / "pack", store=store)
+        assert len(store.ledger()) == 1
+
+
+# ---- the file
+
+
+@pytest.mark.parametrize(("edit", "says"), [
+    (("people = 16", "people = 0"), "graph.people: "),
+    (("seeds = [0]", "seeds = []"), "search.seeds: "),
+    (("seeds = [0]", "seeds = [16]"), "search.seeds: somebody is none of the people"),
+    (("seeds = [0]", 'seeds = ["0"]'), "search.seeds: somebody is none of the people"),
+    (("seeds = [0]", 'seeds = [0, "a"]'), "search.seeds: some are whole numbers and some are text"),
+    (("seeds = [0]", "seeds = [0, 0]"), "search.seeds: somebody stands twice"),
+    (("components = 3", "components = 1"), "search.components: "),
+    (("components = 3", "component = 3"), "search.component: is not a known key; did you mean 'components'?"),
+    (("stopping_target = 3\n", ""), "search.stopping_target: "),
+    (("stopping_target = 3", "stopping_target = -1"), "search.stopping_target: "),
+    (('stop = "private"', 'stop = "soft"'), "search.stop: "),
+    (('stop = "private"', 'stop = "public"'), "search.public_threshold: is missing"),
+    (('stop = "private"', 'stop = "private"\npublic_threshold = 3.0'), "search.public_threshold: is of no use"),
+    (('stop = "private"', 'stop = "private"\nnoise = "gauss"'), "search.noise: "),
+    (('stop = "private"', 'statistic = "contacts"'), "search.statistic: contacts carry no signal"),
+    (('stop = "private"', 'statistic = "triangles"'), "search.statistic: triangles carry no signal"),
+    (('stop = "private"', 'length = 3'), "search.length: is no key of 'common-neighbours'"),
+    (("degree_bound = 5\n", ""), "privacy.degree_bound: is missing"),
+    (("epsilon = 1.0", "epsilon = 0.0"), "privacy.epsilon: "),
+    (("epsilon = 1.0", "epsilon = 1.0\ndelta = 1.0"), "privacy.delta: "),
+    (("people = 16", 'people = 16\nweight = "minutes"'), "graph.at_least: is missing"),
+    (('source = "answers.csv"', 'source = "answers.csv"\nwaiting = "answers.csv"'), "oracle.waiting: "),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_bad_input_is_named(edit: tuple[str, str], says: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        campaign(tmp_path, edit).plan  # noqa: B018
+    assert str(caught.value).startswith(says)
+
+
+@pytest.mark.parametrize(("ids", "says"), [
+    ("id\n0\n1\n", "graph.people: is 16; the list of ids has 2"),
+    ("id\n" + "a\n" * 16, "graph.vertices: an id is no whole number"),
+    ("id\n" + "1\n" * 16, "graph.vertices: an id stands twice"),
+    ("id\n" + "".join(f"{each}\n" for each in range(1, 17)), "search.seeds: somebody is not on the list"),
+    ("name\n" + "1\n" * 16, "graph.vertices: id: "),
+])
+def test_a_list_of_ids_that_is_of_no_use(ids: str, says: str, tmp_path: Path) -> None:
+    it = campaign(tmp_path, ("people = 16", 'people = 16\nvertices = "people.csv"'))
+    (tmp_path / "people.csv").write_text(ids)
+    with Store() as store:
+        with pytest.raises(InvalidInput) as caught:
+            it.settle(tmp_path / "pack", store=store)
+        assert store.ledger() == ()  # the list is public, and read before the charge
+    assert str(caught.value).startswith(says)
+
+
+def test_a_search_that_is_no_better_than_chance_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"^privacy\.epsilon: at 0\.001 .*a random order is as good"):
+        campaign(tmp_path, ("epsilon = 1.0", "epsilon = 0.001")).plan  # noqa: B018
+    assert "noise drowns nearly everything" in words(campaign(tmp_path, ("epsilon = 1.0", "epsilon = 0.1")
+                                                              ).plan.sections())
+
+
+def test_the_template_is_worth_planning(tmp_path: Path) -> None:
+    (tmp_path / "search.toml").write_text(kind("search").template)
+    plan: Any = Campaign.load(tmp_path / "search.toml").plan
+    assert plan.mechanism.components == 9
+    assert plan.loss.epsilon < plan.total == pytest.approx(2.4)
+    assert plan.to_dict()["worth"][-1]["value"] == 150
+    assert plan.worth[-1][1] < 0.01 * plan.people
+
+
+# ---- studies and audits
+
+
+def test_a_study_draws_all_three_searches_and_is_marked(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    outcome, parts = it.study(4)
+    assert all(section.study for section in parts)
+    columns = parts[0].blocks[0].columns  # type: ignore[union-attr]
+    assert [name.partition(" ")[0] for name in columns] == ["people", "without", "private,", "random"]
+    shown = words(parts)
+    assert f"found {len(outcome.billboard.order)} members" in shown  # type: ignore[attr-defined]
+    assert "the source would print" in shown
+    last = parts[0].blocks[0].rows[-1]  # type: ignore[union-attr]
+    assert last[0] == 8
+    assert last[1] == 5  # without noise: the seed's component, then vertex 5, the eighth examination
+    write_answers(tmp_path, FEW)
+    with pytest.raises(InvalidInput, match=r"^oracle\.source: does not answer for everybody"):
+        it.study(4)
+
+
+def test_the_audit_of_a_campaigns_life(tmp_path: Path) -> None:
+    report = audit_life(campaign(tmp_path, *STOPS["smoothed"]).plan, 2)  # type: ignore[arg-type]
+    assert report.passed, report.problems
+    assert len(report.controls) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", STOPS)
+def test_audits_pass_and_flag_what_was_planted(stop: str, tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS[stop])
+    (tmp_path / "contacts.csv").unlink()  # never touched
+    seen: list[tuple[int, int | None]] = []
+    report = it.audit(3, progress=lambda done, total: seen.append((done, total)))
+    assert isinstance(report, AuditReport)
+    assert report.passed, report.problems
+    assert len(report.controls) >= 5
+    assert seen[-1] == (200, 200)
+    assert np.all(np.diff([done for done, _ in seen]) >= 0)
