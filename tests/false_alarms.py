@@ -31,6 +31,7 @@ SHARES: dict[str, float] = {
     "audit.sampler.lattice": 1e-8,
     # noise: 13 counts of draws with real entropy, at 1e-11 each
     "noise.secure.smoke": 2e-10,
+    "noise.raw.sampler": 1e-9,
     # sparse vector and tree counter
     "privacy.sparse_vector.law": 1e-8,
     "privacy.tree_counter.sup": 1e-8,
@@ -68,6 +69,8 @@ SHARES: dict[str, float] = {
     "programs.tight.rounding": 1e-9,
     "programs.tight.feasible": 1e-9,
     "programs.audit.separation": 1e-9,
+    # search: seven counts
+    "search.infect": 1e-9,
 }
 
 

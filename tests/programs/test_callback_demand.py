@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
@@ -16,7 +17,6 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs import CallbackDemand, CappedAdditive, PrivDude, Program, UnitDemand
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import popular
-from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 
 
 class Listed:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import CappedAdditive, UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 
 
 def coarse(draw, shape, top=4) -> np.ndarray:  # type: ignore[no-untyped-def]

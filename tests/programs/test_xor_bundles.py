@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from family_checks import least_dual, moves_at_most_sigma, played, shares_are_decodes, solver_agrees
 
 Bids = list[tuple[tuple[int, ...], float]]
 

@@ -36,6 +36,9 @@ class Dropped:
     self_loops: int = 0
     parallel: int = 0
 
+    def __repr__(self) -> str:
+        return "Dropped(...)"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Graph:

@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 __all__ = ["KINDS", "MOST_IN_SCALES", "NoiseKind", "as_kind", "steepest_win", "wins_over"]
 
 NoiseKind = Literal["laplace", "exponential", "discrete_laplace", "gumbel"]
-"""laplace: as published; exponential: one-sided; discrete_laplace: for whole scores; gumbel: its argmax is a softmax."""
+"""laplace: as published; exponential: one-sided; discrete_laplace: for whole scores; gumbel: the first is a softmax."""
 
 KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 

@@ -27,6 +27,8 @@ METHODS = {
     "channel": ([[3, 1], [1, 3]], [0, 1, 1]),
     "selection": ([0.0, 1.0], 3),
     "split": (3,),
+    "exponential": (3,),
+    "words": (3,),
 }
 STORED = {
     "discrete_laplace": [1, -2, 0],
@@ -37,6 +39,8 @@ STORED = {
     "channel": [0, 1, 0],
     "selection": [1, 1, 0],
     "split": [True, False, True],
+    "exponential": [0.5, 2.0, 1.0],
+    "words": [1, 2, 3],
 }
 MAKERS = {
     "secure": Noise.secure,
@@ -71,7 +75,7 @@ def test_every_source_draws_every_law_and_each_stream_once(kind, method):
     values = getattr(noise, method)(*METHODS[method], stream=method)
     assert values.shape == (3,)
     whole = "discrete" in method or method in ("channel", "selection")
-    assert values.dtype == (bool if method == "split" else np.int64 if whole else np.float64)
+    assert values.dtype == {"split": np.bool_, "words": np.uint64}.get(method, np.int64 if whole else np.float64)
     for again in (method, (method,)):  # a word and the tuple of it are one name
         with pytest.raises(InvalidInput, match=r"already drawn; each .* once: make a new Noise for each run") as caught:
             getattr(noise, method)(*METHODS[method], stream=again)
@@ -97,7 +101,8 @@ def test_simulated_draws_depend_on_seed_and_name_alone(method):
         noise = Noise.simulated(seed)
         for other in before:
             noise.laplace(1.0, 5, stream=other)
-        special = {"split": (50,), "channel": ([[1] * 9], [0] * 50), "selection": (range(9), 50)}
+        special = {"split": (50,), "exponential": (50,), "words": (50,), "channel": ([[1] * 9], [0] * 50),
+                   "selection": (range(9), 50)}
         return getattr(noise, method)(*special.get(method, (100.0, 50)), stream=stream).tolist()
 
     reference = draw(3, ("a", 1))

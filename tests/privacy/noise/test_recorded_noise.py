@@ -25,6 +25,8 @@ def _all(noise: Noise, offset: float) -> dict[str, np.ndarray]:
         "vector_laplace": noise.vector_laplace(1.5, 3, stream="vector", center=center, stretch=[1.0, 2.0, 0.5]),
         "discrete_laplace": noise.discrete_laplace(4, 3, stream="dl", center=whole),
         "discrete_gaussian": noise.discrete_gaussian(3.0, (3, 1), stream="dg", center=np.array(whole).reshape(3, 1)),
+        "exponential": noise.exponential((2, 2), stream="exponential"),
+        "words": noise.words(3, stream="words"),
     }
 
 
@@ -65,6 +67,8 @@ def test_forced_noise_without_a_transcript_is_no_noise() -> None:
     for law in ("laplace", "gaussian", "vector_laplace"):
         assert values[law].tolist() == [c + 0.5 for c in SHIFT]
     assert values["discrete_laplace"].tolist() == [4, 9, -3]
+    assert (values["exponential"] == np.log(2)).all()
+    assert values["words"].tolist() == [0, 0, 0]
 
 
 def test_noise_is_added_to_whole_numbers_exactly() -> None:
