@@ -71,6 +71,10 @@ SHARES: dict[str, float] = {
     "programs.audit.separation": 1e-9,
     # search: seven counts
     "search.infect": 1e-9,
+    # targeted search
+    "search.call.law": 2e-9,
+    "search.call.long": 2e-9,
+    "search.random_order": 1e-9,
 }
 
 

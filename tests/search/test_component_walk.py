@@ -53,7 +53,8 @@ def test_common_neighbours_of_the_toy_after_its_first_component():
     assert np.flatnonzero(~walk.examined).tolist() == left
     assert walk.common_neighbours()[left].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
     assert Flow(2).values(TOY, walk.order)[left].tolist() == [2, 1, 1, 2, 1, 2, 1, 0]
-    assert not walk.outside[[0, 1, 2, 14, 3, 4, 8, 13]].any() and walk.outside[left].all()
+    assert not walk.outside[[0, 1, 2, 14, 3, 4, 8, 13]].any()
+    assert walk.outside[left].all()
 
 
 @given(st.integers(0, 2**32), st.integers(2, 60), st.sampled_from([0.03, 0.1, 0.3]))
@@ -100,16 +101,19 @@ def test_the_heap_of_contacts_grows(leaves):
     (16, [0, 1, 14, 2, 5, 6, 15, 9], 13), (1, [0, 1, 14, 2, 5, 6, 15], 12)])
 def test_the_toy_search_without_noise(give_up_after, order, queries):
     found = target(toy(), 3, give_up_after)
-    assert found.order.tolist() == order and found.log.queries == queries
+    assert found.order.tolist() == order
+    assert found.log.queries == queries
     assert found.joined.tolist() == [0, 4, 7][: len(found.joined)]
     assert found.ended == ("all components" if give_up_after == 16 else "nothing found")
-    assert found.guarantees.privacy[0].vacuous and "not private" in found.guarantees.privacy[0].note
+    assert found.guarantees.privacy[0].vacuous
+    assert "not private" in found.guarantees.privacy[0].note
 
 
 @pytest.mark.parametrize("cap", [0, 1, 5, 9, 12])
 def test_a_capped_search_is_the_beginning_of_the_whole_one(cap):
     whole, part = target(toy(), 3), target(toy(), 3, cap=cap)
-    assert part.log.examined.tolist() == whole.log.examined.tolist()[:cap] and part.ended == "query cap"
+    assert part.log.examined.tolist() == whole.log.examined.tolist()[:cap]
+    assert part.ended == "query cap"
     assert part.order.tolist() == whole.order.tolist()[: whole.log.curve()[cap]]
 
 
@@ -117,13 +121,17 @@ def test_valid_extremes():
     alone = Graph.from_edges([1], [2], people=3)
     assert sfs(alone, 0, {0}) == [0]
     found = target(Investigation(alone, 0, {0}), 5)
-    assert found.order.tolist() == [0] and found.calls == 1 and found.ended == "nothing found"
+    assert found.order.tolist() == [0]
+    assert found.calls == 1
+    assert found.ended == "nothing found"
     assert target(Investigation(alone, 0, {0}), 1).calls == 0
 
 
 def test_several_seeds_come_first_and_one_in_a_component_already_found_is_no_component():
     found = target(toy(seeds=[0, 2, 9]), 1)
-    assert found.order.tolist() == [0, 1, 14, 2, 9] and found.joined.tolist() == [0, 4] and found.calls == 0
+    assert found.order.tolist() == [0, 1, 14, 2, 9]
+    assert found.joined.tolist() == [0, 4]
+    assert found.calls == 0
 
 
 def test_ids_may_be_texts():

@@ -83,8 +83,8 @@ class ComponentSearch:
     largest_threshold: int | None = None
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "people", whole("people", self.people, at_least=1))
+        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
         one_of("stop", self.stop, STOPS)
         one_of("noise_kind", self.noise_kind, KINDS)
         self._check_statistic()
@@ -112,7 +112,7 @@ class ComponentSearch:
                                    "statistic, sensitivity and threshold must be whole numbers")
         if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
-                               "too small for doubles, or too large for the range of the statistic")
+                               "too small beside the rounding of doubles")
         if self.draws_threshold:
             _ = self.rule
 
@@ -140,7 +140,7 @@ class ComponentSearch:
     def selection_epsilon(self) -> float:
         """What the noisy order may cost: half of epsilon beside a drawn threshold, rounded down, and all without."""
         if not self.draws_threshold:
-            return float(self.epsilon)
+            return self.epsilon
         half = written(self.epsilon) / 2
         nearest = float(half)
         return nearest if written(nearest) <= half else math.nextafter(nearest, 0.0)
@@ -213,7 +213,8 @@ def search_component(
     graph: Graph, released: Sequence[Any], oracle: Oracle, noise: Noise, *, epsilon: float,
     examined: set[Any] | None = None, stopping_target: int | None = None, degree_bound: int | None = None,
     stop: Stop = "private", statistic: Statistic | None = None, noise_kind: NoiseKind = "laplace",
-    public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0, log: OperatorLog | None = None,
+    public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0,
+    log: OperatorLog | None = None,
 ) -> Any:
     """One call of SearchCom: the id of a target beyond the released ones, or None.
 

@@ -88,10 +88,14 @@ class Investigation:
         if not given:
             raise InvalidInput("seed_vertex", "is empty", "at least one confirmed target")
         seeds = [self._index("seed_vertex", each) for each in given]
-        vars(self)["seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
+        vars(self)["_seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
         vars(self)["_table"] = self._read_table()
 
-    seeds = property(lambda self: vars(self)["seeds"], doc="(s,) indices of the seeds, as given, without repeats.")
+    @property
+    def seeds(self) -> NDArray[np.int64]:
+        """(s,) indices of the seeds, as given, without repeats."""
+        found: NDArray[np.int64] = vars(self)["_seeds"]
+        return found
 
     def __repr__(self) -> str:
         return f"<Investigation of {self.graph.people:,} vertices>"

@@ -80,6 +80,7 @@ class PTarget(Mechanism):
     Example:
         >>> from confide.privacy.noise import Noise
         >>> from confide.search.graph import Graph
+        >>> from confide.search.oracles import Investigation
         >>> network = Graph.from_edges([0, 1, 1, 2, 3], [1, 2, 3, 4, 4])
         >>> search = PTarget(5, 2, 1, 0.5, 3)
         >>> outcome = search.run(Investigation(network, 0, {0, 4}), Noise.simulated(1))
@@ -103,9 +104,9 @@ class PTarget(Mechanism):
     phases = (Phase(name="custody", asks="a contact network, a seed and an oracle, held by one custodian"),)
 
     def __post_init__(self) -> None:
-        as_components(self.components)
-        fraction("delta", self.delta, zero=True)
-        _ = self.call
+        for name, value in (("components", as_components(self.components)), ("people", self.call.people),
+                            ("delta", fraction("delta", self.delta, zero=True)), ("epsilon", self.call.epsilon)):
+            object.__setattr__(self, name, value)  # a numpy scalar has an arithmetic of its own
 
     @cached_property
     def call(self) -> ComponentSearch:
@@ -245,6 +246,7 @@ class Search:
     Example:
         >>> from confide.privacy.noise import Noise
         >>> from confide.search.graph import Graph
+        >>> from confide.search.oracles import Investigation
         >>> network = Graph.from_edges([0, 1, 2], [1, 2, 3])
         >>> by_hand = Investigation(network, 0, None)
         >>> search = PTarget(4, 1, None, 0.1, None, stop="none").start(by_hand, Noise.simulated(1))
