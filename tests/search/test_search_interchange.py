@@ -341,7 +341,7 @@ def test_gt_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="directed"):
         Graph.from_gt(path)
     assert Graph.from_gt(path, symmetrise=True).edges == 1
-    for cut in range(len(good)):
+    for cut in range(0, len(good), 3):
         path.write_bytes(good[:cut])
         with pytest.raises(InvalidInput, match=r"no whole file|no property"):
             Graph.from_gt(path, weight="short", at_least=0)

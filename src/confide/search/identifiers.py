@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, strings
 from confide.tables._values import as_array
 
-__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "ranked", "rows_of"]
+__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "ranked", "rows_of"]
 
 IdKind = Literal["auto", "integer", "text"]
 Ids = Any
@@ -97,20 +97,21 @@ def coded(name: str, values: Any) -> Column:
 
 
 def _from_python(name: str, values: Any) -> Any:
-    """A list is of integers or of texts as its first item is; what is neither is left to the general reading."""
+    """Integers as an array; texts, and what lacks somebody, as they are."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         raise InvalidInput(name, f"{type(values).__name__} is no column of ids", "must be a sequence or an array")
     items = list(values)
-    if all(type(item) is int for item in items):
+    kinds = {type(item) for item in items} - {type(None)}
+    number = all(issubclass(kind, int | np.integer) and not issubclass(kind, bool) for kind in kinds)
+    if not number and not all(issubclass(kind, str) for kind in kinds):
+        mixed = all(issubclass(kind, str | int | np.integer) and not issubclass(kind, bool) for kind in kinds)
+        problem = "some ids are numbers and some are text" if mixed else "an id is neither a whole number nor text"
+        raise InvalidInput(name, problem, "use one of them")
+    if number and None not in items:
         try:
-            return np.array(items, np.int64)
+            return np.array([int(item) for item in items], np.int64)
         except OverflowError:
             raise InvalidInput(name, "an id is beyond 64 bits", "use text") from None
-    if not all(item is None or (isinstance(item, str | int | np.integer) and not isinstance(item, bool))
-               for item in items):
-        raise InvalidInput(name, "an id is neither a whole number nor text", "use one of them")
-    if any(isinstance(item, str) for item in items) and any(isinstance(item, int | np.integer) for item in items):
-        raise InvalidInput(name, "some ids are numbers and some are text", "use one of them")
     return items
 
 
@@ -198,6 +199,32 @@ def ranked(
     rows = len(first.values)
     _known(places[:rows], places[rows:])
     return Ranked(places[:rows], places[rows:], count, ids)
+
+
+def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
+    """The rank of each id of a column.
+
+    Args:
+        field: for errors.
+        column: ids of the graph's kind.
+        count: n.
+        ids: of the graph.
+
+    Raises:
+        InvalidInput: an id is missing, nobody's (says at which position), or of another kind.
+    """
+    if not len(column.values):
+        return np.zeros(0, np.int64)
+    _complete(field, column)
+    if column.number == isinstance(ids, pa.Array):
+        raise InvalidInput(field, "are of another kind than the graph's", "numbers and text are not mixed")
+    if column.words is None:
+        places = _ranks(_int64_unless_small(column.values), count, ids)
+    else:
+        places = _find(column.words, count, ids)[column.values]
+    if (places < 0).any():
+        raise InvalidInput(field, f"row {int(np.argmax(places < 0))} (from 0) is nobody's id")
+    return places.astype(np.int64)
 
 
 def _few(field: str, count: int) -> int:

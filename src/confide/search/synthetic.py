@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 from confide.search.graph import Graph
@@ -50,8 +50,7 @@ def affiliation_network(
         raise InvalidInput("mean_extra", f"{mean_extra!r} is out of range", "must be at least 1")
     if not 0 <= outside <= 1:
         raise InvalidInput("outside", f"{outside!r} is out of range", "must be in [0, 1]")
-    if not inequality >= 0:
-        raise InvalidInput("inequality", f"{inequality!r} is out of range", "must be at least 0")
+    non_negative("inequality", inequality)
     draw = study_generator(seed, "affiliations")
     sizes = 1 + draw.geometric(1 / mean_extra, k)
     group = np.repeat(np.arange(k, dtype=np.int32), sizes)
