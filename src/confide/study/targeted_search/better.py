@@ -13,24 +13,13 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
+from confide.search.discovery import Found, in_random_order, privately, without_noise
 from confide.search.noise_kinds import NoiseKind
 from confide.search.search_accounting import compositions
 from confide.search.stopping import Stop
 from confide.search.targeted import PTarget
 from confide.study.findings import Compared, Findings, Study, advance
-from confide.study.targeted_search.runs import (
-    COMPONENTS,
-    DELTA,
-    Found,
-    Group,
-    Network,
-    casts,
-    costars,
-    group_of,
-    no_noise,
-    private,
-    random,
-)
+from confide.study.targeted_search.runs import COMPONENTS, DELTA, Network, casts, costars, group_of
 
 __all__ = ["STUDY", "Way", "call_epsilon"]
 
@@ -108,17 +97,19 @@ def _search(network: Network, way: Way, total: float) -> PTarget:
 
 
 def _gain(found: Found, chance: Found) -> float:
-    """Targets of whole runs less those of random order after as many examinations, on average."""
-    mean = chance.curves.mean(axis=0)
-    return float((found.ended_with - mean[np.minimum(found.queries, len(mean) - 1)]).mean())
+    """Mean targets of whole runs less those of random order after their mean number of examinations.
+
+    Not run by run: a run that ends with its last component has just found something.
+    """
+    return float(found.ended_with.mean() - chance.curves[:, round(float(found.queries.mean()))].mean())
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
     network = costars(small=True) if quick else casts() or costars(small=False)
     runs, totals = (60, (2.6,)) if quick else (200, (1.3, 2.6, 10.4))
-    group: Group = group_of(network, 2)
+    group = group_of(network, 2)
     last, budgets = network.graph.people - 1, network.budgets
-    chance, plain = random(group, last, 2 * runs), no_noise(group, last)
+    chance, plain = in_random_order(group, COMPONENTS, last, 2 * runs), without_noise(group, COMPONENTS, last)
     base = chance.at(budgets)
     lead = float((plain.at(budgets) - base).mean())
     rows: list[tuple[object, ...]] = [
@@ -133,7 +124,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         lifts, gains = {}, {}
         for way in _WAYS:
             search = _search(network, way, total)
-            found = private(group, search, last, runs)
+            found = privately(group, search, last, runs)
             lifts[way], gains[way] = float((found.at(budgets) - base).mean()), _gain(found, chance)
             rows.append((total, way.name, search.epsilon, search.call.scale,
                          *(round(float(each), 2) for each in found.at(budgets)), round(lifts[way], 2),

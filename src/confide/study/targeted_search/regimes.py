@@ -13,21 +13,11 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Table
+from confide.search.discovery import Found, Group, in_random_order, privately, without_noise
 from confide.search.search_accounting import multipliers
 from confide.search.targeted import PTarget
 from confide.study.findings import Compared, Findings, Study, advance, bound
-from confide.study.targeted_search.runs import (
-    COMPONENTS,
-    Found,
-    Group,
-    Network,
-    casts,
-    costars,
-    group_of,
-    no_noise,
-    private,
-    random,
-)
+from confide.study.targeted_search.runs import COMPONENTS, REGIMES, Network, casts, costars, group_of
 
 __all__ = ["STUDY", "searched"]
 
@@ -50,19 +40,20 @@ def searched(network: Network, group: Group, runs: int) -> tuple[Found, Found, F
     last = network.budgets[-1]
     # Without a threshold a call costs 2 Delta/b = .1; the print calls that .05.
     search = PTarget(network.graph.people, COMPONENTS, None, 2.0 / SCALE, None, stop="none")
-    return no_noise(group, last), private(group, search, last, runs), random(group, last, runs)
+    return (without_noise(group, COMPONENTS, last), privately(group, search, last, runs),
+            in_random_order(group, COMPONENTS, last, runs))
 
 
-def _drawn(network: Network, group: Group, found: tuple[Found, Found, Found]) -> list[Block]:
+def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> list[Block]:
     grid = np.unique(np.linspace(0, network.budgets[-1], 60).astype(int)).tolist()
     rows = [(float(at), float(mean), name) for name, each in zip(_NAMES, found, strict=True)
             for at, mean in zip(grid, each.at(tuple(grid)).tolist(), strict=True)]
-    return [*curves(rows, title=f"Found targets, {group.regime} ({network.name})", x="examinations", y="found targets",
-                    alt=f"Found targets against examinations in the regime {group.regime}: Target above, the private "
+    return [*curves(rows, title=f"Found targets, {regime} ({network.name})", x="examinations", y="found targets",
+                    alt=f"Found targets against examinations in the regime {regime}: Target above, the private "
                         "search and random order close together below it.")]
 
 
-def _multiplied(network: Network, group: Group, found: tuple[Found, Found, Found]) -> list[Block]:
+def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]) -> list[Block]:
     """Risk multipliers, as they grow with the calls that were made."""
     grid = np.unique(np.linspace(0, network.budgets[-1], 60).astype(int)).tolist()
     rows = []
@@ -70,29 +61,30 @@ def _multiplied(network: Network, group: Group, found: tuple[Found, Found, Found
         each = multipliers(found[1].calls(at), SCALE)
         rows += [(float(at), each.claimed, "claimed"), (float(at), each.without_threshold, "corrected, no threshold"),
                  (float(at), each.with_threshold, "corrected, private threshold")]
-    return [*curves(rows, title=f"Risk multiplier, {group.regime} ({network.name})", x="examinations",
+    return [*curves(rows, title=f"Risk multiplier, {regime} ({network.name})", x="examinations",
                     y="e^loss at the mean number of calls", log_y=True,
                     alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the "
                         "fourth power of the claimed one.")]
 
 
-def _compared(network: Network, group: Group, found: tuple[Found, Found, Found], regime: int) -> list[Compared]:
+def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> list[Compared]:
     plain, ours, chance = (each.at(network.budgets) for each in found)
     share = float(ours.sum() / plain.sum())
-    published = ("no difference", "it lags", "a few less")[regime]
+    published = ("no difference", "it lags", "a few less")[at]
+    regime = REGIMES[at]
     compared = [
-        bound(f"{group.regime}: PTarget's targets over Target's, all budgets together; published: {published}", share,
-              at_least=(0.9, 0.75, 0.75)[regime], remark="taken as kept down to the number on the left"),
-        Compared(quantity=f"{group.regime}: random order's targets over Target's, all budgets together", published=None,
+        bound(f"{regime}: PTarget's targets over Target's, all budgets together; published: {published}", share,
+              at_least=(0.9, 0.75, 0.75)[at], remark="taken as kept down to the number on the left"),
+        Compared(quantity=f"{regime}: random order's targets over Target's, all budgets together", published=None,
                  ours=float(chance.sum() / plain.sum()), agreement="not published",
                  remark="the text has no such search"),
-        Compared(quantity=f"{group.regime}: PTarget's targets less random order's, mean of the budgets", published=None,
+        Compared(quantity=f"{regime}: PTarget's targets less random order's, mean of the budgets", published=None,
                  ours=float((ours - chance).mean()), agreement="not published",
                  remark=f"Target's less random order's: {float((plain - chance).mean()):.2f}"),
     ]
-    if regime == 1:
+    if at == 1:
         wins = float((found[1].curves[:, list(network.budgets)] > plain).any(axis=1).mean())
-        compared.append(bound(f"{group.regime}: runs of PTarget that are ahead of Target at some budget; published: "
+        compared.append(bound(f"{regime}: runs of PTarget that are ahead of Target at some budget; published: "
                               "some", wins, at_least=1e-9))
     return compared
 
@@ -103,22 +95,22 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     compared: list[Compared] = []
     drawn: list[Block] = []
     rows: list[tuple[object, ...]] = []
-    for regime in range(3):
-        group = group_of(network, regime)
+    for at, regime in enumerate(REGIMES):
+        group = group_of(network, at)
         found = searched(network, group, runs)
-        compared += _compared(network, group, found, regime)
-        drawn += _drawn(network, group, found)
-        if regime == 0:
-            drawn += _multiplied(network, group, found)
+        compared += _compared(network, at, found)
+        drawn += _drawn(network, regime, found)
+        if at == 0:
+            drawn += _multiplied(network, regime, found)
         for name, each in zip(_NAMES, found, strict=True):
             calls = each.calls(network.budgets[-1])
             price = multipliers(calls, SCALE) if each is found[1] else None
-            rows.append((group.regime, group.targets, group.sizes[0], len(group.sizes), name,
+            rows.append((regime, group.targets, group.sizes[0], len(group.sizes), name,
                          *(round(float(mean), 2) for mean in each.at(network.budgets)),
                          round(each.error(network.budgets[2]), 3), round(calls, 2),
                          *((price.claimed, price.without_threshold, price.with_threshold) if price is not None
                            else (None, 1.0, 1.0) if name == "random order" else (None, None, None))))
-        advance(progress, regime + 1, 3)
+        advance(progress, at + 1, 3)
     dominant, most = multipliers(20.0 * math.log(1.17), SCALE), multipliers(COMPONENTS - 1, SCALE)
     compared += [
         Compared(quantity="risk multiplier where 1.17 is published, corrected, no threshold", published=1.17,
