@@ -86,7 +86,7 @@ def test_the_thresholds_law_does_not_depend_on_who_was_examined(examined):
 
 @pytest.mark.parametrize(("kind", "law"), [("laplace", ROUND_1), ("gumbel", ROUND_1_GUMBEL)])
 def test_the_first_call_has_the_exact_law(kind, law):
-    counts = outcomes(replace(HARDENED, noise_kind=kind).call, after_first(), 1500, 5)
+    counts = outcomes(replace(HARDENED, noise_kind=kind).call, after_first(), 600, 5)
     assert_law(counts, law, alpha("search.call.law", cases=2))
 
 
@@ -110,7 +110,7 @@ def test_whole_runs_have_the_exact_law():
 
 def test_random_order_is_uniform_on_the_targets_that_are_left():
     counts = dict.fromkeys((5, 6, 15, 9), 0)
-    for seed in range(600):
+    for seed in range(300):
         found = random_order(toy(), 2, Noise.simulated(seed))
         counts[int(found.order[4])] += 1
     assert_law(counts, dict.fromkeys(counts, 0.25), alpha("search.random_order"))

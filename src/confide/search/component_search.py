@@ -270,7 +270,7 @@ def search_component(
     found = _seek(walk, candidates, statuses)
     inside.update(graph.ids_of(walk.seen), graph.ids_of(targets))
     if log is not None:
-        log.examined, log.targeted = np.array(graph.ids_of(walk.seen)), statuses.known[walk.seen] == 1
+        log.fill(walk.seen, statuses.known[walk.seen] == 1, graph=graph)
         log.call_began.append(0)
         log.thresholds.append(candidates.threshold)
     return None if found is None else graph.ids_of(np.array([found]))[0]

@@ -9,6 +9,7 @@ integrated by Gauss and Legendre, in pieces of at most one scale; both tails bec
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
-from confide.privacy.selection import largest_law
 from confide.search.noise_kinds import NoiseKind, as_kind
 
 __all__ = ["Threshold", "call_law", "examined_chances", "threshold_points"]
@@ -28,6 +28,8 @@ _Array = NDArray[np.float64]
 
 _ORDER = 24  # nodes of a piece of one scale: an error far below 1e-15 for these functions
 _FINE = 0.125  # pieces this short need a third of them
+_REACH = 60.0  # scales beyond which discrete noise has no part in any outcome, at 1e-26
+_MOST_TERMS = 1e8
 _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
@@ -100,11 +102,34 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
     """Ties go to the lowest id, and the fake comes after all of them."""
     if (values != np.rint(values)).any() or (points != np.rint(points)).any():
         raise InvalidInput("scores", "are not whole numbers", "discrete Laplace noise needs whole scores and thresholds")
-    whole = values.astype(np.int64)
-    if not points.size:
-        return np.append(largest_law(whole, scale), 0.0)
-    each = [part * largest_law(np.append(whole, int(point)), scale) for point, part in zip(points, law, strict=True)]
-    return np.asarray(np.sum(each, axis=0))
+    low, high = min(values.min(), points.min(initial=np.inf)), max(values.max(), points.max(initial=-np.inf))
+    reach = math.ceil(_REACH * scale)
+    if (high - low + 2 * reach) * (values.size + points.size) > _MOST_TERMS:
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over the integers")
+    z = np.arange(low - reach, high + reach + 1)
+    mass = np.array([_whole_mass(z - value, scale) for value in values])
+    # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.
+    lower = np.vstack([np.ones_like(z), np.cumprod([_whole_below(z - 1 - value, scale) for value in values], axis=0)])
+    higher = [_whole_below(z - value, scale) for value in values[:0:-1]]
+    if points.size:
+        higher.insert(0, np.sum([part * _whole_below(z - x, scale) for x, part in zip(points, law, strict=True)], axis=0))
+    else:
+        higher.insert(0, np.ones_like(z))
+    above = np.cumprod(higher, axis=0)[::-1]
+    nobody = [part * float(_whole_mass(z - x, scale) @ lower[-1]) for x, part in zip(points, law, strict=True)]
+    return np.append(np.sum(mass * lower[:-1] * above, axis=1), sum(nobody))
+
+
+def _whole_mass(z: _Array, scale: float) -> _Array:
+    """P(noise = z) of discrete Laplace noise."""
+    ratio = math.exp(-1 / scale)
+    return np.asarray((1 - ratio) / (1 + ratio) * np.exp(-np.abs(z) / scale))
+
+
+def _whole_below(z: _Array, scale: float) -> _Array:
+    """P(noise <= z)."""
+    tail = np.exp(-np.abs(z + (z >= 0)) / scale) / (1 + math.exp(-1 / scale))
+    return np.asarray(np.where(z >= 0, 1 - tail, tail))
 
 
 # ---- integrals, in units of the scale

@@ -213,10 +213,8 @@ class Course:
 
     def _write(self) -> None:
         """Bring the operator's log up to date."""
-        seen = self.walk.seen
-        self.log.examined = np.array(self.investigation.graph.ids_of(seen))
-        self.log.targeted = self.statuses.known[seen] == 1
-        self.log.found_after = self.walk.when.copy()
+        seen = self.walk.seen.copy()
+        self.log.fill(seen, self.statuses.known[seen] == 1, self.walk.when.copy(), graph=self.investigation.graph)
 
 
 def as_cap(cap: object) -> int | None:

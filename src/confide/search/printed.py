@@ -162,7 +162,7 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
         joined += [len(order)] if fresh else []
         order += fresh
     released = set(order)
-    log.examined, log.targeted = np.array(seen), np.array([vertex in released for vertex in seen], np.bool_)
+    log.fill(np.array(seen), np.array([vertex in released for vertex in seen], np.bool_))
     return Findings(order=np.array(order), joined=np.array(joined, np.int64), calls=made, ended=ended,
                     guarantees=guarantees, log=log)
 

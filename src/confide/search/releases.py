@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.outcome import Billboard, Certificate
 from confide.privacy.losses import PureDP
+from confide.search.graph import Graph
 
 __all__ = ["ENDINGS", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
 
@@ -123,29 +124,46 @@ class SearchCertificate(Certificate):
         return math.exp(self.ex_post) if self.ex_post < 700 else math.inf
 
 
-def _empty() -> NDArray[np.int64]:
-    return np.zeros(0, np.int64)
-
-
-@dataclass(eq=False, repr=False)
 class OperatorLog:
     """What the operator of a search sees, and nobody else may: whom it examined, when, and the thresholds.
 
     Give a fresh one to `run(..., log=)`; it is filled while the search goes on. None of this is covered by the promise.
 
     Attributes:
-        examined: ids in the order in which they were examined, without the seeds.
-        targeted: (q,) which of them were targets.
+        targeted: (q,) which of the examined vertices were targets.
         found_after: for each released target, how many vertices had been examined.
         call_began: for each search for a component, how many had been examined before it.
         thresholds: for each, the fake target's value; None where there was none.
     """
 
-    examined: Any = field(default_factory=_empty)
-    targeted: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    found_after: NDArray[np.int64] = field(default_factory=_empty)
-    call_began: list[int] = field(default_factory=list)
-    thresholds: list[float | None] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.targeted = np.zeros(0, np.bool_)
+        self.found_after = np.zeros(0, np.int64)
+        self.call_began: list[int] = []
+        self.thresholds: list[float | None] = []
+        self._examined: NDArray[Any] = np.zeros(0, np.int64)
+        self._graph: Graph | None = None
+
+    def fill(self, examined: NDArray[Any], targeted: NDArray[np.bool_], found_after: NDArray[np.int64] | None = None,
+             *, graph: Graph | None = None) -> None:
+        """Bring it up to date.
+
+        Args:
+            examined: ids, or where a graph is given the ranks of theirs.
+            targeted: which of them were targets.
+            found_after: for each released target, how many had been examined.
+            graph: whose ranks they are.
+        """
+        self._examined, self._graph, self.targeted = examined, graph, targeted
+        if found_after is not None:
+            self.found_after = found_after
+
+    @property
+    def examined(self) -> NDArray[Any]:
+        """(q,) ids in the order in which they were examined, without the seeds."""
+        if self._graph is not None:  # looked up when somebody asks
+            self._examined, self._graph = np.array(self._graph.ids_of(self._examined)), None
+        return self._examined
 
     def __repr__(self) -> str:
         return "<OperatorLog>"  # not even its length

@@ -360,7 +360,6 @@ class Search:
 
     def _settle(self) -> Outcome | SimulatedOutcome:
         course, mechanism = self._course, self._mechanism
-        self._course.advance()
         ended = course.ended
         if ended is None:
             raise Refused("the search has not ended")

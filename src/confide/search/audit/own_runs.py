@@ -1,0 +1,123 @@
+"""A private search's own code: what its threshold depends on, and whether its lists have the law that was computed.
+
+The exact losses are those of a law. These rows tie the law to the program: the logits of every threshold that it asks
+its noise for, whoever was examined before; and the lists of some thousand runs, against the law of each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.audit import AuditRow
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise, RecordingNoise
+from confide.search.audit.made_up import fitted, network, spread, tree_of
+from confide.search.exact_laws import exact_law
+from confide.search.graph import Graph
+from confide.search.oracles import Investigation
+from confide.search.targeted import PTarget
+from confide.search.walking import Walk
+
+__all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row"]
+
+FALSE_ALARM = 1e-8
+"""Probability that lists of a sound search are called wrong."""
+
+RUNS = 4000
+
+_PUBLISHED = 20  # runs whose outcome is made: its promises are computed each time
+
+_Array = NDArray[np.float64]
+
+
+def history_row(mechanism: PTarget) -> AuditRow:
+    """The law of the threshold that the program asks for, when different strangers were examined before.
+
+    Args:
+        mechanism: sound or broken, with a stop that draws a threshold.
+
+    Raises:
+        InvalidInput: its stop draws none.
+    """
+    made = network()
+    one = fitted(mechanism, made).call
+    if not one.draws_threshold:
+        raise InvalidInput("mechanism", "draws no threshold", 'only stop="private" and "smoothed" do')
+    tree, worst, histories = tree_of(one, made), 0.0, 0
+    known = made.targeted.astype(np.int8)
+    for rows in made.graphs[:: max(1, len(made.graphs) // 12)]:
+        graph = Graph(indptr=rows.indptr, indices=rows.indices)
+        walk = Walk(graph, known.copy())
+        walk.explore(made.targets[0])
+        strangers = np.flatnonzero(~walk.examined & ~made.targeted).tolist()
+        reference = np.asarray(tree.hidden(rows, tuple(walk.order.tolist())).threshold)
+        before = walk.examined.copy()
+        for some in chain.from_iterable(combinations(strangers, size) for size in range(len(strangers) + 1)):
+            walk.examined[:] = before
+            walk.examined[list(some)] = True
+            history = RecordingNoise(Noise.simulated(histories))
+            one.look(walk, history, 0)
+            asked = [draw for draw in history.draws if draw.law == "selection"]
+            worst = max(worst, spread([reference, _law_of(asked[0].center)]) if len(asked) == 1 else np.inf)
+            histories += 1
+    return AuditRow.at_most(
+        "privacy: how far the examined strangers move the threshold's law, given the released list", 0.0, worst,
+        f"the logits that its own code asks for, {histories} histories against the count over V minus N[T]")
+
+
+def _law_of(logits: Any) -> _Array:
+    numbers = np.array([float(each) for each in logits])
+    weights = np.exp(numbers - numbers.max())
+    return np.asarray(weights / weights.sum())
+
+
+def runs_row(
+    mechanism: PTarget, seed: int = 0, *, runs: int = RUNS, noise: Callable[[int], Noise] | None = None,
+    sound: PTarget | None = None, query_cap: int | None = None,
+) -> AuditRow:
+    """Lists of the program's own runs on a small network, against the exact law.
+
+    Args:
+        mechanism: sound or broken.
+        seed: of the first run.
+        runs: how many.
+        noise: number of a run -> another source.
+        sound: whose law it should be, where the mechanism is broken.
+        query_cap: give the run this cap, which no private run has.
+    """
+    made = network()
+    graph = Graph(indptr=made.graphs[7].indptr, indices=made.graphs[7].indices)
+    investigation = Investigation(graph, made.targets[0], made.targeted)
+    mine, source = fitted(mechanism, made, 3), noise or (lambda number: Noise.simulated((seed << 20) + number))
+    law = exact_law(fitted(sound or mechanism, made, 3), investigation)
+    found: Counter[tuple[int, ...]] = Counter()
+    for number in range(runs):
+        search = mine.start(investigation, source(number), query_cap=query_cap,
+                            without_guarantee=query_cap is not None).run()
+        log = search.log
+        order = (*made.targets[:1], *np.asarray(log.examined)[np.asarray(log.targeted)].tolist())
+        if number < _PUBLISHED and tuple(search.outcome.billboard.order.tolist()) != order:
+            order = ()  # what is published is not what was found
+        found[order] += 1
+    rarest = min(_tail(found.get(order, 0), runs, chance) for order, chance in law.items())
+    if set(found) - set(law):
+        rarest = 0.0
+    # Two tails for each list, at an equal share of the false alarm each.
+    limit = FALSE_ALARM / (2 * len(law))
+    return AuditRow.at_most(
+        "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
+        -float(np.log10(max(rarest, 1e-300))), f"{runs} of its own runs on a network of {made.people}, {len(law)} lists",
+        false_alarm=FALSE_ALARM)
+
+
+def _tail(count: int, runs: int, chance: float) -> float:
+    """The smaller of both tails of a count."""
+    chance = min(chance, 1.0)
+    return float(min(binom.cdf(count, runs, chance), binom.sf(count - 1, runs, chance)))

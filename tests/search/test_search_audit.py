@@ -1,0 +1,134 @@
+"""The audit passes sound searches and flags broken ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from cases import fast
+
+from confide.audit import mixed
+from confide.contract.errors import InvalidInput
+from confide.search import PTarget
+from confide.search.audit.losses import list_row, selection_row, threshold_row
+from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
+from confide.search.audit.own_runs import history_row, runs_row
+from confide.search.audit.planted import (
+    CappedTree,
+    CountsUnexamined,
+    HalvedNoise,
+    NoiselessThreshold,
+    QuietFakeTree,
+    SharpThreshold,
+)
+from confide.search.audit.threshold_witness import Witness, limit_loss
+from confide.search.audit.whole import audit_search
+from confide.search.contests import call_law
+from confide.search.noise_kinds import KINDS
+
+STOPS = ("private", "smoothed", "none", "public")
+
+
+def search(stop: str = "private", kind: str = "laplace", epsilon: float = 0.5) -> PTarget:
+    return PTarget(1000, 5, 50, epsilon, 40, stop, noise_kind=kind, public_threshold=2 if stop == "public" else None)
+
+
+@pytest.mark.parametrize(("stop", "kind"), fast(1, [(stop, kind) for kind in KINDS for stop in STOPS]))
+def test_losses_of_sound_searches_are_kept_and_broken_ones_are_flagged(stop: str, kind: str) -> None:
+    sound = search(stop, kind)
+    row = selection_row(sound)
+    assert row.verdict == "kept"
+    assert row.measured > 0.85 * row.promised  # near its worst case, so half of the noise cannot hide
+    assert list_row(sound).verdict == "kept"
+    assert selection_row(mixed(sound, HalvedNoise), sound=sound).flagged
+    assert selection_row(sound, CappedTree).flagged
+    if stop != "none":
+        assert selection_row(sound, QuietFakeTree).flagged
+    if sound.call.draws_threshold:
+        assert threshold_row(sound).verdict == "kept"
+        assert threshold_row(mixed(sound, NoiselessThreshold), sound).flagged
+        assert threshold_row(mixed(sound, SharpThreshold), sound).flagged
+
+
+@pytest.mark.parametrize("stop", ["private", "smoothed"])
+def test_the_examined_do_not_move_the_threshold(stop: str) -> None:
+    assert history_row(search(stop)).verdict == "kept"
+    assert history_row(mixed(search(stop), CountsUnexamined)).flagged
+
+
+def test_the_printed_threshold_leaks_on_a_network_and_in_the_limit() -> None:
+    printed, corrected = Witness(printed=True), Witness(printed=False)
+    assert printed.promised == pytest.approx(0.4)
+    assert printed.loss > 3 * printed.promised
+    assert corrected.loss < corrected.promised
+    assert limit_loss(40, 20.0, 0.7) == pytest.approx(0.96, abs=5e-3)
+    assert limit_loss(40, 20.0, 1e-6) == pytest.approx(40 * 0.2 / 4, abs=1e-9)
+    # Above ninefold bridges the pure promise breaks: k' epsilon/4 against 2 epsilon.
+    assert limit_loss(8, 20.0, 1e-6) <= 0.4 + 1e-9 < limit_loss(9, 20.0, 1e-6)
+
+
+def test_witness_by_counting_everybody() -> None:
+    """A small population, where each number of examined strangers can be added up without cutting tails."""
+    from scipy.stats import binom
+
+    from confide.search.contests import below, density, nodes_between
+
+    witness = Witness(bridged=3, strangers=30, epsilon=1.0, stopping_target=12, degree_bound=4)
+    law = witness.law(True)
+    b, points = witness.scale, np.arange(5) / witness.scale
+    y, weights = nodes_between(np.concatenate([points, [1 / b]]), 5)
+    first = witness._threshold(31, 3)
+    fake = sum(part * below(y - x, "laplace") for x, part in zip(points, first, strict=True))
+    mass = weights * density(y, "laplace") * fake * below(y - 1 / b, "laplace") ** 3
+    whole = sum(mass[:, None] * binom.pmf(e, 30, 1 - below(y, "laplace"))[:, None]
+                * witness._threshold(30 - e, 3)[None, :] for e in range(31))
+    assert law == pytest.approx(whole.sum(axis=0), rel=1e-9)
+
+
+def test_traps_have_the_losses_of_the_specification() -> None:
+    # A cap of one: a stranger goes from 0 to 200 beside a target at 0.
+    capped = [call_law([0, f], 20.0, "laplace", None)[0] for f in (0, 200)]
+    assert math.log(capped[0] / capped[1]) == pytest.approx(8.21, abs=5e-3)
+    # Thirty targets gain one each: a fake without noise loses 1.5, one with noise 0.05.
+    quiet = 30 * (math.log(0.5) - math.log(0.5 * math.exp(-1 / 20)))
+    assert quiet == pytest.approx(1.5)
+    fake = [call_law(np.full(30, f), 20.0, "laplace", 0)[-1] for f in (0, 1)]
+    assert 0.04 < math.log(fake[0] / fake[1]) <= 0.1
+    # One goes up and another one down: the bound 2 Delta/b is nearly attained.
+    for most, loss in ((0, 0.9648), (10, 1.8329), (20, 1.9090)):
+        pair = [call_law(f, 1.0, "laplace", None)[0] for f in ([1, most], [0, most + 1])]
+        assert math.log(pair[0] / pair[1]) == pytest.approx(loss, abs=5e-5)
+
+
+def test_made_up_networks_are_within_their_bounds() -> None:
+    for made in (rivals(2.0), crowd(2.0)):
+        assert all(np.diff(graph.indptr).max() <= made.degree_bound for graph in made.graphs)
+        assert fitted(search(), made).people == made.people
+        tree = tree_of(fitted(search(), made).call, made)
+        assert sum(tree.law(made.graphs[0]).values()) == pytest.approx(1.0)
+    assert spread([np.array([1.0, 0.0]), np.array([0.5, 0.5])]) == math.inf
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stop", "kind", "epsilon"), [
+    ("private", "laplace", 0.5), ("smoothed", "exponential", 1.0), ("none", "gumbel", 0.2),
+    ("public", "discrete_laplace", 0.3)])
+def test_whole_audits_pass_with_all_controls_flagged(stop: str, kind: str, epsilon: float) -> None:
+    report = audit_search(search(stop, kind, epsilon))
+    assert report.passed, report.problems
+    assert len(report.controls) >= 4
+
+
+def test_own_runs_show_a_cap() -> None:
+    assert runs_row(search(), runs=60).verdict == "kept"
+    assert runs_row(search(), runs=200, query_cap=4).flagged
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="PTarget"):
+        audit_search("search")
+    with pytest.raises(InvalidInput, match="nothing private"):
+        audit_search(PTarget(10, 1, 5, 0.5, 4))
+    with pytest.raises(InvalidInput, match="draws no threshold"):
+        history_row(search("none"))
