@@ -11,6 +11,7 @@ import pytest
 from confide.search import evidence, evidence_found, evidence_privacy
 from confide.search.discovery import components_of, in_random_order, made_up_group, without_noise
 from confide.search.evidence_examples import graph_of, selection_loss, toy, values_of
+from confide.search.search_accounting import printed_composition
 from confide.search.statistics import CommonNeighbours
 
 from claims_tables import Row, check, complete, rows
@@ -86,7 +87,10 @@ def test_small_graphs_of_the_evidence() -> None:
     assert found[2] == 2
     assert graph_of([], 3).edges == 0
     assert toy().graph.edges == 26
-    assert [selection_loss(1.0, ahead) for ahead in (0.0, 10.0, 20.0)] == pytest.approx([0.9648, 1.8329, 1.9090], abs=5e-5)
+    losses = [selection_loss(1.0, ahead) for ahead in (0.0, 10.0, 20.0)]
+    assert losses == pytest.approx([0.9648, 1.8329, 1.9090], abs=5e-5)
+    pays = [calls for calls in (110, 111) if printed_composition(calls, 0.2, 1e-6)[0] < 0.2 * calls]
+    assert pays == [111]  # spec targeted_search 4
 
 
 def test_discovery_is_counted() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.contract.claims import Finding
 from confide.contract.guarantees import Accuracy, Privacy
+from confide.privacy.losses import PureDP
 from confide.search.audit.losses import list_loss
 from confide.search.audit.made_up import fitted, network, tree_of
 from confide.search.audit.threshold_witness import Witness, limit_loss
@@ -20,12 +21,14 @@ from confide.search.exact_laws import LawTree, rewirings
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.search_accounting import call_cost, compositions, multipliers, printed_composition
+from confide.search.stopping import Stop
 from confide.search.targeted import PTarget
 
 __all__: list[str] = []
 
 _ROOM = 1e-9
 _DELTA = 1e-6
+_DRAWN: tuple[Stop, ...] = ("private", "smoothed")
 _CALLS = 13  # k = 14, as in the experiments
 
 
@@ -102,8 +105,8 @@ def failed_searches_tell() -> Finding:
 def precision_of_the_threshold() -> Finding:
     """Vertices by which the private count may miss K in 27,262, d = 1,147, epsilon = .2; smoothed: 2,924."""
     errors = {}
-    for stop in ("private", "smoothed"):
-        promises = PTarget(27_262, 2, 1_000, 0.2, 1_147, stop=stop).guarantees()  # type: ignore[arg-type]
+    for stop in _DRAWN:
+        promises = PTarget(27_262, 2, 1_000, 0.2, 1_147, stop=stop).guarantees()
         errors[stop] = next(each.bound for each in promises if isinstance(each, Accuracy))
     vacuous = errors["private"] > 27_262 > errors["smoothed"]
     return Finding("vacuous-at-practical-size" if vacuous else "holds", 27_262.0, errors["private"])
@@ -139,8 +142,8 @@ def cost_of_calls_alone() -> Finding:
 
 
 def _pure(search: PTarget) -> float:
-    return next(float(each.loss.epsilon) for each in search.guarantees()  # type: ignore[union-attr]
-                if isinstance(each, Privacy) and each.claimable)
+    return next(each.loss.epsilon for each in search.guarantees()
+                if isinstance(each, Privacy) and each.claimable and isinstance(each.loss, PureDP))
 
 
 def composition_as_printed() -> Finding:
@@ -159,7 +162,7 @@ def composition_at_their_size() -> Finding:
 
 
 def composition_of_two_steps() -> Finding:
-    """Thresholds and selections composed apart, 13 calls at .2, delta = 10^-6, beside their sum; gumbel noise: 1.167."""
+    """Thresholds and selections composed apart, 13 calls at .2, delta = 10^-6, beside their sum; gumbel: 1.167."""
     rules = compositions(_CALLS, 0.2, _DELTA)
     gumbel = compositions(_CALLS, 0.2, _DELTA, noise_kind="gumbel")["two-step"]
     found = rules["two-step"]

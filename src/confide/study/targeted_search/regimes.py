@@ -1,4 +1,4 @@
-"""Three regimes of target groups: what Target, the private search with Lap(20) and random order find, and at what price.
+"""Three regimes of target groups: what Target, the private search with Lap(20) and random order find.
 
 Film casts where recbole is installed, a made-up network of as many people otherwise, and a small one in quick runs.
 Spec targeted_search 6.
@@ -21,6 +21,7 @@ from confide.study.targeted_search.runs import COMPONENTS, REGIMES, Network, cas
 
 __all__ = ["STUDY", "searched"]
 
+_Row = tuple[str | int | float | None, ...]
 SCALE = 20.0
 _NAMES = ("Target", "PTarget, Lap(20)", "random order")
 _SPEC = {  # means at the six budgets, on the film casts, for target groups of the same parameters but other draws
@@ -91,10 +92,10 @@ def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> l
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
     network = costars(small=True) if quick else casts() or costars(small=False)
-    runs = 60 if quick else 400
+    runs = 30 if quick else 400
     compared: list[Compared] = []
     drawn: list[Block] = []
-    rows: list[tuple[object, ...]] = []
+    rows: list[_Row] = []
     for at, regime in enumerate(REGIMES):
         group = group_of(network, at)
         found = searched(network, group, runs)
