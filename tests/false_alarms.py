@@ -75,6 +75,7 @@ SHARES: dict[str, float] = {
     "search.call.law": 2e-9,
     "search.call.long": 2e-9,
     "search.random_order": 1e-9,
+    "search.exact_law.runs": 4e-9,
 }
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import combinations, permutations
+from itertools import combinations, pairwise
 
 import numpy as np
 
-TOY = [tuple(map(int, edge.split("-"))) for edge in
-       ("0-1 0-2 1-14 2-14 0-14 5-6 6-15 1-3 3-5 3-7 0-4 4-5 4-6 2-8 8-9 8-11 14-13 7-9 7-10 10-6 10-12 11-12 11-13 "
-        "12-13 13-9 3-10").split()]
+TOY = [
+    (0, 1), (0, 2), (1, 14), (2, 14), (0, 14), (5, 6), (6, 15), (1, 3), (3, 5), (3, 7), (0, 4), (4, 5), (4,
+    6), (2, 8), (8, 9), (8, 11), (14, 13), (7, 9), (7, 10), (10, 6), (10, 12), (11, 12), (11, 13), (12, 13),
+    (13, 9), (3, 10),
+]
 TOY_TARGETS = frozenset({0, 1, 2, 14, 5, 6, 15, 9})
 
 Friends = dict[int, set[int]]
@@ -82,10 +84,10 @@ def flow(friends: Friends, v: int, confirmed: set[int], length: int) -> float:
     if not paths:
         return 0.0
     edges = {edge: k for k, edge in enumerate({tuple(sorted(pair)) for path in paths
-                                               for pair in zip(path, path[1:], strict=False)})}
+                                               for pair in pairwise(path)})}
     load = np.zeros((len(edges), len(paths)))
     for column, path in enumerate(paths):
-        for pair in zip(path, path[1:], strict=False):
+        for pair in pairwise(path):
             load[edges[tuple(sorted(pair))], column] = 1
     return float(-linprog(-np.ones(len(paths)), A_ub=load, b_ub=np.ones(len(edges)), method="highs").fun)
 
@@ -119,12 +121,3 @@ def laplace_winner(values: list[float], scale: float, grid: int = 100_001, wide:
     return [float(np.trapezoid(np.exp(-np.abs(y - f) / scale) / (2 * scale)
                                * np.prod([fall for j, fall in enumerate(falls) if j != k], axis=0), y))
             for k, f in enumerate(values)]
-
-
-def all_graphs(people: int) -> list[list[tuple[int, int]]]:
-    pairs = list(combinations(range(people), 2))
-    return [[pair for k, pair in enumerate(pairs) if code >> k & 1] for code in range(1 << len(pairs))]
-
-
-def orders(items: Iterable[int]) -> list[tuple[int, ...]]:
-    return list(permutations(items))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import reference_search as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import reference_search as reference
 
 from confide.contract.errors import InvalidInput
 from confide.search.enumerated import SHIFTED_BRIDGE, enumerate_pairs
@@ -22,8 +22,8 @@ from confide.search.statistics import (
     Walks,
 )
 
-ALL = [CommonNeighbours(), CommonNeighboursMulti(), Paths(2), Paths(3), Walks(2), Walks(3), Flow(2), Flow(3), Contacts(),
-       Triangles(1), Triangles(2)]
+ALL = [CommonNeighbours(), CommonNeighboursMulti(), Paths(2), Paths(3), Walks(2), Walks(3), Flow(2), Flow(3),
+       Contacts(), Triangles(1), Triangles(2)]
 
 
 def rows(friends: reference.Friends) -> Rows:
@@ -140,7 +140,7 @@ def test_what_is_refused() -> None:
 
 def test_one_rewiring_changes_seven_values_where_the_print_says_four() -> None:
     first, second, confirmed = SHIFTED_BRIDGE
-    changed = [CommonNeighbours().values(Rows(*reference.arrays_of(reference.friends_of(7, edges))), np.array(confirmed))
+    changed = [CommonNeighbours().values(rows(reference.friends_of(7, edges)), np.array(confirmed))
                for edges in (first, second)]
     assert int((changed[0] != changed[1]).sum()) == 7 == CommonNeighbours().impact_cardinality(3)
 

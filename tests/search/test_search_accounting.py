@@ -50,8 +50,8 @@ def test_a_mechanism_states_the_best_of_them() -> None:
         known = compositions(13, 0.2, 1e-6, "private", kind)
         assert stated[0].epsilon <= min(known.values()) * (1 + 1e-12)
         assert Accountant(search.events()).epsilon() == pytest.approx(known["basic"])
-        assert [event.epsilon for event in search.call.events()] == [event.epsilon for event in step_events(0.2, "private",
-                                                                                                           kind)]
+        assert [(type(event), event.epsilon) for event in search.call.events()] == [
+            (type(event), event.epsilon) for event in step_events(0.2, "private", kind)]
 
 
 def test_costs_of_a_call_and_multipliers() -> None:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from cases import fast
 
+from cases import fast
 from confide.audit import mixed
 from confide.contract.errors import InvalidInput
 from confide.search import PTarget

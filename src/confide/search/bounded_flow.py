@@ -1,7 +1,7 @@
 """The largest flow over paths of bounded length, by a linear program on copies of the graph, one for each step.
 
 What the solver says is not believed: its flow is cut down to one that is conserved and within all capacities, and its
-prices of edges are stretched until no short path is cheaper than 1. The first is a lower bound, the second an upper one.
+prices of edges are stretched until no short path is cheaper than 1. One is a lower bound, the other an upper one.
 """
 
 from __future__ import annotations
@@ -75,16 +75,17 @@ def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], lengt
     of_edge = np.array([edges[min(u, v), max(u, v)] for _, u, v in arcs])
     middle = {(t, v) for t, _, v in arcs if to_set[v] > 0}
     rows = {node: k for k, node in enumerate(sorted(middle))}
-    entry, row, column = [], [], []
+    entry: list[tuple[float, int, int]] = []
     gain = np.zeros(len(arcs))
     for k, (t, u, v) in enumerate(arcs):
         if to_set[v] == 0:
             gain[k] = -1.0
         else:
-            entry.append(1.0), row.append(rows[t, v]), column.append(k)
+            entry.append((1.0, rows[t, v], k))
         if t > 0:
-            entry.append(-1.0), row.append(rows[t - 1, u]), column.append(k)
-    conserved = csr_matrix((entry, (row, column)), shape=(len(rows), len(arcs)))
+            entry.append((-1.0, rows[t - 1, u], k))
+    parts, row, column = (np.array(each) for each in zip(*entry, strict=True)) if entry else (np.zeros(0),) * 3
+    conserved = csr_matrix((parts, (row, column)), shape=(len(rows), len(arcs)))
     load = csr_matrix((np.ones(len(arcs)), (of_edge, np.arange(len(arcs)))), shape=(len(edges), len(arcs)))
     found = linprog(gain, A_ub=load, b_ub=np.ones(len(edges)), A_eq=conserved if rows else None,
                     b_eq=np.zeros(len(rows)) if rows else None, bounds=(0, None), method="highs")

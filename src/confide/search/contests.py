@@ -1,7 +1,7 @@
 """Who comes first among noisy values: the exact law of one call, by integrals between the kinks, and by closed forms.
 
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
-    [0.620918337680, 0.37908166232, 0.0]
+    [0.62091833768, 0.37908166232, 0.0]
 
 The density of the largest value is piecewise analytic, with kinks where an item's value lies. Between them it is
 integrated by Gauss and Legendre, in pieces of at most one scale; both tails become polynomials by w = exp(-|y|).
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,7 +73,7 @@ def call_law(scores: ArrayLike, scale: float, kind: NoiseKind, threshold: Thresh
 
     Example:
         >>> call_law([2, 1, 2, 0], 1.0, "gumbel", 0).round(4).tolist()
-        [0.3995, 0.147, 0.3995, 0.0541, 0.0]
+        [0.379, 0.1394, 0.379, 0.0513, 0.0513]
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
@@ -101,18 +102,19 @@ def _softmax(values: _Array, points: _Array, law: _Array) -> _Array:
 def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Array:
     """Ties go to the lowest id, and the fake comes after all of them."""
     if (values != np.rint(values)).any() or (points != np.rint(points)).any():
-        raise InvalidInput("scores", "are not whole numbers", "discrete Laplace noise needs whole scores and thresholds")
+        raise InvalidInput("scores", "are not whole numbers", "discrete Laplace noise needs whole numbers")
     low, high = min(values.min(), points.min(initial=np.inf)), max(values.max(), points.max(initial=-np.inf))
     reach = math.ceil(_REACH * scale)
     if (high - low + 2 * reach) * (values.size + points.size) > _MOST_TERMS:
-        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over the integers")
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate", "the law is a sum over integers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
     # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.
     lower = np.vstack([np.ones_like(z), np.cumprod([_whole_below(z - 1 - value, scale) for value in values], axis=0)])
     higher = [_whole_below(z - value, scale) for value in values[:0:-1]]
     if points.size:
-        higher.insert(0, np.sum([part * _whole_below(z - x, scale) for x, part in zip(points, law, strict=True)], axis=0))
+        fakes = [part * _whole_below(z - x, scale) for x, part in zip(points, law, strict=True)]
+        higher.insert(0, np.sum(fakes, axis=0))
     else:
         higher.insert(0, np.ones_like(z))
     above = np.cumprod(higher, axis=0)[::-1]
@@ -153,7 +155,7 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
     low, high = float(kinks[0]), float(kinks[-1])
     ends = np.concatenate([kinks, high + np.arange(1.0, np.ceil(np.log(count + 1.0)) + 3.0)])
     places, parts = [], []
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends.tolist()):
         pieces = int(np.ceil(end - start))
         width = (end - start) / pieces
         nodes, weights = _rule(_ORDER if width > _FINE else _ORDER // 3)

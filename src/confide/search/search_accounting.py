@@ -31,7 +31,7 @@ def _draws(stop: str) -> bool:
 
 
 def call_cost(scale: float, sensitivity: float, stop: str) -> float:
-    """What one call costs at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn at that price.
+    """What one call costs at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn.
 
     Args:
         scale: b > 0.

@@ -1,7 +1,7 @@
 """Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves it.
 
     >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), Flow(3).sensitivity(10) >= 5
-    (1.0, 189.0, True)
+    (1.0, 180.0, True)
 
 The sensitivity that counts here is the targeted one: how far the statistic of a *target* who is not yet confirmed moves
 when one protected vertex is rewired in any way. It needs a public bound d on all degrees, but for common neighbours.
@@ -273,7 +273,7 @@ class Walks(_OverEdges):
         if degree_bound is None:
             return None
         d = self._counted(degree_bound)
-        return sum(d**k for k in range(1, self.length + 1))
+        return int(sum(d**k for k in range(1, self.length + 1)))
 
     def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
         step = _inside(graph, confirmed)

@@ -113,7 +113,7 @@ def runs_row(
     limit = FALSE_ALARM / (2 * len(law))
     return AuditRow.at_most(
         "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
-        -float(np.log10(max(rarest, 1e-300))), f"{runs} of its own runs on a network of {made.people}, {len(law)} lists",
+        -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
         false_alarm=FALSE_ALARM)
 
 

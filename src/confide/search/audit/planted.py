@@ -34,7 +34,7 @@ _Array = NDArray[np.float64]
 
 class _Halved(_Call):
     @property
-    def scale(self) -> float:  # type: ignore[override]
+    def scale(self) -> float:
         return super().scale / 2
 
 
@@ -42,7 +42,7 @@ class HalvedNoise(_Search):
     """Noise at half of its scale."""
 
     @property
-    def call(self) -> Any:  # type: ignore[override]
+    def call(self) -> Any:
         return mixed(super().call, _Halved)
 
 
@@ -55,19 +55,19 @@ class _FirstBest(_Rule):
 
 class _OfOne(_Rule):
     @property
-    def sensitivity(self) -> float:  # type: ignore[override]
+    def sensitivity(self) -> float:
         return super().sensitivity / self.count_sensitivity
 
 
 class _BestThreshold(_Call):
     @property
-    def rule(self) -> Any:  # type: ignore[override]
+    def rule(self) -> Any:
         return mixed(super().rule, _FirstBest)
 
 
 class _SharpRule(_Call):
     @property
-    def rule(self) -> Any:  # type: ignore[override]
+    def rule(self) -> Any:
         return mixed(super().rule, _OfOne)
 
 
@@ -75,7 +75,7 @@ class NoiselessThreshold(_Search):
     """The threshold with the best score, without any noise."""
 
     @property
-    def call(self) -> Any:  # type: ignore[override]
+    def call(self) -> Any:
         return mixed(super().call, _BestThreshold)
 
 
@@ -83,7 +83,7 @@ class SharpThreshold(_Search):
     """A threshold drawn as if one rewired vertex moved a single count."""
 
     @property
-    def call(self) -> Any:  # type: ignore[override]
+    def call(self) -> Any:
         return mixed(super().call, _SharpRule)
 
 
@@ -103,14 +103,15 @@ class _Unexamined:
 
 class _PrintedCount(_Call):
     def look(self, walk: Any, noise: Noise, call: int) -> Any:
-        return super().look(_Unexamined(walk), noise, call)  # type: ignore[arg-type]
+        shown: Any = _Unexamined(walk)
+        return super().look(shown, noise, call)
 
 
 class CountsUnexamined(_Search):
     """The printed threshold rule: its count runs over V minus I."""
 
     @property
-    def call(self) -> Any:  # type: ignore[override]
+    def call(self) -> Any:
         return mixed(super().call, _PrintedCount)
 
 

@@ -1,4 +1,4 @@
-"""The audit of a private search: every promise held against exact laws and its own runs, with searches broken on purpose.
+"""The audit of a private search: its promises against exact laws and own runs, with searches broken on purpose.
 
 Nobody's records are used: made-up networks take the place of the private one. The mechanism's noise, stop and statistic
 stay; people, degree bound and stopping target are those of each network.
