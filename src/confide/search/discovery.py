@@ -51,8 +51,8 @@ class Found:
         ended_with: (runs,) targets of a whole run.
     """
 
-    curves: NDArray[np.int16]
-    begun: NDArray[np.int16]
+    curves: NDArray[np.int32]
+    begun: NDArray[np.int32]
     queries: NDArray[np.int64]
     ended_with: NDArray[np.int64]
 
@@ -109,8 +109,8 @@ def made_up_group(graph: Graph, start: int, leave: float, seed: int, *, join: fl
 def _found(logs: list[OperatorLog], last: int) -> Found:
     steps = np.arange(last + 1)
     return Found(
-        curves=np.array([log.curve(last) for log in logs], np.int16),
-        begun=np.array([np.searchsorted(log.call_began, steps, side="right") for log in logs], np.int16),
+        curves=np.array([log.curve(last) for log in logs], np.int32),
+        begun=np.array([np.searchsorted(log.call_began, steps, side="right") for log in logs], np.int32),
         queries=np.array([log.queries for log in logs]),
         ended_with=np.array([len(log.found_after) for log in logs]))
 
