@@ -32,6 +32,7 @@ def near_random_order(rows: tuple[tuple[Any, ...], ...]) -> None:
         assert (found[regime, "PTarget, Lap(20)"] >= found[regime, "random order"] - 2).all()
 
 
+@pytest.mark.slow
 def test_the_printed_threshold_tells() -> None:
     """Spec 5, erratum E3: 2.0 and .96 against .4."""
     found = quick_run("search-leak")

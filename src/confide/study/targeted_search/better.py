@@ -83,7 +83,7 @@ def call_epsilon(way: Way, total: float) -> float:
     if not way.tight:
         return total / _CALLS
     low, high = total / _CALLS, total
-    for _ in range(40):
+    for _ in range(30):
         middle = (low + high) / 2
         fits = min(compositions(_CALLS, middle, DELTA, way.stop, way.noise_kind).values()) <= total
         low, high = (middle, high) if fits else (low, middle)
