@@ -14,7 +14,7 @@ from confide.study import study_names
 def test_studies_are_listed(run: Run) -> None:
     listed = run("reproduce")
     assert (listed.code, listed.err) == (0, "")
-    family = re.compile("(acquisition|allocation|channels|market|programs|queries|regression)-")
+    family = re.compile("(acquisition|allocation|channels|market|programs|queries|regression|search)-")
     names = [line.split()[0] for line in listed.out.splitlines() if family.match(line)]
     assert names == list(study_names())
     assert [each["name"] for each in run("reproduce", "--json").json["studies"]] == list(study_names())

@@ -57,6 +57,9 @@ _MODULES = {
     "programs-feasibility": "private_programs.feasibility",
     "programs-truth": "private_programs.truth",
     "programs-network": "private_programs.network",
+    "search-regimes": "targeted_search.regimes",
+    "search-better": "targeted_search.better",
+    "search-leak": "targeted_search.leak",
 }
 
 
