@@ -12,8 +12,7 @@ from confide.contract.errors import InvalidInput
 from confide.search import Graph, affiliation_network, coauthors_like_dblp, costars_like_imdb, film_casts
 from confide.search.adjacency import is_sound
 from confide.search.instances import film_casts_file
-
-DATA = Path(__file__).parents[3] / "shared" / "data" / "coauthors_condmat2005.parquet"
+from real_networks import real_casts, real_coauthors
 
 LINKS = """head_id:token\trelation_id:token\ttail_id:token
 film1\tfilm.film.actor\tm.b
@@ -61,18 +60,16 @@ def test_a_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         film_casts()
 
 
-@pytest.mark.skipif(importlib.util.find_spec("recbole") is None, reason="recbole is not installed")
 def test_the_real_casts() -> None:
+    graph = real_casts()
     assert film_casts_file().is_file()
-    graph = film_casts()
     assert (graph.people, graph.edges, graph.largest_degree) == (27_262, 979_448, 1147)
     heavy = film_casts(at_least=2)
     assert (int((heavy.degrees > 0).sum()), heavy.edges) == (2791, 5254)
 
 
-@pytest.mark.skipif(not DATA.is_file(), reason="the data are not beside the checkout")
 def test_the_real_coauthors() -> None:
-    graph = Graph.from_table(DATA, vertices=40_421)
+    graph = real_coauthors()
     assert (graph.people, graph.edges, graph.largest_degree) == (40_421, 175_693, 278)
     assert is_sound(graph.indptr, graph.indices)
 
