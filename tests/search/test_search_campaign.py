@@ -355,9 +355,13 @@ def test_another_campaign_has_noise_of_its_own(tmp_path: Path) -> None:
     one = campaign(tmp_path, answers=FEW)
     other = campaign(tmp_path, ("Who else", "Who more"), answers=FEW, name="other")
     with Store() as store:
-        for each in (one, other):
-            with pytest.raises(Refused):
-                each.settle(tmp_path / each.file.name, store=store)
+        with pytest.raises(Refused):
+            one.settle(tmp_path / one.file.name, store=store)
+        with pytest.raises(InvalidInput, match=r"^oracle\.waiting: .* of another campaign"):
+            other.settle(tmp_path / other.file.name, store=store)  # the same tables: its list is not taken for its own
+        (tmp_path / "to_examine.csv").rename(tmp_path / "of_one.csv")
+        with pytest.raises(Refused):
+            other.settle(tmp_path / other.file.name, store=store)
     first, second = (path for path in journals(tmp_path) if path.name == "noise.journal")
     assert first.parent.name == min(one.file.digest, other.file.digest)
     assert second.parent.name == max(one.file.digest, other.file.digest)
@@ -423,7 +427,7 @@ def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,targeted\n0,true\n1,maybe\n99,true\n,true\n2,\nx,0\n3,0\n3,false\n")
     found = it.check()
     assert dict(found.rejected) == {
-        "row 2": "the answer is neither true nor false", "row 3": "the id is nobody's", "row 4": "has no id",
+        "row 2": "the answer is none of true, false, yes, no, 1 and 0", "row 3": "the id is nobody's", "row 4": "has no id",
         "row 6": "the id is nobody's"}
     assert (found.slots, found.rows, found.usable, found.held) == (16, 8, 2, True)
     assert all(part.private for part in check_sections(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -124,8 +125,12 @@ class SearchConfig(_Table):
                                f"ids are 0 to {graph.people - 1:,}, or list them in a file: graph.vertices")
         if graph.weight is not None and graph.at_least is None:
             raise InvalidInput("graph.at_least", "is missing", "it goes with graph.weight")
-        if self.oracle.waiting in {self.oracle.source, self.oracle.journal}:
+        others = {os.path.normpath(each) for each in (
+            graph.source, graph.vertices, self.oracle.source) if each is not None}
+        if os.path.normpath(self.oracle.waiting) in {*others, os.path.normpath(self.oracle.journal)}:
             raise InvalidInput("oracle.waiting", "is another file's name", "give it one of its own")
+        if os.path.normpath(self.oracle.journal) in others:
+            raise InvalidInput("oracle.journal", "is another file's name", "give it one of its own")
         return self
 
     @property

@@ -6,6 +6,7 @@ and answers are read after it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.search.campaign.config import SearchConfig
+from confide.search.campaign.places import check_places, file_of, waiting_path
 from confide.search.graph import Graph
 from confide.search.identifiers import as_ids
 from confide.search.oracles import Investigation, OracleInconsistent
@@ -27,7 +29,9 @@ from confide.tables.sources import Source
 
 __all__ = ["AnswersSoFar", "HeldNetwork"]
 
-_NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is neither true nor false"
+_NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is none of true, false, yes, no, 1 and 0"
+_FILES = (".csv", ".parquet", ".arrow", ".feather")
+_WORDS = ("no", "yes")  # beside true and false, 1 and 0; in any capitals
 _AHEAD = 4096
 _NONE = int(np.iinfo(np.int64).min)
 
@@ -65,14 +69,15 @@ class HeldNetwork:
     Args:
         config: the campaign file's tables.
         contacts: lines of two people each.
-        answers: lines of one person each.
+        answers: (what it is called in a row's name, lines of one person each) of the table of answers and of the
+            list that was filled in; those that are there.
         vertices: the public ids, or n where they are 0..n-1.
         rejected: row of the answers -> why it is of no use, complete after one read; the operator's alone.
     """
 
     config: SearchConfig
     contacts: Source
-    answers: Source
+    answers: tuple[tuple[str, Source], ...]
     vertices: Any
     rejected: dict[str, str] = field(default_factory=dict)
 
@@ -86,13 +91,18 @@ class HeldNetwork:
 
         Raises:
             InvalidInput: a file or a column is missing, or the public list is not one of `people` ids with the seeds
-                among them; names the key.
+                among them; or the run would write over what is not its own. Names the key.
         """
+        check_places(config, folder)
         graph, oracle = config.graph, config.oracle
         contacts = _opened("graph.source", graph.source, folder, (graph.first, graph.second) if graph.weight is None
                            else (graph.first, graph.second, graph.weight))
-        answers = _opened("oracle.source", oracle.source, folder, (oracle.id, oracle.targeted))
-        return cls(config=config, contacts=contacts, answers=answers, vertices=_vertices(config, folder))
+        columns, answers, waiting = (oracle.id, oracle.targeted), list[tuple[str, Source]](), waiting_path(config, folder)
+        if not _not_yet(file_of(oracle.source, folder)):
+            answers.append(("", _opened("oracle.source", oracle.source, folder, columns)))
+        if waiting.exists():
+            answers.append((f" of {waiting.name}", _opened("oracle.waiting", str(waiting), folder, columns)))
+        return cls(config=config, contacts=contacts, answers=tuple(answers), vertices=_vertices(config, folder))
 
     def read(self) -> Investigation:
         """The graph, the seeds, and an oracle: a table where everybody was answered for, else `AnswersSoFar`.
@@ -126,34 +136,64 @@ class HeldNetwork:
             raise InvalidInput("graph.source", f"{error.field}: {error.problem}", error.limit) from None
 
     def statuses(self, graph: Graph) -> NDArray[np.int8]:
-        """(n,) what the table answers: 1, 0, or -1 where nothing of use stands there.
+        """(n,) what the tables answer: 1, 0, or -1 where nothing of use stands there.
 
         Args:
             graph: who there is.
 
         Raises:
-            OracleInconsistent: it answers differently for the same person.
+            OracleInconsistent: they answer differently for the same person.
+        """
+        known, clashing = self.answered(graph)
+        if len(clashing):
+            raise OracleInconsistent
+        return known
+
+    def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """(n,) as `statuses`, and the ranks of those for whom there are two different answers, ascending.
+
+        An answer that cannot be read is a missing one.
+
+        Args:
+            graph: who there is.
         """
         self.rejected.clear()
-        known, oracle, before = np.full(graph.people, -1, np.int8), self.config.oracle, 0
-        for batch in self.answers.batches([oracle.id, oracle.targeted]):
-            places = _places(graph, oracle.id, batch.column(0))
-            said = numbers(oracle.targeted, batch.column(1))
-            empty = pc.fill_null(pc.equal(strings(oracle.targeted, batch.column(1)), ""), True)
-            unanswered = empty.to_numpy(zero_copy_only=False)
-            wrong = ~np.isin(said, (0.0, 1.0)) & ~unanswered
-            for row in np.flatnonzero((places < 0) | wrong).tolist():
-                absent = not batch.column(0)[row].is_valid
-                self.rejected[f"row {before + row + 1}"] = (
-                    _NO_ID if absent else _STRANGE if places[row] < 0 else _NO_STATUS)
-            kept = (places >= 0) & np.isin(said, (0.0, 1.0))
-            where, what = places[kept], said[kept].astype(np.int8)
-            changed = (known[where] >= 0) & (known[where] != what)
-            known[where] = what
-            if changed.any() or (known[where] != what).any():
-                raise OracleInconsistent
-            before += batch.num_rows
-        return known
+        known, oracle, clashing = np.full(graph.people, -1, np.int8), self.config.oracle, list[NDArray[np.int64]]()
+        for name, table in self.answers:
+            before = 0
+            for batch in table.batches([oracle.id, oracle.targeted]):
+                places = _places(graph, oracle.id, batch.column(0))
+                said, unanswered = _spelled(oracle.targeted, batch.column(1))
+                for row in np.flatnonzero((places < 0) | (np.isnan(said) & ~unanswered)).tolist():
+                    absent = not batch.column(0)[row].is_valid
+                    self.rejected[f"row {before + row + 1}{name}"] = (
+                        _NO_ID if absent else _STRANGE if places[row] < 0 else _NO_STATUS)
+                kept = (places >= 0) & ~np.isnan(said)
+                where, what = places[kept], said[kept].astype(np.int8)
+                changed = (known[where] >= 0) & (known[where] != what)
+                known[where] = what
+                clashing.append(where[changed | (known[where] != what)])
+                before += batch.num_rows
+        return known, np.unique(np.concatenate([np.zeros(0, np.int64), *clashing]))
+
+    @property
+    def rows(self) -> int:
+        """Lines of all answers, of use or not."""
+        return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
+
+
+def _spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Answers as 1, 0, or NaN where none can be read; and which cells are empty."""
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(strings(name, column)))
+    empty = pc.fill_null(pc.equal(words, ""), True).to_numpy(zero_copy_only=False)
+    spelled = pc.index_in(words, value_set=pa.array(_WORDS, pa.large_string())).to_numpy(zero_copy_only=False)
+    said = np.where(np.isnan(spelled), numbers(name, column), spelled)
+    return np.where(np.isin(said, (0.0, 1.0)), said, np.nan), empty
+
+
+def _not_yet(path: Path) -> bool:
+    """Whether a file of answers is still to be made: its name is a table's, and nothing is there."""
+    return path.suffix.lower() in _FILES and path.parent.is_dir() and not os.path.lexists(path)
 
 
 def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> Source:

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,16 @@ from typing import Any
 import numpy as np
 
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, check_unpublished, read_json, sync, write_private
+from confide.contract.files import check_private, read_json, sync
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.held import AnswersSoFar
+from confide.search.campaign.places import check_places, list_mark, marked, read_list, waiting_path
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
-__all__ = ["play"]
+__all__ = ["earlier_answers", "play", "replace_private"]
 
 _ANSWERS = "answers.json"
 
@@ -51,25 +53,34 @@ def play(
         SeedNotTargeted: the answers say so of a seed.
         DegreeBoundViolated: the graph is not admissible.
     """
-    waiting = folder / config.oracle.waiting
     if keep is None:
         if not isinstance(data.oracle, np.ndarray):
             raise InvalidInput("oracle.source", "does not answer for everybody",
                                "a study compares searches that examine other people: it needs all answers")
         return mechanism.run(data, noise)
-    check_unpublished("oracle.waiting", waiting)
-    earlier = _earlier(keep / _ANSWERS)
-    data = _with_earlier(data, earlier)
+    check_places(config, folder)
+    waiting, mark = waiting_path(config, folder), list_mark(config, keep.name)
+    if marked(config, waiting) not in (None, mark):
+        raise InvalidInput("oracle.waiting", f"{waiting} is a list of another campaign: it is not replaced",
+                           "finish that one first, or move its list elsewhere; the debit stays, and nothing more "
+                           "is charged")
+    filled = read_list(config, waiting) if waiting.exists() else []
+    data = _with_earlier(data, earlier_answers(keep))
     search = mechanism.start(data, noise)
     upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
+    asked = search.answers
+    replace_private(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
     if upcoming:
-        asked = search.answers
-        _replace(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
-        _replace(waiting, _lines(config, upcoming))
+        listed = {name for name, _ in filled}
+        replace_private(waiting, _lines(config, mark, [*filled, *((str(each), "") for each in upcoming
+                                                                 if str(each) not in listed)]))
         raise Refused(f"the search waits for answers; whose, stands in {waiting} (private: for the operator alone)",
-                      f"add them to {config.oracle.source} and run again: nothing more is charged, and the search goes "
-                      "on where it was")
-    waiting.unlink(missing_ok=True)
+                      f"fill them in there, or add them to {config.oracle.source}, and run again: nothing more is "
+                      "charged, and the search goes on where it was")
+    if filled:  # they were paid for, and may stand nowhere else
+        replace_private(waiting, _lines(config, mark, filled))
+    else:
+        waiting.unlink(missing_ok=True)
     return search.outcome
 
 
@@ -111,8 +122,16 @@ def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigatio
     return data
 
 
-def _earlier(path: Path) -> dict[Any, bool]:
-    """Answers that an earlier attempt used."""
+def earlier_answers(keep: Path) -> dict[Any, bool]:
+    """Answers that an earlier attempt used.
+
+    Args:
+        keep: the private folder in which they are kept.
+
+    Raises:
+        InvalidInput: others may read them.
+    """
+    path = keep / _ANSWERS
     if not path.exists():
         return {}
     check_private("oracle.journal", path)
@@ -120,18 +139,28 @@ def _earlier(path: Path) -> dict[Any, bool]:
     return {each: bool(status) for each, status in pairs}
 
 
-def _lines(config: SearchConfig, upcoming: list[Any]) -> str:
-    """A table to be filled in."""
+def _lines(config: SearchConfig, mark: str, lines: list[tuple[str, str]]) -> str:
+    """A table to be filled in; its last column is empty, and its name is the campaign's mark."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted),
-                                                     *((each, "") for each in upcoming)])
+    csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted, mark),
+                                                     *((*line, "") for line in lines)])
     return text.getvalue()
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all."""
-    draft = path.with_name(f".{path.name}-draft")
-    write_private(draft, text)
-    sync(draft)
-    os.replace(draft, path)
+def replace_private(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all.
+
+    Args:
+        path: where; what stands there is replaced.
+        text: what.
+    """
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        sync(Path(draft))
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
     sync(path.parent)
