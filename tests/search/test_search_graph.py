@@ -342,3 +342,28 @@ def test_memory_grows_with_the_lines() -> None:
 
     peak(1000)
     assert 1.7 < peak(200_000) / peak(100_000) < 2.5
+
+
+def test_ids_with_nul_are_refused_wherever_they_enter(tmp_path: Path) -> None:
+    """numpy drops a NUL at the end of a text: the list would name somebody else."""
+    names, says = ["a", "s", "a\0"], r"row 2 \(from 0\) has an id with a NUL character"
+    assert np.array(names)[2] == "a"
+    ids = pa.array(sorted(names), pa.large_string())
+    graph = Graph.from_edges(["a", "b"], ["s", "s"], vertices=["a", "b", "s"])
+    for attempt in (
+        lambda: Graph.from_edges(["s"], ["a"], vertices=names),
+        lambda: Graph.from_edges(["s", "s", "a\0"], ["a", "b", "s"]),
+        lambda: Graph.from_edges(["s", "s", "a"], ["a", "b", "s\0"]),
+        lambda: Graph.from_table({"source": names, "target": ["s", "a", "s"]}),
+        lambda: Graph.from_groups(["g", "g", "g"], names),
+        lambda: graph.indices_of(names),
+    ):
+        with pytest.raises(InvalidInput, match=says) as caught:
+            attempt()
+        assert "\0" not in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"^ids: row 1 "):
+        Graph(indptr=np.zeros(4, np.int64), indices=np.zeros(0, np.int32), ids=ids)
+    bad = Graph._held(np.zeros(4, np.int64), np.zeros(0, np.int32), ids, graph.dropped)
+    bad.save(tmp_path / "graph")
+    with pytest.raises(InvalidInput, match=r"^folder: row 1 "):
+        Graph.open(tmp_path / "graph")

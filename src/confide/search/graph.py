@@ -19,7 +19,7 @@ from confide.search import interchange
 from confide.search.adjacency import Lists, adjacency, is_sound
 from confide.search.errors import DegreeBoundViolated
 from confide.search.graph_folder import open_arrays, save_arrays
-from confide.search.identifiers import MOST, IdKind, Ids, coded, find, ranked
+from confide.search.identifiers import MOST, IdKind, Ids, coded, find, has_nul, ranked
 
 __all__ = ["Dropped", "Graph"]
 
@@ -85,6 +85,7 @@ class Graph:
         if self.ids is not None and not (len(self.ids) == self.people and _ascend(self.ids)):
             raise InvalidInput("ids", "are not one for each of n vertices, ascending",
                                "must be an int64 array or an Arrow array of large_string")
+        _check_nul("ids", self.ids)
 
     @classmethod
     def _built(cls, lists: Lists, ids: Ids) -> Self:
@@ -232,6 +233,8 @@ class Graph:
         if check and not is_sound(indptr, indices):
             raise InvalidInput("folder", f"{os.fspath(folder)} holds no graph that can be read",
                                "make it with graph.save(folder)")
+        if check:
+            _check_nul("folder", ids)
         return cls._held(indptr, indices, ids, Dropped(self_loops=dropped[0], parallel=dropped[1]))
 
     # ---- where graphs come from
@@ -448,6 +451,14 @@ def _ascend(ids: Any) -> bool:
     if not isinstance(ids, pa.Array) or ids.type != pa.large_string() or ids.null_count:
         return False
     return len(ids) < 2 or bool(pc.all(pc.less(ids[:-1], ids[1:])).as_py())
+
+
+def _check_nul(field: str, ids: Ids) -> None:
+    """Refuse texts that numpy would cut: see `has_nul`."""
+    cut = has_nul(ids) if isinstance(ids, pa.Array) else np.zeros(0, np.bool_)
+    if cut.any():
+        raise InvalidInput(field, f"row {int(np.argmax(cut))} (from 0) has an id with a NUL character",
+                           "arrays of text would lose it")
 
 
 def _within(

@@ -19,7 +19,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import integers, strings
 from confide.tables._values import as_array
 
-__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "ranked", "rows_of"]
+__all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nul", "ranked", "rows_of"]
 
 IdKind = Literal["auto", "integer", "text"]
 Ids = Any
@@ -67,15 +67,16 @@ class Column:
         return strings("", pa.array(self.values)) if self.words is None else self.words
 
 
-def coded(name: str, values: Any) -> Column:
+def coded(name: str, values: Any, *, before: int = 0) -> Column:
     """A column of ids from any sequence.
 
     Args:
         name: the column, for errors.
         values: an array of numpy or Arrow, a column of a data frame, or a sequence of Python integers or texts.
+        before: rows of the column before these, for errors.
 
     Raises:
-        InvalidInput: not of one dimension, or of a type that holds no ids.
+        InvalidInput: not of one dimension, of a type that holds no ids, or a text with a NUL character (says where).
     """
     if not hasattr(values, "dtype") and not isinstance(values, pa.Array | pa.ChunkedArray):
         values = _from_python(name, values)
@@ -92,8 +93,22 @@ def coded(name: str, values: Any) -> Column:
         return Column(array.to_numpy(zero_copy_only=False), None, number=True)
     spelled = strings(name, array).dictionary_encode()
     positions = pc.fill_null(spelled.indices, -1).to_numpy(zero_copy_only=False)
+    cut = has_nul(spelled.dictionary)
+    if cut.any():
+        row = before + int(np.argmax((positions >= 0) & cut[positions]))
+        raise InvalidInput(name, f"row {row} (from 0) has an id with a NUL character", "arrays of text would lose it")
     return Column(positions, spelled.dictionary, number=bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)))
+
+
+def has_nul(texts: pa.Array) -> NDArray[np.bool_]:
+    """(r,) which texts hold a NUL character: numpy drops one at the end, and one person would be taken for another.
+
+    Args:
+        texts: large_string, without nulls.
+    """
+    found: NDArray[np.bool_] = pc.match_substring(texts, "\0").to_numpy(zero_copy_only=False)
+    return found
 
 
 def _from_python(name: str, values: Any) -> Any:
@@ -341,6 +356,5 @@ def _named(first: NDArray[Any], second: NDArray[Any]) -> tuple[int, NDArray[np.i
 def _known(first: NDArray[np.int32], second: NDArray[np.int32]) -> None:
     strange = (first < 0) | (second < 0)
     if strange.any():
-        raise InvalidInput("vertices", f"row {int(np.argmax(strange))} (from 0) names somebody who is not one of them, "
-                                       f"and so do {int(strange.sum()) - 1:,} other rows",
+        raise InvalidInput("vertices", f"row {int(np.argmax(strange))} (from 0) names somebody who is not one of them",
                            "the list of vertices is public and complete")

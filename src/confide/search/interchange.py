@@ -85,7 +85,7 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
     for batch in table.batches(names, _ROWS):
         before = sum(len(part.values) for part in ends[0])
         for place, name in enumerate(names[:2]):
-            column = coded(name, batch.column(place))
+            column = coded(name, batch.column(place), before=before)
             if column.words is not None and len(column.values) and int(column.values.min()) < 0:
                 row = before + int(np.argmax(column.values < 0))
                 raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair has one")
