@@ -269,7 +269,7 @@ def test_what_is_kept_meanwhile_is_private(tmp_path: Path) -> None:
     assert not any(letter.isdigit() for letter in str(caught.value).replace(str(tmp_path), ""))
     assert not (tmp_path / "pack").exists()
     found = journals(tmp_path)
-    assert {path.name for path in found if path.is_file()} == {"noise.journal", "answers.json"}
+    assert {path.name for path in found if path.is_file()} == {"noise.journal", "answers.json", "graph.json"}
     for path in [*found, tmp_path / "search_journal"]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
     assert waiting(tmp_path) == [1, 2, 4, 14]  # all contacts of the seed will be examined
@@ -338,6 +338,31 @@ def test_a_changed_answer_is_refused_and_a_forgotten_one_is_remembered(tmp_path:
             it.settle(tmp_path / "pack", store=store)
         write_answers(tmp_path, {each: status for each, status in ANSWERS.items() if each != 1})
         assert it.settle(tmp_path / "pack", store=store).fresh  # 1 was answered before
+
+
+def test_the_graph_of_the_first_attempt_is_the_only_one(tmp_path: Path) -> None:
+    """Two graphs under the same noise tell of each other; the order of lines, and a line twice, make no other graph."""
+    it = campaign(tmp_path, answers=FEW)
+    with Store() as store:
+        with pytest.raises(Refused):
+            it.settle(tmp_path / "pack", store=store)
+        for edges in ([edge for edge in EDGES if 3 not in edge], [*EDGES, (7, 8)]):
+            campaign(tmp_path, edges=edges)
+            with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first.* the debit stays"):
+                it.settle(tmp_path / "pack", store=store)
+        assert journals(tmp_path)
+        campaign(tmp_path, edges=[(b, a) for a, b in reversed(EDGES)] + EDGES[:3])
+        assert it.settle(tmp_path / "pack", store=store).fresh
+        assert len(store.ledger()[0].debits) == 1
+
+
+def test_a_graph_that_is_not_admissible_may_be_mended(tmp_path: Path) -> None:
+    it = campaign(tmp_path, edges=[*EDGES, (0, 9), (0, 8), (0, 7)])
+    with Store() as store:
+        with pytest.raises(DegreeBoundViolated):
+            it.settle(tmp_path / "pack", store=store)
+        campaign(tmp_path)
+        assert it.settle(tmp_path / "pack", store=store).fresh
 
 
 def test_noise_that_is_gone_is_not_drawn_anew(tmp_path: Path) -> None:
@@ -427,8 +452,8 @@ def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,targeted\n0,true\n1,maybe\n99,true\n,true\n2,\nx,0\n3,0\n3,false\n")
     found = it.check()
     assert dict(found.rejected) == {
-        "row 2": "the answer is none of true, false, yes, no, 1 and 0", "row 3": "the id is nobody's", "row 4": "has no id",
-        "row 6": "the id is nobody's"}
+        "row 2": "the answer is none of true, false, yes, no, 1 and 0", "row 3": "the id is nobody's",
+        "row 4": "has no id", "row 6": "the id is nobody's"}
     assert (found.slots, found.rows, found.usable, found.held) == (16, 8, 2, True)
     assert all(part.private for part in check_sections(found))
     assert it.collect().data.read().oracle.known == {0: True, 3: False}

@@ -6,6 +6,7 @@ are compared, in both directions. There is no sampling and no false alarm.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +15,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit import AuditRow
-from confide.search.audit.made_up import Made, crowd, fitted, network, rivals, shared_bridge, spread, tree_of
+from confide.search.audit.made_up import (
+    WIDEST,
+    Made,
+    crowd,
+    fitted,
+    hub_bridge,
+    hub_rivals,
+    network,
+    rivals,
+    shared_bridge,
+    spread,
+    tree_of,
+)
+from confide.search.audit.planted import misses
 from confide.search.exact_laws import LawTree
+from confide.search.statistics import CommonNeighbours, Flow
 from confide.search.targeted import PTarget
 
-__all__ = ["list_loss", "list_row", "networks", "selection_row", "threshold_row"]
+__all__ = ["counts_each", "lifted", "list_loss", "list_row", "networks", "selection_row", "threshold_row", "unplanted"]
+
+_NEVER = 1e-290  # below it doubles hold no chance
 
 _Array = NDArray[np.float64]
 
@@ -30,7 +47,61 @@ def networks(mechanism: PTarget) -> tuple[Made, ...]:
         mechanism: as it will run.
     """
     scale = fitted(mechanism, network()).call.scale / fitted(mechanism, network()).call.delta
-    return network(), rivals(scale), shared_bridge(), crowd(scale)
+    if counts_each(mechanism):
+        return network(), hub_rivals(scale), hub_bridge(), crowd(scale)
+    lift = lifted(mechanism)
+    return network(), rivals(scale, lift), shared_bridge(lift=lift), crowd(scale, lift)
+
+
+def counts_each(mechanism: PTarget) -> bool:
+    """Whether one stranger moves a target the more, the more of the found she knows.
+
+    Args:
+        mechanism: as it will run.
+    """
+    statistic = mechanism.statistic
+    return not isinstance(statistic, CommonNeighbours | Flow)
+
+
+def lifted(mechanism: PTarget) -> int:
+    """What hidden targets share with the seed in any case, so that they come near a public threshold.
+
+    Args:
+        mechanism: as it will run.
+    """
+    if mechanism.public_threshold is None or counts_each(mechanism):
+        return 0
+    return min(WIDEST, max(0, math.ceil(min(mechanism.public_threshold, WIDEST + 1.0)) - 1))
+
+
+def unplanted(mechanism: PTarget) -> dict[str, str]:
+    """Faults of a selection and a threshold that leak nothing that can be shown at these parameters -> why.
+
+    It follows from the parameters, and from no audit.
+
+    Args:
+        mechanism: as it will run.
+    """
+    found, wide = dict[str, str](), isinstance(mechanism.statistic, Flow) and mechanism.statistic.length > 2
+    if wide:
+        why = "flow over more than two edges is not stretched to its sensitivity by a made-up network"
+        found |= {"noise": why, "fake": why}
+    elif getattr(mechanism.statistic, "length", 2) > 4 and counts_each(mechanism):
+        found["fake"] = "targets are not brought near the statistic's sensitivity by a made-up network"
+    value = mechanism.public_threshold
+    if value is not None:
+        one = fitted(mechanism, hub_bridge() if counts_each(mechanism) else shared_bridge()).call
+        base = lifted(mechanism)
+        if value - base > 2 * one.scale:
+            why = f"the threshold {value:g} is far above what anybody has in a made-up network"
+            found |= {"noise": why, "fake": why, "cap": why}
+        elif misses(one, base, value) ** 30 < _NEVER:
+            found["fake"] = f"a fake of the fixed value {value:g} never comes first, so that nobody learns from it"
+    if mechanism.largest_threshold == 0:
+        found |= dict.fromkeys(("draw", "sharp", "counted"), "0 is the only threshold that can be drawn")
+    elif mechanism.stop == "smoothed" and not mechanism.call.rule.smooth:
+        found["sharp"] = "a smoothed count moves by far less than is charged for with this statistic"
+    return found
 
 
 def _released(tree: LawTree, made: Made) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
@@ -18,14 +19,14 @@ from scipy.stats import binom
 from confide.audit import AuditRow
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, RecordingNoise
-from confide.search.audit.made_up import fitted, network, spread, tree_of
-from confide.search.exact_laws import exact_law
+from confide.search.audit.made_up import fitted, network, spread, tied, tree_of
+from confide.search.exact_laws import component_order, exact_law
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.targeted import PTarget
 from confide.search.walking import Walk
 
-__all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row"]
+__all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row", "walk_row"]
 
 FALSE_ALARM = 1e-8
 """Probability that lists of a sound search are called wrong."""
@@ -33,6 +34,9 @@ FALSE_ALARM = 1e-8
 RUNS = 4000
 
 _PUBLISHED = 20  # runs whose outcome is made: its promises are computed each time
+
+_BLIND = ("noise that is used again in the next call is not audited with this stop: lists do not show it, where nobody "
+          "but the targets takes part")
 
 _Array = NDArray[np.float64]
 
@@ -78,6 +82,37 @@ def _law_of(logits: Any) -> _Array:
     return np.asarray(weights / weights.sum())
 
 
+def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
+    """The order inside a component, when one stranger's contacts are any others.
+
+    Args:
+        mechanism: whose own run is looked at.
+        walk: inside components, sound or broken.
+    """
+    made, orders = tied(), set[tuple[int, ...]]()
+    one = replace(fitted(mechanism, made), components=1)
+    for rows in made.graphs:
+        graph = Graph(indptr=rows.indptr, indices=rows.indices)
+        inside = walk(graph, made.targeted.astype(np.int8))
+        inside.explore(made.targets[0])
+        run = one.run(Investigation(graph, made.targets[0], made.targeted), Noise.simulated(0))
+        orders |= {tuple(inside.order.tolist()), tuple(run.billboard.order.tolist()),  # type: ignore[attr-defined]
+                   component_order(rows, made.targets[0], made.targeted)}
+    return AuditRow.at_most(
+        "privacy: orders inside a component that other contacts of one stranger lead to, beside the one there is", 0.0,
+        float(len(orders) - 1), f"its own walk and run on {len(made.graphs)} graphs: {made.name}")
+
+
+def at_small_scale(mechanism: PTarget) -> PTarget:
+    """The same program with numbers at which lists on a small network vary: epsilon and threshold are its own.
+
+    Args:
+        mechanism: sound or broken.
+    """
+    value = mechanism.public_threshold
+    return replace(mechanism, epsilon=min(mechanism.epsilon, 1.0), public_threshold=None if value is None else 1.0)
+
+
 def runs_row(
     mechanism: PTarget, seed: int = 0, *, runs: int = RUNS, noise: Callable[[int], Noise] | None = None,
     sound: PTarget | None = None, query_cap: int | None = None,
@@ -95,6 +130,7 @@ def runs_row(
     made = network()
     graph = Graph(indptr=made.graphs[7].indptr, indices=made.graphs[7].indices)
     investigation = Investigation(graph, made.targets[0], made.targeted)
+    mechanism, sound = at_small_scale(mechanism), None if sound is None else at_small_scale(sound)
     mine, source = fitted(mechanism, made, 3), noise or (lambda number: Noise.simulated((seed << 20) + number))
     law = exact_law(fitted(sound or mechanism, made, 3), investigation)
     found: Counter[tuple[int, ...]] = Counter()
@@ -114,7 +150,7 @@ def runs_row(
     return AuditRow.at_most(
         "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
         -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
-        false_alarm=FALSE_ALARM)
+        false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "")
 
 
 def _tail(count: int, runs: int, chance: float) -> float:

@@ -12,6 +12,7 @@ from confide.privacy.noise import Noise
 from confide.search.contests import call_law, threshold_points
 from confide.search.exact_laws import Hidden, LawTree
 from confide.search.neighbourhoods import Adjacency
+from confide.search.walking import Walk
 
 if TYPE_CHECKING:  # what each is put on top of
     from confide.search.component_search import ComponentSearch as _Call
@@ -23,10 +24,13 @@ else:
 __all__ = [
     "CappedTree",
     "CountsUnexamined",
+    "EighthNoise",
     "HalvedNoise",
     "NoiselessThreshold",
     "QuietFakeTree",
     "SharpThreshold",
+    "TiesByDegree",
+    "misses",
 ]
 
 _Array = NDArray[np.float64]
@@ -44,6 +48,31 @@ class HalvedNoise(_Search):
     @property
     def call(self) -> Any:
         return mixed(super().call, _Halved)
+
+
+class _Eighth(_Call):
+    @property
+    def scale(self) -> float:
+        return super().scale / 8
+
+
+class EighthNoise(_Search):
+    """Noise at an eighth of its scale."""
+
+    @property
+    def call(self) -> Any:
+        return mixed(super().call, _Eighth)
+
+
+class TiesByDegree(Walk):
+    """A walk inside a component that puts those who have more contacts first among the found."""
+
+    def explore(self, start: int = -1) -> int:
+        before = len(self.order)
+        ended = super().explore(start)
+        fresh = self.order[before + 1 :]  # a view
+        fresh[:] = fresh[np.argsort(-self.graph.degrees[fresh], kind="stable")]
+        return ended
 
 
 class _FirstBest(_Rule):
@@ -123,14 +152,20 @@ class QuietFakeTree(LawTree):
         nobody = 0.0
         for point, part in zip(points.tolist(), law.tolist(), strict=True):
             # Nobody comes before a fixed value: each alone against a fake that no noise can move, in the same units.
-            nobody += part * float(np.prod([_misses(self.one, score, point) for score in hidden.scores]))
+            nobody += part * float(np.prod([misses(self.one, score, point) for score in hidden.scores]))
         out = np.zeros(len(hidden.targets) + 1)
         out[0], out[-1] = 1 - nobody, nobody
         return out
 
 
-def _misses(one: Any, score: float, point: float) -> float:
-    """P(score + noise < point)."""
+def misses(one: Any, score: float, point: float) -> float:
+    """P(score + noise < point).
+
+    Args:
+        one: of one call.
+        score: of a target.
+        point: the value of a fake without noise.
+    """
     y = (point - score) / one.scale
     if one.noise_kind == "gumbel":
         return float(np.exp(-np.exp(-y)))

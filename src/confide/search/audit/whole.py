@@ -6,7 +6,8 @@ stay; people, degree bound and stopping target are those of each network.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from confide.audit import AuditReport, AuditRow, Control, mixed
 from confide.audit.planted import StuckNoise
@@ -15,15 +16,17 @@ from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
 from confide.privacy.noise import Noise
-from confide.search.audit.losses import list_row, selection_row, threshold_row
-from confide.search.audit.own_runs import history_row, runs_row
+from confide.search.audit.losses import list_row, selection_row, threshold_row, unplanted
+from confide.search.audit.own_runs import history_row, runs_row, walk_row
 from confide.search.audit.planted import (
     CappedTree,
     CountsUnexamined,
+    EighthNoise,
     HalvedNoise,
     NoiselessThreshold,
     QuietFakeTree,
     SharpThreshold,
+    TiesByDegree,
 )
 from confide.search.audit.threshold_witness import Witness
 from confide.search.targeted import PTarget
@@ -31,6 +34,9 @@ from confide.search.targeted import PTarget
 __all__ = ["accounts_row", "audit_search", "witness_row"]
 
 _STEPS = 5
+_FAULTS = {"noise": "too little noise", "fake": "a fake target without noise", "cap": "a cap on examinations",
+           "draw": "a threshold without noise", "sharp": "a threshold of too little noise",
+           "counted": "a count of the unexamined"}
 _CAPPED = 400  # runs that show a cap
 
 
@@ -56,25 +62,31 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         raise InvalidInput("mechanism", f"{type(mechanism).__name__} is no private search", "must be a PTarget")
     if mechanism.calls < 1:
         raise InvalidInput("mechanism", "never looks for another component", "there is nothing private to audit")
-    draws = mechanism.call.draws_threshold
-    rows = [accounts_row(mechanism), selection_row(mechanism), list_row(mechanism)]
+    draws, left = mechanism.call.draws_threshold, unplanted(mechanism)
+    selection = selection_row(mechanism)
+    rows = [accounts_row(mechanism), replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
+            walk_row(mechanism)]
     advance(progress, 1, _STEPS)
-    out = [
-        _control("a selection", "noise at half of its scale", selection_row(mixed(mechanism, HalvedNoise),
-                                                                            sound=mechanism)),
-        _control("a selection", "one vertex examined at most", selection_row(mechanism, CappedTree)),
-    ]
-    if mechanism.stop != "none":
+    out = [_control("inside a component", "ties broken by the number of contacts", walk_row(mechanism, TiesByDegree))]
+    if "noise" not in left:
+        attained = getattr(mechanism.statistic, "length", 2) == 2  # beyond two edges sensitivity is a loose bound
+        broken = mixed(mechanism, HalvedNoise if attained else EighthNoise)
+        out.append(_control("a selection", f"noise at {'half' if attained else 'an eighth'} of its scale",
+                            selection_row(broken, sound=mechanism)))
+    if "cap" not in left:
+        out.append(_control("a selection", "one vertex examined at most", selection_row(mechanism, CappedTree)))
+    if mechanism.stop != "none" and "fake" not in left:
         out.append(_control("a selection", "a fake target without noise", selection_row(mechanism, QuietFakeTree)))
     advance(progress, 2, _STEPS)
     if draws:
-        rows += [threshold_row(mechanism), history_row(mechanism)]
-        out += [
-            _control("the threshold", "no noise", threshold_row(mixed(mechanism, NoiselessThreshold), mechanism)),
-            _control("the threshold", "the sensitivity of one count", threshold_row(mixed(mechanism, SharpThreshold),
-                                                                                   mechanism)),
-            _control("the threshold", "the unexamined counted", history_row(mixed(mechanism, CountsUnexamined))),
-        ]
+        rows += [replace(threshold_row(mechanism), note=_left(left, "draw", "sharp", "counted")),
+                 history_row(mechanism)]
+        planted: list[tuple[str, str, Callable[[], AuditRow]]] = [
+            ("draw", "no noise", lambda: threshold_row(mixed(mechanism, NoiselessThreshold), mechanism)),
+            ("sharp", "the sensitivity of one count", lambda: threshold_row(mixed(mechanism, SharpThreshold),
+                                                                            mechanism)),
+            ("counted", "the unexamined counted", lambda: history_row(mixed(mechanism, CountsUnexamined)))]
+        out += [_control("the threshold", bug, row()) for key, bug, row in planted if key not in left]
     if mechanism.stop == "private":
         rows.append(witness_row(Witness(printed=False)))
         out.append(_control("list and threshold", "the printed count", witness_row(Witness())))
@@ -108,6 +120,11 @@ def witness_row(witness: Witness) -> AuditRow:
 
 def _stuck(seed: int) -> Callable[[int], Noise]:
     return lambda number: StuckNoise(lambda: Noise.simulated((seed << 20) + number))
+
+
+def _left(left: Mapping[str, str], *faults: str) -> str:
+    """Which faults are not planted, and why."""
+    return "; ".join(f"{_FAULTS[each]} is not planted: {left[each]}" for each in faults if each in left)
 
 
 def _control(name: str, bug: str, row: AuditRow) -> Control:

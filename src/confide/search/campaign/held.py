@@ -97,7 +97,8 @@ class HeldNetwork:
         graph, oracle = config.graph, config.oracle
         contacts = _opened("graph.source", graph.source, folder, (graph.first, graph.second) if graph.weight is None
                            else (graph.first, graph.second, graph.weight))
-        columns, answers, waiting = (oracle.id, oracle.targeted), list[tuple[str, Source]](), waiting_path(config, folder)
+        columns, waiting = (oracle.id, oracle.targeted), waiting_path(config, folder)
+        answers: list[tuple[str, Source]] = []
         if not _not_yet(file_of(oracle.source, folder)):
             answers.append(("", _opened("oracle.source", oracle.source, folder, columns)))
         if waiting.exists():

@@ -8,6 +8,7 @@ taken for a status.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -25,12 +26,13 @@ from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.held import AnswersSoFar
 from confide.search.campaign.places import check_places, list_mark, marked, read_list, waiting_path
+from confide.search.graph import Graph
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
 __all__ = ["earlier_answers", "play", "replace_private"]
 
-_ANSWERS = "answers.json"
+_ANSWERS, _GRAPH = "answers.json", "graph.json"
 
 
 def play(
@@ -49,7 +51,8 @@ def play(
     Raises:
         Refused: an answer is missing; names the file in which it is asked for.
         OracleInconsistent: an answer is not what it was.
-        InvalidInput: an answer is missing in a study.
+        InvalidInput: an answer is missing in a study; the graph is not that of an earlier attempt; something that is
+            not this campaign's stands where the list belongs.
         SeedNotTargeted: the answers say so of a seed.
         DegreeBoundViolated: the graph is not admissible.
     """
@@ -66,7 +69,8 @@ def play(
                            "is charged")
     filled = read_list(config, waiting) if waiting.exists() else []
     data = _with_earlier(data, earlier_answers(keep))
-    search = mechanism.start(data, noise)
+    search = mechanism.start(data, noise)  # draws nothing yet, and refuses a graph that is not admissible
+    _same_graph(keep, data.graph)
     upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
     asked = search.answers
     replace_private(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
@@ -82,6 +86,35 @@ def play(
     else:
         waiting.unlink(missing_ok=True)
     return search.outcome
+
+
+def _same_graph(keep: Path, graph: Graph) -> None:
+    """Keep what the first attempt searched, and refuse anything else: two graphs under one noise tell of each other.
+
+    Raises:
+        InvalidInput: it is another graph.
+    """
+    path, found = keep / _GRAPH, _digest(graph)
+    if not path.exists():
+        replace_private(path, json.dumps(found))
+        return
+    check_private("oracle.journal", path)
+    if read_json("oracle.journal", path)[0] != found:
+        raise InvalidInput("graph.source", "is not that of the first attempt",
+                           "put the contacts back as they were: the noise of this search is for them alone; the debit "
+                           "stays, and nothing more is charged")
+
+
+def _digest(graph: Graph) -> str:
+    """Of contacts and ids; for a private folder alone, since it can be guessed."""
+    found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
+    found.update(np.ascontiguousarray(graph.indptr, "<i8"))
+    found.update(np.ascontiguousarray(graph.indices, "<i4"))
+    if isinstance(graph.ids, np.ndarray):
+        found.update(np.ascontiguousarray(graph.ids, "<i8"))
+    elif graph.ids is not None:
+        found.update("\0".join(graph.ids.to_pylist()).encode())  # no id has a NUL
+    return found.hexdigest()
 
 
 def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
