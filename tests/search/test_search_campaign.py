@@ -463,10 +463,37 @@ def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:
 def test_two_answers_for_the_same_person(lines: str, tmp_path: Path) -> None:
     it = campaign(tmp_path)
     (tmp_path / "answers.csv").write_text("id,targeted\n" + lines)
-    with pytest.raises(OracleInconsistent):
-        it.check()
+    (page,) = it.check().own
+    assert page.private
+    assert next(block for block in page.blocks if "a run refuses it" in getattr(block, "columns", ())).rows == (
+        ("3", "two different answers"),)
     with pytest.raises(InvalidInput, match="statuses do not change"):
         it.settle(tmp_path / "pack")
+
+
+def test_usual_spellings_of_answers(tmp_path: Path) -> None:
+    it = campaign(tmp_path)
+    spelled = {1: "Yes", 2: " NO ", 3: "TRUE", 4: "False", 5: "1", 6: "0", 7: "1.0", 8: "yes", 9: " "}
+    wrong = {10: "T", 11: "y", 12: "2", 13: "-", 14: "nan"}
+    (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(
+        f"{each},{text}\n" for each, text in (spelled | wrong).items()))
+    found = it.check()
+    assert found.rejected == {f"row {row}": "the answer is none of true, false, yes, no, 1 and 0"
+                              for row in range(10, 15)}
+    known = it.collect().data.read().oracle.known
+    assert known == {0: True, 1: True, 2: False, 3: True, 4: False, 5: True, 6: False, 7: True, 8: True}
+
+
+def test_a_check_tells_which_answers_contradict_what_was_used(tmp_path: Path) -> None:
+    it = campaign(tmp_path, answers={0: True, 1: True, 2: True, 14: True, 4: False})
+    with Store() as store, pytest.raises(Refused):
+        it.settle(tmp_path / "pack", store=store)
+    write_answers(tmp_path, {**ANSWERS, 1: False, 4: True})
+    rows = next(block for block in it.check().own[0].blocks if "a run refuses it" in getattr(block, "columns", ())).rows
+    assert rows == (("1", "another answer than the search has used: member"),
+                    ("4", "another answer than the search has used: no member"))
+    write_answers(tmp_path, ANSWERS)
+    assert "a run refuses it" not in words(check_sections(it.check()))
 
 
 def test_a_seed_that_is_no_member(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.contract.presentation import Section, Table, Text
+from confide.contract.presentation import Section
 from confide.search.campaign import pages_after
+from confide.search.campaign.checking import checked
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.held import HeldNetwork
 from confide.search.campaign.pages_after import AnyOutcome
@@ -81,36 +82,8 @@ class SearchKind:
     def check(
         self, config: SearchConfig, plan: SearchPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """One look at contacts and answers, for the custodian alone.
-
-        Raises:
-            InvalidInput: a table cannot be used; the graph is not admissible; a seed is no target.
-        """
-        data = HeldNetwork.open(config, folder)
-        graph = data.graph()
-        known = data.statuses(graph)
-        bound = config.privacy.degree_bound
-        if bound is not None:
-            graph.check_degree(bound)
-        seeds = known[graph.indices_of(list(config.search.seeds))]
-        if (seeds == 0).any():
-            raise InvalidInput("search.seeds", "the answers say of one that it is no member",
-                               "every seed must be a confirmed one")
-        answered = int((known >= 0).sum())
-        counts = Table(columns=("what", "number"), rows=(
-            ("people (fixed and public)", graph.people), ("pairs in contact", graph.edges),
-            ("largest number of contacts of anybody", graph.largest_degree),
-            ("lines that name the same person twice", graph.dropped.self_loops),
-            ("people with an answer", answered), ("members among them", int((known == 1).sum())),
-            ("people without one", graph.people - answered)))
-        own = Section(title="The network (private: for the operator alone)", private=True, blocks=(counts, Text((
-            "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
-            "A missing answer is asked for when the search comes to it; it never counts as one.",
-            "Do not change the campaign file because of what stands here: a bound or threshold that follows from the "
-            "network is not covered by its promises."))))
-        rows = data.rows
-        return Check(slots=graph.people, rows=rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
-                     held=True, own=(own,))
+        """One look at contacts and answers, for the custodian alone: see `checked`."""
+        return checked(config, folder)
 
     def record(self, config: SearchConfig, plan: SearchPlan, folder: Path, identity: str) -> tuple[None, int]:
         """Nothing is looked up: nobody has a share, and whom a network holds is not told."""

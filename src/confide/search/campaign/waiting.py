@@ -30,7 +30,7 @@ from confide.search.graph import Graph
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
-__all__ = ["earlier_answers", "play", "replace_private"]
+__all__ = ["earlier_answers", "play", "replace_private", "used_before"]
 
 _ANSWERS, _GRAPH = "answers.json", "graph.json"
 
@@ -70,7 +70,7 @@ def play(
     filled = read_list(config, waiting) if waiting.exists() else []
     data = _with_earlier(data, earlier_answers(keep))
     search = mechanism.start(data, noise)  # draws nothing yet, and refuses a graph that is not admissible
-    _same_graph(keep, data.graph)
+    _same_graph(keep, config, data.graph)
     upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
     asked = search.answers
     replace_private(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
@@ -88,13 +88,13 @@ def play(
     return search.outcome
 
 
-def _same_graph(keep: Path, graph: Graph) -> None:
+def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
     """Keep what the first attempt searched, and refuse anything else: two graphs under one noise tell of each other.
 
     Raises:
         InvalidInput: it is another graph.
     """
-    path, found = keep / _GRAPH, _digest(graph)
+    path, found = keep / _GRAPH, {"graph": _digest(graph), "tables": list_mark(config)}
     if not path.exists():
         replace_private(path, json.dumps(found))
         return
@@ -170,6 +170,20 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
     check_private("oracle.journal", path)
     pairs, _ = read_json("oracle.journal", path)
     return {each: bool(status) for each, status in pairs}
+
+
+def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
+    """Answers that unfinished searches of these tables have used; for a check, which knows no campaign by its digest.
+
+    Args:
+        config: the campaign file's tables.
+        folder: where relative paths start.
+    """
+    journal, found = folder / config.oracle.journal, dict[Any, bool]()
+    for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
+        if (keep / _GRAPH).exists() and read_json("oracle.journal", keep / _GRAPH)[0]["tables"] == list_mark(config):
+            found |= earlier_answers(keep)
+    return found
 
 
 def _lines(config: SearchConfig, mark: str, lines: list[tuple[str, str]]) -> str:
