@@ -28,7 +28,7 @@ from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.privacy.noise import JournalNoise, Noise
-from confide.search import DegreeBoundViolated, OracleInconsistent, SeedNotTargeted
+from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law
 from confide.search.campaign.audit import audit_life
 from confide.search.campaign.held import AnswersSoFar
 
@@ -214,6 +214,22 @@ def test_expected_examinations_are_those_of_the_specification(tmp_path: Path) ->
         plan: Any = it.plan
         assert plan.mechanism.call.scale == pytest.approx(20.0)
         assert plan.gives_up == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_the_chance_to_give_up_before_a_member_is_exact(stop: str, tmp_path: Path) -> None:
+    """Against the integrated law of one call with one hidden member; everybody else has the value 0."""
+    plan: Any = campaign(tmp_path, *STOPS[stop], ("people = 16", "people = 500")).plan
+    call, shown = plan.mechanism.call, words(plan.sections())
+    assert ("an early failure ends everything" in shown) == (stop != "none")
+    for value, _ in plan.worth:
+        if stop == "none":
+            assert plan.missed(value) is None
+            continue
+        fake = call.rule.law(np.zeros(500)) if call.draws_threshold else call.public_threshold
+        law = call_law([value], call.scale, call.noise_kind, fake)
+        assert plan.missed(value) == pytest.approx(law[-1], rel=1e-9)
+        assert f"{plan.missed(value):.3g}"[:4] in shown or plan.missed(value) < 1e-3
 
 
 # ---- waiting, and going on
@@ -603,7 +619,7 @@ def test_a_study_draws_all_three_searches_and_is_marked(tmp_path: Path) -> None:
     outcome, parts = it.study(4)
     assert all(section.study for section in parts)
     columns = parts[0].blocks[0].columns  # type: ignore[union-attr]
-    assert [name.partition(" ")[0] for name in columns] == ["people", "without", "private,", "random"]
+    assert [name.partition(" ")[0] for name in columns] == ["people", "without", "private,", "private,", "private,", "random"]
     shown = words(parts)
     assert f"found {len(outcome.billboard.order)} members" in shown  # type: ignore[attr-defined]
     assert "the source would print" in shown

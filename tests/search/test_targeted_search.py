@@ -547,3 +547,33 @@ def test_the_printed_threshold_depends_on_who_was_examined():
             counts[int(printed.candidates(TOY, walk.order, seen, call).threshold)] += 1
         laws.append(counts)
     assert np.abs(laws[0] - laws[1]).sum() > 30
+
+
+def test_oracles_by_id() -> None:
+    """A mapping, a series and an array say the same; an array goes by graph.ids, whatever order they were given in."""
+    import pandas as pd
+
+    graph = Graph.from_edges(["s", "s", "b"], ["b", "a", "c"], vertices=["s", "c", "b", "a"])
+    truth = {"s": True, "b": True, "c": True, "a": False}
+    by_rank = np.array([truth[each] for each in graph.ids.to_pylist()])
+    search = PTarget(4, 1, None, 0.5, None, "none")
+    for oracle in (truth, pd.Series(truth), pd.Series(truth, dtype=object), pd.Series(["s", "b", "c"]), by_rank,
+                   pd.Series(truth, dtype="boolean")):
+        found = search.run(Investigation(graph, "s", oracle), Noise.simulated(1)).billboard
+        assert found.order.tolist() == ["s", "b", "c"]
+    half = Investigation(graph, "s", {"s": True, "b": True})
+    for _ in range(2):  # nothing is left over from the first
+        with pytest.raises(OracleUnavailable):
+            search.run(half, Noise.simulated(1))
+    going = search.start(half, Noise.simulated(1))
+    assert going.pending(5) == ["a", "c"] or going.pending(5) == ["a"]
+    for oracle, says in (
+        (pd.Series([True, False, True, True]), "keys or index are no ids"),
+        (pd.Series([True, True], index=["s", "s"]), "an id stands twice"),
+        ({"s": True, "z": True}, "keys or index are no ids"),
+        ({"s": "yes"}, "something else than True and False"),
+        ([True, False, True, True], "a mapping from ids to bools"),
+        (np.array([True]), "for each of graph.ids, in their order"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            Investigation(graph, "s", oracle)

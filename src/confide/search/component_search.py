@@ -42,6 +42,8 @@ _ROOM = 2.0**-38
 """Of epsilon, for doubles: noisy values are within 2^-40 scales of ideal ones up to 2^12 scales (spec 3.2)."""
 _RELATIVE = 2.0**-50
 """The same for larger values, relative to their number of scales."""
+_MOST_EPSILON = 1e12
+"""Beyond it sums of calls and levels come near the end of the doubles; it promises nothing long before."""
 _BLOCK = 4096
 
 
@@ -84,7 +86,7 @@ class ComponentSearch:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "people", whole("people", self.people, at_least=1))
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, at_most=_MOST_EPSILON))
         one_of("stop", self.stop, STOPS)
         one_of("noise_kind", self.noise_kind, KINDS)
         self._check_statistic()

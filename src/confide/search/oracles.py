@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from confide.contract.checks import whole
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.search.graph import Graph
+from confide.tables._values import made_by
 
 __all__ = ["Investigation", "Oracle", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted", "Statuses"]
 
-Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Collection[Any] | None
+Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collection[Any] | None
 
 
 class SeedNotTargeted(InvalidInput):
@@ -57,8 +58,11 @@ class Investigation:
         graph: the contacts, private.
         seed_vertex: the public id of a confirmed target, or a sequence of them, chosen independently of the graph.
         oracle: says who is a target. A callable from an id to a bool; if it has a method `statuses`, that is called
-            with a list of ids and returns their answers in that order, None where one is missing. Or a bool array of
-            (n,) statuses by rank of the id, or a collection of all targets' ids. None: answers are given by hand.
+            with a list of ids and returns their answers in that order, None where one is missing. Or a mapping from ids
+            to bools, or a pandas series of bools whose index is ids; who is not in it has no answer yet. Or a
+            collection of all targets' ids. Or a bool array of (n,) statuses, one for each of `graph.ids` in their
+            ascending order (entry i is for `graph.id_of(i)`), which is not the order in which they were given. None:
+            answers are given by hand.
         ahead: how many vertices to ask for at once while a new component is sought, through `statuses`. Answers beyond
             the outcome are kept and may turn out to be unnecessary; they change nothing that is released.
 
@@ -113,24 +117,57 @@ class Investigation:
             return None
         if isinstance(oracle, np.ndarray) and oracle.dtype == np.bool_:
             if oracle.shape != (people,):
-                raise InvalidInput("oracle", f"an array of shape {oracle.shape}", f"must be ({people},)")
+                raise InvalidInput("oracle", f"an array of shape {oracle.shape}",
+                                   f"must be ({people},): one status for each of graph.ids, in their order")
             return oracle.astype(np.int8)
-        if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str | Mapping):
+        if isinstance(oracle, Mapping):
+            return self._by_id(list(oracle), list(oracle.values()))
+        if made_by("pandas", oracle) and hasattr(oracle, "index") and _statuses(list(oracle)):
+            return self._by_id(list(oracle.index), list(oracle))
+        if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str):
             raise InvalidInput("oracle", f"{type(oracle).__name__} is none",
-                               "a callable, a bool array of one entry a vertex, or the targets' ids")
+                               "a callable, a mapping from ids to bools, a bool array in the order of graph.ids, or the "
+                               "targets' ids")
         table = np.zeros(people, np.int8)
         vertices = list(oracle)
         if any(isinstance(vertex, bool | np.bool_) for vertex in vertices):
-            raise InvalidInput("oracle", "is a list of booleans", "statuses come as a numpy array of bool")
+            raise InvalidInput("oracle", "is a list of booleans", "statuses come as a mapping from ids to bools, or "
+                               "as a numpy array of bool in the order of graph.ids")
         try:
             table[self.graph.indices_of(vertices)] = 1
         except InvalidInput as error:
             raise InvalidInput("oracle", error.problem, error.limit) from None
         return table
 
+    def _by_id(self, names: list[Any], answers: list[Any]) -> NDArray[np.int8]:
+        """(n,) statuses of those who are named, -1 for others."""
+        table = np.full(self.graph.people, -1, np.int8)
+        try:
+            places = self.graph.indices_of(names) if names else np.zeros(0, np.int64)
+        except InvalidInput as error:
+            raise InvalidInput("oracle", f"its keys or index are no ids: {error.problem}",
+                               "index it by graph.ids, or give a numpy array in their order") from None
+        if len(np.unique(places)) < len(places):
+            raise InvalidInput("oracle", "an id stands twice in it", "one status for each")
+        if not _statuses(answers):
+            raise InvalidInput("oracle", "holds something else than True and False", "leave out whoever has no answer")
+        table[places] = [-1 if _missing(answer) else int(answer) for answer in answers]
+        return table
+
     def statuses(self) -> Statuses:
         """What is known when a search begins: everything of a table, nothing of a callable."""
-        return Statuses(self, vars(self)["_table"])
+        table = vars(self)["_table"]
+        return Statuses(self, table if table is None else table.copy())
+
+
+def _missing(answer: Any) -> bool:
+    return answer is None or (isinstance(answer, float) and answer != answer) or type(answer).__name__ == "NAType"
+
+
+def _statuses(answers: list[Any]) -> bool:
+    """Whether these are True, False or missing, and some are there."""
+    kinds = [isinstance(answer, bool | np.bool_) or _missing(answer) for answer in answers]
+    return all(kinds) and (not answers or not all(_missing(answer) for answer in answers))
 
 
 class Statuses:

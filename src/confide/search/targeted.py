@@ -35,6 +35,7 @@ __all__ = ["Debit", "PTarget", "Search"]
 
 _UNIT = Unit.VERTEX_REWIRED
 _SPEC = "targeted_search 3.2-3.3, 4"
+_BESIDE = " for half of epsilon, and half for the threshold"
 _FAILURE = 0.05
 _REACH = ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
           "degrees are at most d")
@@ -136,8 +137,8 @@ class PTarget(Mechanism):
     def guarantees(self) -> Guarantees:
         reach = _REACH_ANY if self.degree_bound is None else _REACH
         source = Source(document="Wu 2017", statement="Theorem 7.3.3", spec=_SPEC,
-                        erratum="counts over V minus N[T]; I is shared; Laplace noise of scale 2 Delta/epsilon beside "
-                                "half of epsilon for the threshold (E2, E3, E7)")
+                        erratum=f"counts over V minus N[T]; I is shared; {self.noise_kind.replace('_', ' ')} noise of "
+                                f"scale 2 Delta/epsilon{_BESIDE if self.call.draws_threshold else ''} (E2, E3, E7)")
         total = Accountant(self.events()).epsilon() if self.calls else 0.0
         items: list[Guarantee] = [Privacy(
             loss=PureDP(total), unit=_UNIT, audience=Audience.PUBLIC, part="the released list", source=source,

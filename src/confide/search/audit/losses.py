@@ -35,7 +35,7 @@ from confide.search.targeted import PTarget
 
 __all__ = ["counts_each", "lifted", "list_loss", "list_row", "networks", "selection_row", "threshold_row", "unplanted"]
 
-_NEVER = 1e-290  # below it doubles hold no chance
+_NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their chances
 
 _Array = NDArray[np.float64]
 

@@ -23,6 +23,8 @@ __all__ = ["WIDEST", "Made", "crowd", "fitted", "hub_bridge", "hub_rivals", "net
 
 _Edges = tuple[tuple[int, int], ...]
 
+_RAREST = 1e-150  # the largest chance of an outcome whose other chances doubles may not hold any more
+
 WIDEST = 300
 """Bridges at most: the law of a network with so many still takes milliseconds."""
 
@@ -123,7 +125,7 @@ def crowd(scale: float, lift: int = 0) -> Made:
         scale: b.
         lift: bridges to the hidden target.
     """
-    count = min(WIDEST, math.ceil(6 * scale) + 1) + lift
+    count = min(WIDEST, math.ceil(6 * scale) + 3) + lift
     near = tuple(range(3, 3 + count))
     fixed = [*((0, v) for v in near), *((1, v) for v in near[:lift])]
     return Made("a stranger in the crowd around the seed", 3 + count, tuple(fixed), 2, ((), near), (0, 1), count + 1)
@@ -207,7 +209,7 @@ def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = Law
 
 
 def spread(laws: Iterable[NDArray[np.float64]]) -> float:
-    """The largest log ratio of any outcome between any two of the laws.
+    """The largest log ratio of any outcome between any two of the laws, of those that doubles can compare.
 
     Args:
         laws: arrays over the same outcomes.
@@ -217,7 +219,7 @@ def spread(laws: Iterable[NDArray[np.float64]]) -> float:
         0.693147
     """
     table = np.array(list(laws))
-    possible = table[:, table.max(axis=0) > 0]
+    possible = table[:, table.max(axis=0) > _RAREST]
     if (possible == 0).any():
         return math.inf
     logs = np.log(possible)

@@ -96,7 +96,8 @@ class OracleTable(_Table):
 
     source: Name = Field(description="table with a line for each person who was examined")
     id: Name = Field(default="id", description="column with the id")
-    targeted: Name = Field(default="targeted", description="column with true or false, or 1 or 0; empty: no answer yet")
+    targeted: Name = Field(default="targeted", description="column with true, false, yes, no, 1 or 0; empty: no "
+                                                                "answer yet")
     waiting: Name = Field(default="to_examine.csv", description="where a run writes who has to be examined; private")
     at_once: int = Field(default=20, ge=1, le=1_000_000, description="while another group is sought: how many are "
                                                                      "listed together; some may prove unnecessary")

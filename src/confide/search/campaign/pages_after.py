@@ -50,7 +50,7 @@ def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
         "found": pa.table({"place": np.arange(1, len(board.order) + 1), "id": pa.array(board.order.tolist()),
                            "component": component, "first_of_component": first, "how": pa.array(how.tolist())}),
         "ending": pa.table({"ended": [board.ended], "halted": [board.halted], "components": [board.components],
-                            "searches": [board.calls], "epsilon_of_this_list": [board.epsilon_spent]}),
+                            "searches": [board.calls], "epsilon_of_this_list": [float(f"{board.epsilon_spent:.12g}")]}),
     }
 
 
@@ -74,8 +74,7 @@ def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
     parts = ", ".join(f"{place + 1:,}" for place in board.joined[:_SHOWN].tolist())
     return [
         Section(title="Who was found", blocks=(table, Text((
-            f"{len(board.order):,} members in {board.components:,} components, which begin at the places {parts}"
-            + (" and further ones." if board.components > _SHOWN else "."),
+            _counted(len(board.order), board.components, parts),
             f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
             "searches were made.",
         )))),
@@ -88,6 +87,15 @@ def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
             "covered, and not published.",
         )),)),
     ]
+
+
+def _counted(members: int, components: int, parts: str) -> str:
+    """How many were found, and where components begin."""
+    people = "1 member" if members == 1 else f"{members:,} members"
+    if components == 1:
+        return f"{people} in 1 component."
+    more = " and further ones" if components > _SHOWN else ""
+    return f"{people} in {components:,} components, which begin at the places {parts}{more}."
 
 
 def explain(plan: SearchPlan) -> list[Section]:

@@ -137,21 +137,28 @@ def _spends(plan: SearchPlan) -> Section:
 
 def _worth(plan: SearchPlan) -> Section:
     it = plan.mechanism
-    rows = tuple((value, before, plan.people / 2) for value, before in plan.worth)
+    gives_up = it.stop != "none"
+    rows = tuple((value, before, plan.people / 2, *([plan.missed(value)] if gives_up else []))
+                 for value, before in plan.worth)
     table = Table(
         columns=(f"{it.statistic.name} of a hidden member with the found",
-                 "people of value 0 who come before her, expected", "the same in a random order"),
+                 "people of value 0 who come before her, expected", "the same in a random order",
+                 *(["chance that the search gives up before her"] if gives_up else [])),
         rows=rows, note=f"If everybody else of the {plan.people:,} has the value 0; others with a value of their own "
                         "come before her more often. A random order costs no privacy at all: what the noisy order "
                         "saves beside it is what epsilon buys.")
     drawn = [*((float(value), before, "noisy order") for value, before in plan.worth),
              *((float(value), plan.people / 2, "random order") for value, _ in plan.worth)]
-    first, last = plan.worth[0], plan.worth[-1]
+    first, middle, last = plan.worth[0], plan.worth[len(plan.worth) // 2], plan.worth[-1]
     pictures = curves(drawn, title="What the noisy order is worth", x=f"{it.statistic.name} of a hidden member",
                       y="people examined before her", log_x=True, alt=(
                           f"A hidden member with the value {first[0]:,} comes after {first[1]:,.0f} others, one with "
                           f"{last[0]:,} after {last[1]:,.0f}; in a random order after {plan.people / 2:,.0f}."))
     ends = [] if plan.gives_up is None else [
+        "A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything. "
+        f"All {it.calls:,} searches for members with the value {last[0]:,} succeed with a chance of "
+        f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, for members with the value {middle[0]:,} with one of "
+        f"{(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each is for one member alone.",
         f"Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after "
         f"{plan.gives_up:,.0f} examinations on average"
         + ("." if not it.call.draws_threshold else f"; K = {it.stopping_target:,} was asked for.")]
@@ -178,7 +185,7 @@ def _warnings(plan: SearchPlan) -> list[str]:
                      f"{before / plan.people:.0%} of everybody. Consider a random order, which costs nothing")
     if plan.accuracy is not None and plan.accuracy.vacuous:
         found.append("nothing is proved about when a search gives up: the drawn threshold can be any. stop = \"public\""
-                     " with a threshold from outside knowledge costs less, and stop = \"smoothed\" is drawn more "
+                     " with a threshold from outside knowledge has half of the noise, and stop = \"smoothed\" is drawn more "
                      "sharply than \"private\"")
     if plan.gives_up is not None and it.call.draws_threshold and it.stopping_target is not None \
             and plan.gives_up > 10 * max(it.stopping_target, 1):

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Guarantees, Privacy
@@ -99,11 +100,8 @@ class SearchPlan:
         it = self.mechanism
         if it.stop == "none":
             return None
-        if it.public_threshold is not None:
-            return self.before(it.public_threshold)
-        rule = it.call.rule
-        law = rule.law(np.zeros(self.people))
-        return float(law @ wins_over(it.noise_kind, np.arange(rule.top + 1.0), it.call.scale)) * self.people
+        law, points = self._fake
+        return float(law @ wins_over(it.noise_kind, points, it.call.scale)) * self.people
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
@@ -112,6 +110,28 @@ class SearchPlan:
         last = self.people if most is None else min(most, self.people)
         values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
         return tuple((each, self.before(each)) for each in values)
+
+    def missed(self, value: float) -> float | None:
+        """How likely one search gives up before it comes to a hidden target with this value; None if it never does.
+
+        Where the threshold is drawn, everybody else has the value 0.
+
+        Args:
+            value: of the statistic.
+        """
+        it = self.mechanism
+        if it.stop == "none":
+            return None
+        law, points = self._fake
+        return float(law @ (1.0 - wins_over(it.noise_kind, points - value, it.call.scale)))
+
+    @cached_property
+    def _fake(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Probabilities and values of the fake target, where everybody's value is 0."""
+        it = self.mechanism
+        if it.public_threshold is not None:
+            return np.ones(1), np.array([it.public_threshold])
+        return it.call.rule.law(np.zeros(self.people)), np.arange(it.call.rule.top + 1.0)
 
     def sections(self) -> Sequence[Section]:
         from confide.search.campaign.pages_before import plan_sections
@@ -136,7 +156,8 @@ class SearchPlan:
             "threshold": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
                                                         "failure": accuracy.failure_probability},
             "gives_up_after": self.gives_up,
-            "worth": [{"value": value, "before": before, "at_random": self.people / 2}
+            "worth": [{"value": value, "before": before, "at_random": self.people / 2,
+                       "gives_up_before": self.missed(value)}
                       for value, before in self.worth],
         }
 

@@ -49,14 +49,16 @@ def study_sections(plan: SearchPlan, data: Investigation, outcome: SimulatedOutc
     longest = max(log.queries for log in (*logs, *by_chance, plain))
     grid = np.unique(np.linspace(0, max(1, longest), _POINTS).round().astype(np.int64))
     named = {"without noise (not private)": _found([plain], grid),
-             f"private, mean of {runs} runs": _found(logs, grid),
+             f"private, mean of {runs} runs": _found(logs, grid), **_spread(logs, grid),
              f"random order (costs nothing), mean of {runs} runs": _found(by_chance, grid)}
     budgets = np.unique(np.round(np.array(_SHARES) * people).astype(np.int64))
-    columns = (_found([plain], budgets), _found(logs, budgets), _found(by_chance, budgets))
+    columns = (_found([plain], budgets), _found(logs, budgets), *_spread(logs, budgets).values(),
+               _found(by_chance, budgets))
     table = Table(
         columns=("people examined", *named), rows=tuple(
             (int(budget), *(float(column[place]) for column in columns)) for place, budget in enumerate(budgets)),
-        note="Non-private: members found, the first seed among them, after so many examinations. A private search must "
+        note="Non-private: members found, the first seed among them, after so many examinations; beside the mean "
+             "the 10% and 90% quantiles of private runs. A private search must "
              "never be stopped after a number of them: that would tell on contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
     pictures = curves([(float(x), float(y), name) for name, values in named.items()
@@ -79,7 +81,18 @@ def study_sections(plan: SearchPlan, data: Investigation, outcome: SimulatedOutc
     ))))]
 
 
+def _spread(logs: list[OperatorLog], grid: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    """What a tenth of the private runs do not come to, and what a tenth exceed: name -> (len(grid),)."""
+    counts = _counts(logs, grid)
+    return {f"private, {name} tenth of runs": np.quantile(counts, share, axis=0)
+            for name, share in (("lowest", 0.1), ("highest", 0.9))}
+
+
+def _counts(logs: list[OperatorLog], grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(runs, len(grid)) members found after so many examinations."""
+    return np.array([np.searchsorted(log.found_after, grid, side="right") for log in logs], dtype=np.float64)
+
+
 def _found(logs: list[OperatorLog], grid: NDArray[np.int64]) -> NDArray[np.float64]:
     """(len(grid),) members found after so many examinations, averaged."""
-    counts = np.array([np.searchsorted(log.found_after, grid, side="right") for log in logs], dtype=np.float64)
-    return np.asarray(counts.mean(axis=0))
+    return np.asarray(_counts(logs, grid).mean(axis=0))
