@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from cases import fast
 from confide.audit import mixed
 from confide.contract.errors import InvalidInput
-from confide.search import PTarget
-from confide.search.audit.losses import list_row, selection_row, threshold_row
+from confide.search import CommonNeighboursMulti, Flow, Paths, PTarget, Walks
+from confide.search.audit.losses import lifted, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
-from confide.search.audit.own_runs import history_row, runs_row
+from confide.search.audit.own_runs import history_row, runs_row, walk_row
 from confide.search.audit.planted import (
     CappedTree,
     CountsUnexamined,
@@ -21,6 +22,7 @@ from confide.search.audit.planted import (
     NoiselessThreshold,
     QuietFakeTree,
     SharpThreshold,
+    TiesByDegree,
 )
 from confide.search.audit.threshold_witness import Witness, limit_loss
 from confide.search.audit.whole import audit_search
@@ -118,6 +120,71 @@ def test_whole_audits_pass_with_all_controls_flagged(stop: str, kind: str, epsil
     report = audit_search(search(stop, kind, epsilon))
     assert report.passed, report.problems
     assert len(report.controls) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", [-3.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4])
+@pytest.mark.parametrize("epsilon", [0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 50.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_public_stop_is_audited(kind: str, epsilon: float, threshold: float) -> None:
+    it = PTarget(5000, 6, None, epsilon, None, "public", noise_kind=kind, public_threshold=threshold)
+    report = audit_search(it, 1)
+    assert report.passed, report.problems
+    assert len(report.controls) >= 3
+
+
+STRETCHED = [
+    {"stop": "smoothed", "largest_threshold": 0}, {"stop": "private", "largest_threshold": 0},
+    {"stop": "smoothed", "statistic": Paths(2)}, {"stop": "private", "statistic": Walks(3), "degree_bound": 20},
+    {"stop": "none", "statistic": CommonNeighboursMulti(), "stopping_target": None},
+    {"stop": "private", "statistic": Flow(2)}, {"stop": "smoothed", "epsilon": 5.0, "noise_kind": "exponential"},
+    {"stop": "private", "epsilon": 0.05, "noise_kind": "discrete_laplace"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("some", STRETCHED, ids=str)
+def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
+    plan = {"people": 10_000, "components": 3, "stopping_target": 30, "epsilon": 1.0, "degree_bound": 50} | some
+    report = audit_search(PTarget(**plan), 1)
+    assert report.passed, report.problems
+    notes = [row.note for row in report.rows]
+    assert any("0 is the only threshold" in note for note in notes) == (some.get("largest_threshold") == 0)
+
+
+def test_what_cannot_leak_is_not_planted_and_what_can_is() -> None:
+    """By the parameters, before any audit: a public threshold near what people have leaves nothing out."""
+    def left(**some: Any) -> set[str]:
+        return set(unplanted(PTarget(**({"people": 1000, "components": 3, "stopping_target": None, "epsilon": 1.0,
+                                         "degree_bound": None, "stop": "public", "public_threshold": 3.0} | some))))
+
+    assert left() == left(public_threshold=100.0) == left(public_threshold=-1.0) == set()
+    assert left(public_threshold=1e6) == {"noise", "fake", "cap"}
+    assert left(public_threshold=0.0, noise_kind="exponential") == {"fake"}  # that noise is never below 0
+    drawn = {"public_threshold": None, "degree_bound": 20, "stopping_target": 5, "stop": "smoothed"}
+    assert left(**drawn) == set()
+    assert left(**drawn, largest_threshold=0) == {"draw", "sharp", "counted"}
+    assert left(**drawn, statistic=Paths(2)) == {"sharp"}
+
+
+@pytest.mark.parametrize("threshold", [10.0, 30.0])
+def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
+    it = PTarget(5000, 6, None, 1.0, None, "public", public_threshold=threshold)
+    assert lifted(it) == threshold - 1
+    assert selection_row(it).verdict == "kept"
+    assert selection_row(it, QuietFakeTree).flagged
+    assert selection_row(it, CappedTree).flagged
+    assert selection_row(mixed(it, HalvedNoise), sound=it).flagged
+
+
+def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
+    assert walk_row(search()).verdict == "kept"
+    assert walk_row(search(), TiesByDegree).flagged
+
+
+def test_what_a_report_says_of_noise_that_is_used_again() -> None:
+    assert "not audited with this stop" in runs_row(search("none"), runs=40).note
+    assert runs_row(search("public"), runs=40).note == ""
 
 
 def test_own_runs_show_a_cap() -> None:

@@ -28,7 +28,7 @@ from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.privacy.noise import JournalNoise, Noise
-from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law
+from confide.search import DegreeBoundViolated, OracleInconsistent, SeedNotTargeted, call_law
 from confide.search.campaign.audit import audit_life
 from confide.search.campaign.held import AnswersSoFar
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from confide.search.baselines import Findings, random_order, target
     from confide.search.component_search import ComponentSearch, search_component, sfs
     from confide.search.contests import call_law, examined_chances
+    from confide.search.discovery import compare_searches
     from confide.search.errors import DegreeBoundViolated
     from confide.search.exact_laws import exact_law, rewirings
     from confide.search.graph import Dropped, Graph
@@ -59,6 +60,7 @@ __all__ = [
     "affiliation_network",
     "call_law",
     "coauthors_like_dblp",
+    "compare_searches",
     "compositions",
     "costars_like_imdb",
     "exact_law",
@@ -80,6 +82,7 @@ __getattr__, __dir__ = doors(
         "baselines": ("Findings", "random_order", "target"),
         "component_search": ("ComponentSearch", "search_component", "sfs"),
         "contests": ("call_law", "examined_chances"),
+        "discovery": ("compare_searches",),
         "errors": ("DegreeBoundViolated",),
         "exact_laws": ("exact_law", "rewirings"),
         "graph": ("Dropped", "Graph"),

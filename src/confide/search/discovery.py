@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.checks import whole
 from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
 from confide.search.component_search import sfs
@@ -19,7 +20,7 @@ from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
 from confide.search.targeted import PTarget
 
-__all__ = ["Found", "Group", "components_of", "in_random_order", "made_up_group", "privately", "without_noise"]
+__all__ = ["Found", "Group", "compare_searches", "components_of", "in_random_order", "made_up_group", "privately", "without_noise"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,6 +69,53 @@ class Found:
     def calls(self, budget: int) -> float:
         """Searches for a component that had begun after so many examinations, on average."""
         return float(self.begun[:, budget].mean())
+
+
+def compare_searches(
+    investigation: Investigation, search: PTarget, checks: int, *, runs: int = 10, seed: int = 0
+) -> dict[str, NDArray[np.float64]]:
+    """Targets found after each number of checks: without noise, private, and in random order. For studies only.
+
+    All three are functions of the private network: of use with a made-up one, or with one that may be shown. Runs are
+    cut off after `checks`, which no release can be.
+
+    Args:
+        investigation: whose oracle answers for everybody.
+        search: the private search; the others look for as many components.
+        checks: how many examinations are looked at, from 1.
+        runs: of the private search, and of the one in random order; from 1.
+        seed: of the first run; the next ones follow.
+
+    Returns:
+        Name -> (checks + 1,) targets, the first seed among them: "without noise"; "private", the mean of the runs, with
+        "private, lowest tenth" and "private, highest tenth", their quantiles; and "random order", a mean.
+
+    Raises:
+        InvalidInput: a number out of range, or another network than the search's.
+
+    Source: spec targeted_search 6.
+
+    Example:
+        >>> path = Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 3])
+        >>> found = compare_searches(Investigation(path, 0, {0, 2, 4}), PTarget(5, 3, None, 1.0, None, "none"), 4)
+        >>> found["without noise"].tolist()
+        [1.0, 1.0, 2.0, 2.0, 3.0]
+    """
+    whole("checks", checks, at_least=1)
+    whole("runs", runs, at_least=1)
+    logs = [OperatorLog() for _ in range(runs)]
+    for number, log in enumerate(logs, seed):
+        search.run(investigation, Noise.simulated(number), log=log, query_cap=checks, without_guarantee=True)
+    private = np.array([log.curve(checks) for log in logs], np.float64)
+    free = [random_order(investigation, search.components, Noise.simulated(seed + number), cap=checks).log.curve(checks)
+            for number in range(runs)]
+    return {
+        "without noise": target(investigation, search.components, cap=checks).log.curve(checks).astype(np.float64),
+        "private": np.asarray(private.mean(axis=0)),
+        "private, lowest tenth": np.asarray(np.quantile(private, 0.1, axis=0)),
+        "private, highest tenth": np.asarray(np.quantile(private, 0.9, axis=0)),
+        "random order": np.asarray(np.mean(free, axis=0)),
+    }
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:

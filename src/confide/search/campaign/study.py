@@ -18,6 +18,7 @@ from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
 from confide.search.campaign.pages_after import release_of
 from confide.search.campaign.plan import SearchPlan
+from confide.search.line_styles import told_apart
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
 
@@ -61,10 +62,10 @@ def study_sections(plan: SearchPlan, data: Investigation, outcome: SimulatedOutc
              "the 10% and 90% quantiles of private runs. A private search must "
              "never be stopped after a number of them: that would tell on contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
-    pictures = curves([(float(x), float(y), name) for name, values in named.items()
+    pictures = told_apart(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],
                       title="Members found", x="people examined", y="members found",
-                      alt=f"Members found against people examined. At the end, {ends}.")
+                      alt=f"Members found against people examined. At the end, {ends}."))
     mean = float(np.mean(calls))
     spent = float(np.mean(np.exp(np.minimum(np.array(calls) * it.epsilon, 700.0))))
     lost = "" if it.noise_kind != "laplace" else (

@@ -12,14 +12,15 @@ import numpy as np
 
 from confide.charts import curves
 from confide.contract.kinds import Progress
-from confide.contract.presentation import Block, Table
+from confide.contract.presentation import Block, Table, Text
 from confide.search.discovery import Found, Group, in_random_order, privately, without_noise
+from confide.search.line_styles import told_apart
 from confide.search.search_accounting import multipliers
 from confide.search.targeted import PTarget
 from confide.study.findings import Compared, Findings, Study, advance, bound
 from confide.study.targeted_search.runs import COMPONENTS, REGIMES, Network, casts, costars, group_of
 
-__all__ = ["STUDY", "searched"]
+__all__ = ["STUDY", "searched", "verdict"]
 
 _Row = tuple[str | int | float | None, ...]
 SCALE = 20.0
@@ -50,9 +51,35 @@ def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> 
     grid = np.unique(np.linspace(0, network.budgets[-1], 60).astype(int)).tolist()
     rows = [(float(at), float(mean), name) for name, each in zip(_NAMES, found, strict=True)
             for at, mean in zip(grid, each.at(tuple(grid)).tolist(), strict=True)]
-    return [*curves(rows, title=f"Found targets, {regime} ({network.name})", x="examinations", y="found targets",
-                    alt=f"Found targets against examinations in the regime {regime}: the private search and "
-                        "random order are close together, Target mostly above them.")]
+    ends = "; ".join(
+        f"{name} " + ", ".join(f"{mean:.4g}" for mean in each.at(network.budgets)) for name, each in
+        zip(_NAMES, found, strict=True))
+    asked = ", ".join(f"{each:,}" for each in network.budgets)
+    return [*told_apart(curves(
+        rows, title=f"Found targets, {regime} ({network.name})", x="examinations", y="found targets, mean of the runs",
+        alt=f"Found targets against examinations in the regime {regime}. At {asked} examinations: {ends}.")),
+        Text((verdict(network, regime, found),))]
+
+
+def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) -> str:
+    """What was seen, in a sentence that follows from the figures.
+
+    Args:
+        network: the network.
+        regime: its name.
+        found: by Target, the private search, and random order.
+    """
+    plain, ours, chance = (each.at(network.budgets) for each in found)
+    ahead = int((ours > plain).sum())
+    error = float(np.hypot(*(each.error(network.budgets[-1]) for each in found[1:])))
+    gain = float(ours[-1] - chance[-1])
+    beside = ("no more than random order, as far as its runs can tell" if abs(gain) <= 2 * error else
+              f"{abs(gain):.3g} {'more' if gain > 0 else 'fewer'} than random order")
+    low, high = np.quantile(found[1].curves[:, network.budgets[-1]], (0.1, 0.9))
+    return (f"In the regime {regime} the private search finds {float(ours.sum() / plain.sum()):.0%} of Target's targets and "
+            f"random order {float(chance.sum() / plain.sum()):.0%}, all {len(plain)} budgets together; its mean is ahead "
+            f"of Target at {ahead} of them. At {network.budgets[-1]:,} examinations it has found {ours[-1]:.3g} on average "
+            f"(a tenth of its runs at most {low:.3g}, a tenth at least {high:.3g}), {beside}.")
 
 
 def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]) -> list[Block]:
@@ -63,10 +90,11 @@ def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]
         each = multipliers(found[1].calls(at), SCALE)
         rows += [(float(at), each.claimed, "claimed"), (float(at), each.without_threshold, "corrected, no threshold"),
                  (float(at), each.with_threshold, "corrected, private threshold")]
-    return [*curves(rows, title=f"Risk multiplier, {regime} ({network.name})", x="examinations",
-                    y="e^loss at the mean number of calls", log_y=True,
-                    alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the "
-                        "fourth power of the claimed one.")]
+    return [*told_apart(curves(
+        rows, title=f"Risk multiplier, {regime} ({network.name})", x="examinations",
+        y="e^loss at the mean number of calls", log_y=True,
+        alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the fourth power "
+            "of the claimed one."))]
 
 
 def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> list[Compared]:
