@@ -577,3 +577,24 @@ def test_oracles_by_id() -> None:
     ):
         with pytest.raises(InvalidInput, match=says):
             Investigation(graph, "s", oracle)
+
+
+@pytest.mark.parametrize(("some", "says"), [
+    ({"epsilon": 1e300}, r"^epsilon: 1e\+300 is out of range; must be in \(0, 1e\+12\]"),
+    ({"epsilon": 0.0}, r"^epsilon: 0.0 is out of range; must be in \(0, 1e\+12\]"),
+    ({"epsilon": 1e-8, "stop": "smoothed"}, r"^epsilon: is so small"),
+    ({"largest_threshold": 2**23}, r"^largest_threshold: 8,388,608 makes too long a grid"),
+    ({"degree_bound": 2**23}, r"^statistic: can be as large as 8,388,608"),
+])
+def test_errors_name_the_parameter_that_is_at_fault(some: dict[str, Any], says: str) -> None:
+    plan = {"people": 10, "components": 3, "stopping_target": 2, "epsilon": 0.5, "degree_bound": 4, "stop": "private"}
+    with pytest.raises(InvalidInput, match=says):
+        PTarget(**(plan | some)).guarantees()
+
+
+@pytest.mark.parametrize(("stop", "kind"), [("none", "gumbel"), ("smoothed", "laplace"), ("public", "exponential")])
+def test_a_promise_names_its_own_noise(stop: Any, kind: Any) -> None:
+    it = PTarget(10, 3, 2, 0.5, 4, stop, noise_kind=kind, public_threshold=1.0 if stop == "public" else None)
+    said = str(it.guarantees().privacy[0].source.erratum)
+    assert f"{kind} noise" in said
+    assert ("half for the threshold" in said) == (stop == "smoothed")

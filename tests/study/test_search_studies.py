@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from quick_runs import last_table, quick_run
 
-from confide.search.discovery import made_up_group, without_noise
+from confide.charts import curves
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise import Noise
+from confide.search import Investigation, OperatorLog, PTarget, affiliation_network, compare_searches
+from confide.search.discovery import Found, made_up_group, without_noise
 from confide.search.infection import infect
+from confide.search.line_styles import told_apart
 from confide.study import study
 from confide.study.targeted_search.better import _WAYS, Way, call_epsilon
-from confide.study.targeted_search.regimes import searched
+from confide.study.targeted_search.regimes import searched, verdict
 from confide.study.targeted_search.runs import BUDGETS, COMPONENTS, REGIMES, Network, casts
 from real_networks import real_casts, real_coauthors
 
@@ -123,3 +128,40 @@ def test_coauthors() -> None:
         plain, ours, chance = (each.at(network.budgets) for each in searched(network, group, 60))
         assert (ours >= chance - 2).all()
         assert ours.sum() > 0.5 * plain.sum()
+
+
+def test_a_verdict_follows_from_its_figures() -> None:
+    network = Network.__new__(Network)
+    object.__setattr__(network, "budgets", (1, 2))
+
+    def found(*ends: int) -> Found:
+        lines = np.array([[1, 1, end] for end in ends], np.int32)
+        return Found(curves=lines, begun=lines, queries=np.zeros(1), ended_with=np.zeros(1))
+
+    said = verdict(network, "any", (found(4), found(9, 9, 9), found(4, 4, 4)))
+    assert "finds 200% of Target's targets and random order 100%" in said
+    assert "ahead of Target at 1 of them" in said
+    assert "5 more than random order" in said
+    assert "no more than random order" in verdict(network, "any", (found(4), found(4, 2, 6), found(4, 3, 5)))
+    drawn = told_apart(curves([(0, 3, "a"), (1, 3, "a"), (0, 3, "b"), (1, 3, "b")], title="t", x="x", y="y", alt="z"))
+    (layer,) = drawn[0].spec["layer"]
+    assert len({str(each) for each in layer["encoding"]["strokeDash"]["scale"]["range"]}) == 2
+
+
+def test_three_searches_are_compared_in_one_call() -> None:
+    graph = affiliation_network(300, 200, 20, 2.5, seed=1)
+    start = int(np.argmax(graph.degrees))
+    ill = infect(graph, start, 0.3, 0.5, 4, seed=1)
+    ill[start] = True
+    case = Investigation(graph, start, ill)
+    search = PTarget(300, 4, None, 0.5, None, "none")
+    got = compare_searches(case, search, 50, runs=4, seed=2)
+    assert all(len(curve) == 51 and (np.diff(curve) >= 0).all() for curve in got.values())
+    logs = [OperatorLog() for _ in range(4)]
+    for number, log in enumerate(logs, 2):
+        search.run(case, Noise.simulated(number), log=log)
+    assert got["private"] == pytest.approx(np.mean([log.curve(50) for log in logs], axis=0))
+    assert (got["private, lowest tenth"] <= got["private, highest tenth"]).all()
+    for bad in ({"checks": 0}, {"checks": 5, "runs": 0}):
+        with pytest.raises(InvalidInput):
+            compare_searches(case, search, **bad)

@@ -20,7 +20,8 @@ from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
 from confide.search.targeted import PTarget
 
-__all__ = ["Found", "Group", "compare_searches", "components_of", "in_random_order", "made_up_group", "privately", "without_noise"]
+__all__ = ["Found", "Group", "compare_searches", "components_of", "in_random_order", "made_up_group", "privately",
+           "without_noise"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

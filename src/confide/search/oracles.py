@@ -6,6 +6,7 @@ answer that is known but not yet used (asked ahead, or in an earlier search) cha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -126,8 +127,8 @@ class Investigation:
             return self._by_id(list(oracle.index), list(oracle))
         if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str):
             raise InvalidInput("oracle", f"{type(oracle).__name__} is none",
-                               "a callable, a mapping from ids to bools, a bool array in the order of graph.ids, or the "
-                               "targets' ids")
+                               "a callable, a mapping from ids to bools, a bool array in the order of graph.ids, or "
+                               "the targets' ids")
         table = np.zeros(people, np.int8)
         vertices = list(oracle)
         if any(isinstance(vertex, bool | np.bool_) for vertex in vertices):
@@ -161,7 +162,7 @@ class Investigation:
 
 
 def _missing(answer: Any) -> bool:
-    return answer is None or (isinstance(answer, float) and answer != answer) or type(answer).__name__ == "NAType"
+    return answer is None or (isinstance(answer, float) and math.isnan(answer)) or type(answer).__name__ == "NAType"
 
 
 def _statuses(answers: list[Any]) -> bool:

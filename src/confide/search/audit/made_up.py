@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from confide.search.exact_laws import LawTree, Rows, rewirings
 from confide.search.targeted import PTarget
 
-__all__ = ["WIDEST", "Made", "crowd", "fitted", "hub_bridge", "hub_rivals", "network", "rivals", "shared_bridge", "spread",
-           "tied", "tree_of"]
+__all__ = ["WIDEST", "Made", "crowd", "fitted", "hub_bridge", "hub_rivals", "network", "rivals", "shared_bridge",
+           "spread", "tied", "tree_of"]
 
 _Edges = tuple[tuple[int, int], ...]
 

@@ -96,7 +96,7 @@ def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
         inside = walk(graph, made.targeted.astype(np.int8))
         inside.explore(made.targets[0])
         run = one.run(Investigation(graph, made.targets[0], made.targeted), Noise.simulated(0))
-        orders |= {tuple(inside.order.tolist()), tuple(run.billboard.order.tolist()),  # type: ignore[attr-defined]
+        orders |= {tuple(inside.order.tolist()), tuple(run.billboard.order.tolist()),
                    component_order(rows, made.targets[0], made.targeted)}
     return AuditRow.at_most(
         "privacy: orders inside a component that other contacts of one stranger lead to, beside the one there is", 0.0,

@@ -61,8 +61,8 @@ def checked(config: SearchConfig, folder: Path) -> Check:
                  "change: put them right before a run."))
     blocks.append(Text((
         "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
-        "A missing answer is asked for when the search comes to it; it never counts as one. So is an answer that cannot "
-        "be read: see the rejected rows.",
+        "A missing answer is asked for when the search comes to it; it never counts as one. So is an answer that "
+        "cannot be read: see the rejected rows.",
         "Do not change the campaign file because of what stands here: a bound or threshold that follows from the "
         "network is not covered by its promises.")))
     own = Section(title="The network (private: for the operator alone)", private=True, blocks=tuple(blocks))

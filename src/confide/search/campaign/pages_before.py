@@ -185,8 +185,8 @@ def _warnings(plan: SearchPlan) -> list[str]:
                      f"{before / plan.people:.0%} of everybody. Consider a random order, which costs nothing")
     if plan.accuracy is not None and plan.accuracy.vacuous:
         found.append("nothing is proved about when a search gives up: the drawn threshold can be any. stop = \"public\""
-                     " with a threshold from outside knowledge has half of the noise, and stop = \"smoothed\" is drawn more "
-                     "sharply than \"private\"")
+                     " with a threshold from outside knowledge has half of the noise, and stop = \"smoothed\" is drawn "
+                     "more sharply than \"private\"")
     if plan.gives_up is not None and it.call.draws_threshold and it.stopping_target is not None \
             and plan.gives_up > 10 * max(it.stopping_target, 1):
         found.append(f"a search that can find nobody examines {plan.gives_up:,.0f} people on average, far more than "

@@ -108,10 +108,10 @@ def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
 def _digest(graph: Graph) -> str:
     """Of contacts and ids; for a private folder alone, since it can be guessed."""
     found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
-    found.update(np.ascontiguousarray(graph.indptr, "<i8"))
-    found.update(np.ascontiguousarray(graph.indices, "<i4"))
+    found.update(graph.indptr.astype("<i8").tobytes())
+    found.update(graph.indices.astype("<i4").tobytes())
     if isinstance(graph.ids, np.ndarray):
-        found.update(np.ascontiguousarray(graph.ids, "<i8"))
+        found.update(graph.ids.astype("<i8").tobytes())
     elif graph.ids is not None:
         found.update("\0".join(graph.ids.to_pylist()).encode())  # no id has a NUL
     return found.hexdigest()

@@ -71,15 +71,16 @@ def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) ->
     """
     plain, ours, chance = (each.at(network.budgets) for each in found)
     ahead = int((ours > plain).sum())
-    error = float(np.hypot(*(each.error(network.budgets[-1]) for each in found[1:])))
+    error = math.hypot(*(each.error(network.budgets[-1]) for each in found[1:]))
     gain = float(ours[-1] - chance[-1])
     beside = ("no more than random order, as far as its runs can tell" if abs(gain) <= 2 * error else
               f"{abs(gain):.3g} {'more' if gain > 0 else 'fewer'} than random order")
     low, high = np.quantile(found[1].curves[:, network.budgets[-1]], (0.1, 0.9))
-    return (f"In the regime {regime} the private search finds {float(ours.sum() / plain.sum()):.0%} of Target's targets and "
-            f"random order {float(chance.sum() / plain.sum()):.0%}, all {len(plain)} budgets together; its mean is ahead "
-            f"of Target at {ahead} of them. At {network.budgets[-1]:,} examinations it has found {ours[-1]:.3g} on average "
-            f"(a tenth of its runs at most {low:.3g}, a tenth at least {high:.3g}), {beside}.")
+    whole = float(plain.sum())
+    return (f"In the regime {regime} the private search finds {float(ours.sum()) / whole:.0%} of Target's targets and "
+            f"random order {float(chance.sum()) / whole:.0%}, all {len(plain)} budgets together; its mean is ahead of "
+            f"Target at {ahead} of them. At {network.budgets[-1]:,} examinations it has found {ours[-1]:.3g} on "
+            f"average (a tenth of its runs at most {low:.3g}, a tenth at least {high:.3g}), {beside}.")
 
 
 def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]) -> list[Block]:
@@ -93,8 +94,8 @@ def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]
     return [*told_apart(curves(
         rows, title=f"Risk multiplier, {regime} ({network.name})", x="examinations",
         y="e^loss at the mean number of calls", log_y=True,
-        alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the fourth power "
-            "of the claimed one."))]
+        alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the fourth "
+            "power of the claimed one."))]
 
 
 def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> list[Compared]:
