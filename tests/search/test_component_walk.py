@@ -147,7 +147,7 @@ def test_ids_may_be_texts():
     ([], TARGETS, "seed_vertex", InvalidInput), (3, TARGETS, "seed_vertex", SeedNotTargeted),
     ([0, 3], TARGETS, "seed_vertex", SeedNotTargeted), (0, {99}, "oracle", InvalidInput),
     (0, np.ones(15, bool), "oracle", InvalidInput), (0, [True, False], "oracle", InvalidInput),
-    (0, 7, "oracle", InvalidInput), (0, "text", "oracle", InvalidInput), (0, {0: True}, "oracle", InvalidInput)])
+    (0, 7, "oracle", InvalidInput), (0, "text", "oracle", InvalidInput), (0, {0: "yes"}, "oracle", InvalidInput)])
 def test_what_no_investigation_is_made_of_is_refused(seeds, oracle, field, error):
     with pytest.raises(error) as caught:
         target(toy(oracle, seeds), 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -468,8 +469,9 @@ def test_an_examined_target_that_is_not_released_is_refused():
     ("statistic", {"statistic": Triangles(1)}), ("statistic", {"statistic": Triangles(2)}),
     ("statistic", {"statistic": CommonNeighboursMulti(), "degree_bound": 1}), ("statistic", {"statistic": "flow"}),
     ("degree_bound", {"statistic": CommonNeighboursMulti(), "degree_bound": None, "stop": "none"}),
-    ("largest_threshold", {"largest_threshold": -1}), ("largest_threshold", {"stop": "none", "largest_threshold": 3}),
-    ("statistic", {"largest_threshold": 2**23}),
+    ("largest_threshold", {"largest_threshold": -1}),
+    ("largest_threshold", {"stop": "none", "largest_threshold": 3}),
+    ("largest_threshold", {"largest_threshold": 2**23}),
 ])
 def test_bad_parameters_are_refused_by_name(field, changes):
     with pytest.raises(InvalidInput) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,7 @@ def test_coauthors() -> None:
 
 
 def test_a_verdict_follows_from_its_figures() -> None:
-    network = Network.__new__(Network)
-    object.__setattr__(network, "budgets", (1, 2))
+    network: Any = SimpleNamespace(budgets=(1, 2))
 
     def found(*ends: int) -> Found:
         lines = np.array([[1, 1, end] for end in ends], np.int32)
