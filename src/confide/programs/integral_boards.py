@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.coins import COINS
-from confide.programs.billboards import PathBillboard
+from confide.programs.billboards import PathBillboard, numbers_of
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
@@ -30,6 +30,10 @@ class FlagBillboard(PathBillboard):
 
     raised: NDArray[np.int64]
 
+    def require_form(self) -> None:
+        super().require_form()
+        numbers_of(self, "raised", (self.prices.shape[1],), np.int64)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
@@ -47,6 +51,13 @@ class AuditedBillboard(PathBillboard):
     tightened: NDArray[np.int64]
     audit: NDArray[np.int64]
     accepted: bool
+
+    def require_form(self) -> None:
+        super().require_form()
+        for name in ("tightened", "audit"):
+            numbers_of(self, name, (self.prices.shape[1],), np.int64)
+        if not isinstance(self.accepted, bool):
+            raise InvalidInput("accepted", f"{type(self.accepted).__name__} is of another type", "must be bool")
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:

@@ -95,6 +95,7 @@ class RoundDude(Dude):
         _ = self.flags  # refuses a margin that uses the supply up
 
     board = FlagBillboard
+    tosses = True
 
     # ---- public arithmetic
 
@@ -223,11 +224,7 @@ class RoundDude(Dude):
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
         board, n = self._own(billboard), self.program.people
-        if not board.seed:
-            raise InvalidInput("seed", "is left out")
         raised = board.raised
-        if not isinstance(raised, np.ndarray) or raised.dtype != np.int64 or raised.shape != (self.program.rows,):
-            raise InvalidInput("raised", "is of another shape or type", f"must be ({self.program.rows},) int64")
         if not bool(((raised == n) | ((raised > 0) & (raised < n) & (raised % self.flags.batch == 0))).all()):
             raise InvalidInput("raised", "holds a place after which nobody is asked",
                                f"must be multiples of {self.flags.batch} below {n}, or {n}")

@@ -26,7 +26,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
-from confide.privacy.coins import COINS, draw_seed, is_seed
+from confide.privacy.coins import COINS, draw_seed
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -97,6 +97,8 @@ class TightDude(Dude):
 
     alpha: float = field(default=0.01, kw_only=True)
     payments: Payments = field(default="average", kw_only=True)
+
+    tosses = True
 
     def __post_init__(self) -> None:
         one_of("payments", self.payments, ("average", "scaled"))
@@ -292,8 +294,3 @@ class TightDude(Dude):
         board = self._own(billboard)
         return share_of(self.program, own_part(self.program, record, self._place(index), board, self._terms),
                         charged=True)
-
-    def check(self, billboard: AnyBillboard) -> None:
-        super().check(billboard)
-        if not is_seed(self._own(billboard).seed):
-            raise InvalidInput("seed", "of the public coins is missing")

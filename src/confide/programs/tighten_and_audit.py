@@ -126,6 +126,7 @@ class TightenAndAudit(Dude):
                                    "step 'gradient'")
 
     board = AuditedBillboard
+    tosses = True
 
     # ---- public arithmetic
 
@@ -284,15 +285,8 @@ class TightenAndAudit(Dude):
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
-        board = self._shaped(billboard)
-        if not board.seed:
-            raise InvalidInput("seed", "is left out")
-        if not np.array_equal(board.tightened, self.tightened):
-            raise InvalidInput("tightened", "is not the plan's")
-        audit = board.audit
-        if not isinstance(audit, np.ndarray) or audit.dtype != np.int64 or audit.shape != (self.program.rows,):
-            raise InvalidInput("audit", "is of another shape or type", f"must be ({self.program.rows},) int64")
-        if not isinstance(board.accepted, bool) or board.accepted != self._accepts(audit):
+        board = self._own(billboard)
+        if board.accepted != self._accepts(board.audit):
             raise InvalidInput("accepted", "does not follow from the audit")
 
 
