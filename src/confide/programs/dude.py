@@ -37,7 +37,7 @@ from confide.programs.certifying import PathCertificate, as_path, certificate
 from confide.programs.constants import Neighbours
 from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.program import Program
+from confide.programs.program import Program, as_doubles
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import Law, Schedule, event, squared_budget
 
@@ -97,6 +97,7 @@ class Dude(Mechanism):
     def __post_init__(self) -> None:
         if not isinstance(self.program, Program):
             raise InvalidInput("program", f"{type(self.program).__name__} is no program")
+        as_doubles(self)
         for name, check in (("epsilon", positive), ("delta", fraction), ("burn_share", fraction), ("beta", fraction)):
             object.__setattr__(self, name, check(name, getattr(self, name)))
         if not self.delta < 0.5:
@@ -108,9 +109,12 @@ class Dude(Mechanism):
         if self.step is not None:
             one_of("step", self.step, ("gradient", "adagrad"))
         if self.start is not None:
-            if isinstance(self.start, str) or np.ndim(self.start) != 1 or len(self.start) != self.program.rows:
-                raise InvalidInput("start", "is no list of as many numbers", f"must be {self.program.rows}, one a row")
-            object.__setattr__(self, "start", tuple(finite("start", one) for one in self.start))
+            given: Any = self.start
+            given = given.tolist() if isinstance(given, np.ndarray) else given
+            if not isinstance(given, list | tuple) or len(given) != self.program.rows:
+                raise InvalidInput("start", "is no list of as many numbers as there are rows",
+                                   f"must be {self.program.rows} numbers")
+            object.__setattr__(self, "start", tuple(finite("start", one) for one in given))
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
             raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",

@@ -75,8 +75,8 @@ def packing_only(program: Program, what: str) -> None:
     Raises:
         InvalidInput: it is no packing program.
     """
-    if program.two_sided or program.constants.signed or not program.constants.packing:
-        raise InvalidInput("program", f"{type(program).__name__} has numbers below 0, or no null action",
+    if program.not_packing:
+        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
                            f"{what} keeps supplies by giving nothing: must be a packing program, such as UnitDemand")
 
 

@@ -49,6 +49,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
+from confide.programs.incentives import check_payments
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
@@ -272,7 +273,7 @@ def plan(
     Args:
         program: of any family.
         epsilon: > 0.
-        delta: in (0, 1).
+        delta: in (0, 1/2).
         mode: a mechanism's name, which leaves no choice.
         feasible: whether every row must be within its supply, with probability 1 - beta.
         truthful: whether lies must not pay.
@@ -300,6 +301,9 @@ def plan(
         ...
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
+    for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
+        if not isinstance(given, bool):
+            raise InvalidInput(flag, f"{type(given).__name__} is neither True nor False")
     every = _PATH.union(*_OWN.values())
     for name in options:
         if name not in every:
@@ -335,9 +339,11 @@ def plan(
             others = [each for each, own in _OWN.items() if name in own]
             raise InvalidInput(name, f"is no option of {chosen}{'' if mode else ', which is advised here'}",
                                f"of {', '.join(others)} alone")
-    if chosen not in ("PrivDude",) and not program.constants.packing:
-        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing",
-                           "PrivDude takes any program")
+    if chosen not in ("PrivDude",) and program.not_packing:
+        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing; here "
+                           f"{program.not_packing}", "PrivDude takes any program")
+    if asked(chosen)[0] is not None and not program.always_answered:
+        check_payments(program, path.rounds)
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
         if wanted and chosen not in able:
             raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")

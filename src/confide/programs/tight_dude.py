@@ -42,7 +42,7 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.program import Program
+from confide.programs.program import Program, as_doubles
 from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
@@ -101,6 +101,7 @@ class TightDude(Dude):
     tosses = True
 
     def __post_init__(self) -> None:
+        as_doubles(self)
         one_of("payments", self.payments, ("average", "scaled"))
         if isinstance(self.program, Program):
             exact_alpha(self.program, self.alpha)
@@ -119,7 +120,7 @@ class TightDude(Dude):
         program, supplies = self.program, np.array(self.program.supplies)
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
-            regret = regret_bound(program.constants, self.schedule, self.beta / 3.0)
+            regret = self._inexact + regret_bound(program.constants, self.schedule, self.beta / 3.0)
             needed = self._margins(program, regret)
             if bool((needed <= kept).all()):
                 return program
@@ -168,7 +169,7 @@ class TightDude(Dude):
     @cached_property
     def regret(self) -> float:
         """R of the prices with margins, with probability at least 1 - beta/3."""
-        return regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
+        return self._inexact + regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
 
     @property
     def _coin_slip(self) -> float:
@@ -188,7 +189,7 @@ class TightDude(Dude):
         """How much less than her favourite anybody has, in the mean over the coin."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
-        return self.alpha + self._coin_slip * reach
+        return self.alpha + self.program.oracle_error + self._coin_slip * reach
 
     @property
     def gain(self) -> float:

@@ -42,7 +42,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
-from confide.programs.program import Program, Shard
+from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
@@ -58,6 +58,7 @@ from confide.programs.whole_parts import (
 
 __all__ = ["TightenAndAudit"]
 
+_LARGEST = 2.0**33  # of a deviation, and of what is kept back: beyond all supplies
 _ROUNDED = 1 - Fraction(1, 2**48)
 
 
@@ -110,6 +111,7 @@ class TightenAndAudit(Dude):
     payments: Payments = "average"
 
     def __post_init__(self) -> None:
+        as_doubles(self)
         fraction("audit_share", self.audit_share)
         non_negative("slack", self.slack)
         one_of("payments", self.payments, ("average", "scaled"))
@@ -142,7 +144,11 @@ class TightenAndAudit(Dude):
     @cached_property
     def audit_deviation(self) -> float:
         """s_a: standard deviation of the audit's noise, in loads, rounded up."""
-        return root_up(self.squared_sensitivity / (self.squared_budget * written(self.audit_share)))
+        found = root_up(self.squared_sensitivity / (self.squared_budget * written(self.audit_share)))
+        if found > _LARGEST:
+            raise Refused(f"the noise of the audit would be {found:.3g}",
+                          f"at most {_LARGEST:.3g}: a larger audit_share")
+        return found
 
     @property
     def quantile(self) -> float:
@@ -160,7 +166,7 @@ class TightenAndAudit(Dude):
         one, z = self.program.constants, self.quantile
         room = z * self.averaged + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
-        return np.asarray(2 * self.audit_margin + np.ceil(room * LOAD_UNIT).astype(np.int64))
+        return np.asarray(2 * self.audit_margin + np.ceil(np.minimum(room, _LARGEST) * LOAD_UNIT).astype(np.int64))
 
     @property
     def kept_back(self) -> NDArray[np.float64]:
@@ -193,7 +199,7 @@ class TightenAndAudit(Dude):
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="confide", statement="tighten and audit", spec="convex_programs 6.2")
         half, most = self.beta / 2.0, self.program.constants.most_value
-        regret = math.inf if self.descent.rule != "gradient" else regret_bound(
+        regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
         # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
@@ -221,7 +227,8 @@ class TightenAndAudit(Dude):
             return math.inf
         one = self.program.constants
         most = one.most_value if self.payments == "scaled" else max(one.most_value, self.highest_price)
-        short = self.alpha + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (PRICE_UNIT * self.program.scale)
+        short = self.alpha + self.program.oracle_error + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (
+            PRICE_UNIT * self.program.scale)
         path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
                        for share in (self.path_share, written(self.audit_share)))
         return audited_gain(alpha=short, most_value=one.most_value, path_variation=path, audit_variation=audit,

@@ -14,14 +14,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, positive, whole
+from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, Records, as_doubles, counted
 from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
@@ -85,7 +85,8 @@ class Knapsack(Program):
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("rows", "are not numbered", "one number of supply for all resources needs `rows`")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
-        whole("rows", self.rows, at_least=1)
+        object.__setattr__(self, "rows", counted("rows", self.rows))
+        as_doubles(self)
         object.__setattr__(self, "least_weight", self._for_rows("least_weight", self.least_weight))
         for one in self._least:
             positive("least_weight", one, at_most=1.0)
