@@ -35,7 +35,7 @@ Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from time import perf_counter
@@ -93,7 +93,8 @@ class ProgramPlan:
         most_excess: share of what rows hold that the certificate may claim as excess.
         most_unused: share of what rows hold that margins may keep back.
         seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as made-up records take on
-            this machine (`Program.trial_records`); 0 where they were not timed.
+            this machine (`Program.trial_records`), in the mean of price 0 and of half the price box; 0 where they were
+            not timed.
         megabytes: roughly: records, billboard, and what is worked on at once.
         options: of the mode alone, besides alpha, such as `audit_share`: as they were asked for.
     """
@@ -261,7 +262,7 @@ class ProgramPlan:
 def plan(
     program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
     truthful: bool = False, alpha: float | None = None, most_excess: float = 0.05, most_unused: float = 0.3,
-    timed: bool = True, **options: Any,
+    timed: bool = True, load_units: Sequence[float] | None = None, **options: Any,
 ) -> ProgramPlan:
     """What to run at these sizes, and what to expect.
 
@@ -282,6 +283,7 @@ def plan(
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of made-up records are timed on this machine.
+        load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
         options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
@@ -347,7 +349,8 @@ def plan(
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
         if wanted and chosen not in able:
             raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
-    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused)
+    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused,
+           np.ones(program.rows) if load_units is None else np.array(load_units, dtype=np.float64))
     seconds, megabytes = _costs(path, timed)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
@@ -427,6 +430,7 @@ def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
 
 def _worth(
     path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
+    units: NDArray[np.float64],
 ) -> None:
     """Refuse what is hopeless."""
     mode = mode_of(path)
@@ -457,7 +461,7 @@ def _worth(
     factor = _least(lambda times: share(_larger(path, times)) <= most, 1.0)
     if math.isfinite(factor):
         larger = _larger(path, factor).program
-        supplies = sorted(set(larger.supplies))
+        supplies = sorted(set((np.array(larger.supplies) * units).tolist()))
         named = (f"supplies of {supplies[0]:,.6g}" if len(supplies) == 1 and supplies[0] > 0
                  else f"supplies {factor:.3g} times as large")
         remedies.append(f"{named} with {larger.people:,} participants")
@@ -513,14 +517,17 @@ def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
         return 0.0, megabytes
     count = _TRIAL if math.isinf(program.most_responses) else _TRIAL_SOLVED
     some = program.trial_records(count)
-    prices = np.zeros(program.rows, dtype=np.int64)
-    program.load(some, program.respond(some, prices))  # compiles
-    times = []
-    for _ in range(3):
-        began = perf_counter()
-        program.load(some, program.respond(some, prices))
-        times.append(perf_counter() - began)
-    return total * program.people * min(times) / count, megabytes
+    seconds = 0.0
+    for share in (0, 1):  # at price 0, and in the middle of the box: solves are easy at the one, and not at the other
+        prices = program.highest_prices * share // 2
+        program.load(some, program.respond(some, prices))  # compiles
+        times = []
+        for _ in range(3):
+            began = perf_counter()
+            program.load(some, program.respond(some, prices))
+            times.append(perf_counter() - began)
+        seconds += min(times) / 2.0
+    return total * program.people * seconds / count, megabytes
 
 
 def _plain(value: Any) -> Any:

@@ -65,7 +65,7 @@ def as_doubles(it: Any) -> None:
     """
     for one in fields(it):
         given: Any = getattr(it, one.name, None)
-        if isinstance(given, Real) and not isinstance(given, bool | Integral):
+        if isinstance(given, Real) and not isinstance(given, float | bool | Integral):
             object.__setattr__(it, one.name, finite(one.name, given))
 
 

@@ -145,11 +145,16 @@ class TightDude(Dude):
         fixed = regret / program.taus[j] + entry * regret / exact_alpha(self.program, self.alpha)
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
-        reason = f"row {self.program.row_names[j]} would keep back {kept[j]:.5g} of a supply of {supplies[j]:.5g}"
+        b = float(supplies[j])
+        reason = (f"row {self.program.row_names[j]} would keep back "
+                  f"{f'{kept[j] / b:,.3g} times its supply' if b > 0.0 else 'more than its supply, nothing'}")
         if least >= most:
-            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants "
-                          f"cannot use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
-        raise Refused(reason, f"a supply above {least:.5g}, more rounds, or a larger alpha")
+            beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
+            raise Refused(reason, f"the least supply that covers a margin is{beyond} what all participants together "
+                          "can use: more rounds, more people for each row, or a larger alpha")
+        large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
+        raise Refused(reason, f"{large}, and many times that so that not nearly all is kept back; more rounds, or a "
+                      "larger alpha")
 
     @property
     def margins(self) -> NDArray[np.float64]:

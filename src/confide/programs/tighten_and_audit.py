@@ -178,19 +178,21 @@ class TightenAndAudit(Dude):
         left = self.program.supply_units - self.tightened
         if not bool((left > 0).all()):
             row = int(np.argmin(left))
-            b, xi = self.program.supply_units[row] / LOAD_UNIT, self.tightened[row] / LOAD_UNIT
-            raise Refused(f"infeasible budget: the audit needs {xi:.5g} of a supply of {b:.5g}",
+            b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.tightened[row] / LOAD_UNIT)
+            needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply, nothing,"
+            raise Refused(f"infeasible budget: the audit needs {needs} of row {self.program.row_names[row]}",
                           self._remedy(b))
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
     def _remedy(self, supply: float) -> str:
-        """What would do: xi is noise + c sqrt(b), and the noise is about in proportion to 1/epsilon."""
+        """What would leave half of a row: xi is noise + c sqrt(b), the noise about in proportion to 1/epsilon."""
         fixed = (2 * self.audit_margin / LOAD_UNIT + self.quantile * self.averaged)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
-        least = ((root + math.sqrt(root * root + 4.0 * fixed)) / 2.0) ** 2
-        text = f"a supply above {least:.5g} in every row"
-        spare = supply - root * math.sqrt(max(0.0, supply))
-        return text + (f", or an epsilon above about {1.01 * self.epsilon * fixed / spare:.3g}" if spare > 0 else "")
+        least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
+        spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
+        text = f"a supply {least / supply:.3g} times as large" if supply > 0.0 else f"a supply of {least:.5g}"
+        other = f", or an epsilon of about {1.01 * self.epsilon * fixed / spare:.3g}" if spare > 0.0 else ""
+        return f"{text}{other}: about half is kept back then"
 
     def events(self) -> tuple[Event, ...]:
         share = written(self.audit_share)

@@ -196,6 +196,10 @@ class KnapsackTable(_Family):
         supply, least = _for_each("supply", self.supply, k), _for_each("least_weight", self.least_weight, k)
         if data.value in names:
             raise InvalidInput("data.value", f"{data.value!r} is also a resource")
+        for name, one, most in zip(names, least, largest, strict=True):
+            if one > most:
+                raise InvalidInput("least_weight", f"{one:g} of {name} is above its largest_weight",
+                                   f"at most {most:g}")
         each = tuple(one / most for one, most in zip(least, largest, strict=True))
         program = Knapsack(people, tuple(one / most for one, most in zip(supply, largest, strict=True)),
                            least_weight=each, most_weight=self.most_weight)
