@@ -220,7 +220,7 @@ class KnapsackTable(_Family):
         return Coding(
             program=program, rows=names, thing="item", what="resources that items take",
             asked=f"what your item is worth, {_scale(scale)}; and what it takes of each resource", loads=largest,
-            told=lambda _: "the item is in", points=scale, unit=scale.unit, judge=judged, limit=limit,
+            told=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
             columns=(Number.of_values(data.value, scale), *takes))
 
 
