@@ -351,7 +351,7 @@ def plan(
             raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
     _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused,
            np.ones(program.rows) if load_units is None else np.array(load_units, dtype=np.float64))
-    seconds, megabytes = _costs(path, timed)
+    seconds, megabytes = _costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
                         seconds=0.0, megabytes=megabytes, options=own)
@@ -504,8 +504,14 @@ def _written(number: float) -> str:
     return f"{math.ceil(number * scale * (1 - 1e-12)) / scale:.3g}"
 
 
-def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
-    """Seconds of responses and megabytes."""
+def _costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
+    """Seconds of responses and megabytes.
+
+    Args:
+        path: what is planned.
+        timed: whether anything is timed.
+        parts: rounds whose responses a solver finds once more, when everybody's part is made up.
+    """
     program, total = path.program, path.schedule.total
     one = program.one(None)
     arrays = [getattr(one, each.name) for each in fields(one) if each.name != "people"]
@@ -527,7 +533,8 @@ def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
             program.load(some, program.respond(some, prices))
             times.append(perf_counter() - began)
         seconds += min(times) / 2.0
-    return total * program.people * seconds / count, megabytes
+    asked = total if program.always_answered else total + parts
+    return asked * program.people * seconds / count, megabytes
 
 
 def _plain(value: Any) -> Any:
