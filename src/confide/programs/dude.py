@@ -319,7 +319,8 @@ class Dude(Mechanism):
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):
             if name != but and not _same(getattr(board, name), wanted):
-                raise _another_plan(f"its {name} is another")
+                raise _another_plan("its program, or a setting, is another" if name == "plan" else
+                                    f"its {name} is another")
         low, high = self.priced.lowest_prices, self.priced.highest_prices
         if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
             raise InvalidInput("prices", "are beyond those of this plan")
