@@ -25,7 +25,8 @@ from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused, kind
 from confide.contract.errors import BudgetExceeded
 from confide.contract.kinds import HandingKind
-from confide.programs import Flow, UnitDemand, exact
+from confide.programs import Flow, Knapsack, UnitDemand, exact
+from confide.programs import plan as plan_programs
 from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
 from confide.programs.campaign.config import _OWN
@@ -475,6 +476,48 @@ def test_alpha_and_gains_are_in_the_files_own_unit(
     assert found["truthful"] is plan.outlook
     assert found["average"].alpha is None
     assert rows["average"][3] == "nothing is promised"
+
+
+def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> None:
+    """Inside, a knapsack's weights are shares of the largest, and its rows are numbered."""
+    scarce = ("epsilon = 20.0\ndelta = 1e-3\n\n[data]", "epsilon = 0.5\ndelta = 1e-3\n\n[data]")
+    with pytest.raises(Refused, match=r"keep back .* times as large with"):  # rows differ: told in shares
+        campaign(tmp_path, scarce, of="knapsack").plan  # noqa: B018
+    with pytest.raises(InvalidInput, match=r"program\.least_weight: 9 of .* is above its largest_weight; at most"):
+        campaign(tmp_path, ("least_weight = [0.5, 0.1]", "least_weight = [9, 0.1]"), of="knapsack").plan  # noqa: B018
+    with pytest.raises(Refused, match=r"row '[abc]' would keep back [\d,.e+]+ times its supply"):
+        campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
+    plan: Any = campaign(tmp_path, of="knapsack").plan
+    units, it = plan.coding.load_units, plan.mechanism
+    lines = {row[0]: row[1] for row in plan.sections()[0].blocks[0].rows}
+    assert units.min() != 1.0 or units.max() != 1.0
+    assert lines["noise of the audit, standard deviation"].startswith(f"{(it.audit_deviation * units).min():,.4g}")
+
+
+def test_a_refusal_multiplies_supplies_in_the_units_it_is_told() -> None:
+    """236 shares of a largest weight of 8 are 1,888 in the file."""
+    program, text = Knapsack(1000, (20.0,), least_weight=0.5), []
+    for units in (None, [8.0]):
+        with pytest.raises(Refused) as caught:
+            plan_programs(program, 0.5, 1e-6, timed=False, load_units=units)
+        text.append(float(caught.value.remedy.split("supplies of ")[1].split(" with")[0].replace(",", "")))
+    assert text[1] == 8 * text[0]
+
+
+def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_order(tmp_path: Path) -> None:
+    it = campaign(tmp_path, *EDITS["average"])
+    outcome, _ = it.study(2)
+    plan, kind = it.plan, it.file.kind
+    names = [row[0] for row in kind.result(plan, outcome)[0].blocks[0].rows]  # type: ignore[attr-defined]
+    assert names == ["a", "b", "c"]
+    shown = words(kind.result(plan, outcome))
+    assert "for a unit of the row" in shown
+    assert "In place of the second bound" in shown
+    told = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
+            for identity in range(1, 60)]
+    nothing = [text for text in told if ": nothing'" in text]
+    assert nothing
+    assert all("if nothing had a price is" in text and "its price on average was" in text for text in nothing)
 
 
 def test_refusals_name_the_files_modes(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
-from confide.privacy.coins import COINS, draw_seed, is_seed
+from confide.privacy.coins import COINS, draw_seed
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -42,7 +42,7 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.program import Program
+from confide.programs.program import Program, as_doubles
 from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
@@ -98,7 +98,10 @@ class TightDude(Dude):
     alpha: float = field(default=0.01, kw_only=True)
     payments: Payments = field(default="average", kw_only=True)
 
+    tosses = True
+
     def __post_init__(self) -> None:
+        as_doubles(self)
         one_of("payments", self.payments, ("average", "scaled"))
         if isinstance(self.program, Program):
             exact_alpha(self.program, self.alpha)
@@ -117,7 +120,7 @@ class TightDude(Dude):
         program, supplies = self.program, np.array(self.program.supplies)
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
-            regret = regret_bound(program.constants, self.schedule, self.beta / 3.0)
+            regret = self._inexact + regret_bound(program.constants, self.schedule, self.beta / 3.0)
             needed = self._margins(program, regret)
             if bool((needed <= kept).all()):
                 return program
@@ -142,11 +145,16 @@ class TightDude(Dude):
         fixed = regret / program.taus[j] + entry * regret / exact_alpha(self.program, self.alpha)
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
-        reason = f"row {self.program.row_names[j]} would keep back {kept[j]:.5g} of a supply of {supplies[j]:.5g}"
+        b = float(supplies[j])
+        reason = (f"row {self.program.row_names[j]} would keep back "
+                  f"{f'{kept[j] / b:,.3g} times its supply' if b > 0.0 else 'more than its supply, nothing'}")
         if least >= most:
-            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants "
-                          f"cannot use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
-        raise Refused(reason, f"a supply above {least:.5g}, more rounds, or a larger alpha")
+            beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
+            raise Refused(reason, f"the least supply that covers a margin is{beyond} what all participants together "
+                          "can use: more rounds, more people for each row, or a larger alpha")
+        large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
+        raise Refused(reason, f"{large}, and many times that so that not nearly all is kept back; more rounds, or a "
+                      "larger alpha")
 
     @property
     def margins(self) -> NDArray[np.float64]:
@@ -166,7 +174,7 @@ class TightDude(Dude):
     @cached_property
     def regret(self) -> float:
         """R of the prices with margins, with probability at least 1 - beta/3."""
-        return regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
+        return self._inexact + regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
 
     @property
     def _coin_slip(self) -> float:
@@ -186,7 +194,7 @@ class TightDude(Dude):
         """How much less than her favourite anybody has, in the mean over the coin."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
-        return self.alpha + self._coin_slip * reach
+        return self.alpha + self.program.oracle_error + self._coin_slip * reach
 
     @property
     def gain(self) -> float:
@@ -292,8 +300,3 @@ class TightDude(Dude):
         board = self._own(billboard)
         return share_of(self.program, own_part(self.program, record, self._place(index), board, self._terms),
                         charged=True)
-
-    def check(self, billboard: AnyBillboard) -> None:
-        super().check(billboard)
-        if not is_seed(self._own(billboard).seed):
-            raise InvalidInput("seed", "of the public coins is missing")
