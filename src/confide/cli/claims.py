@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -20,22 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["claims"]
 
 
-class _Verdict(StrEnum):
-    """Whether a claim holds."""
-
-    holds = "holds"
-    corrected = "holds-with-correction"
-    false = "false"
-    vacuous = "vacuous-at-practical-size"
-
-
 def claims(
     name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
     family: Annotated[str | None, typer.Option("--family", help="Of this family alone, such as market.")] = None,
     document: Annotated[str | None, typer.Option("--document", help="Of this source alone, such as Wang.")] = None,
-    verdict: Annotated[_Verdict | None, typer.Option("--verdict", help="With this verdict alone.")] = None,
+    verdict: Annotated[str | None, typer.Option("--verdict", help="With this verdict alone: holds, false, "
+                                                "holds-with-correction, vacuous-at-practical-size.")] = None,
     search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="With this text in the row.")] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a few minutes.")
+    verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
                       ] = False,
     slow: Annotated[bool, typer.Option("--slow", help="Recompute also what takes long, in place of citing its stored "
                                                       "figures.")] = False,
@@ -74,12 +65,12 @@ def claims(
 
 
 def _one(row: Claim) -> Section:
-    from confide.contract.presentation import Section, Table, Text
+    from confide.contract.presentation import Section, Table
 
     facts = (("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
              ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.ours),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
-    return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts), Text(())))
+    return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
 
 
 def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
@@ -93,10 +84,11 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
 
 
 def _many(rows: Sequence[Claim]) -> Section:
+    from confide.contract.claims import Verdict
     from confide.contract.presentation import Section, Table
 
     counts = Counter(row.verdict for row in rows)
-    told = ", ".join(f"{counts[each.value]:,} {each.value}" for each in _Verdict if counts[each.value])
+    told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
     note = f"{len(rows):,} claims: {told}. confide claims ID shows one of them." if rows else "No claim fits."
     cells = tuple((row.id, row.document, row.statement, row.verdict) for row in rows)
     return Section(title="Published claims", blocks=(

@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput",
-           "ContractsOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "RehearseOutput", "Rejected",
-           "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput", "schema"]
+__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
+           "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "OfferOutput", "Output", "PlanOutput",
+           "RehearseOutput", "Rejected", "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput",
+           "SubmitOutput", "VerifiedModel", "schema"]
 
 
 class _Model(BaseModel):
@@ -393,7 +394,8 @@ class ChannelOutput(_Model):
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
           | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | ClaimsOutput
-          | CampaignsOutput | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput | ChannelOutput)
+          | CampaignsOutput | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput
+          | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

@@ -1,5 +1,5 @@
-"""Studies, one module for each published statement, figure or table (`confide reproduce NAME` runs it), and the table of
-published claims over all families (`confide claims`).
+"""Studies, one module for each published statement, figure or table (`confide reproduce NAME` runs it); and the table
+of published claims over all families (`confide claims`).
 """
 
 from __future__ import annotations

@@ -13,8 +13,16 @@ from confide.study.claims_table import Claim
 
 __all__ = ["claims_markdown"]
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|$~#])")
+_SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
 _VERDICTS = get_args(Verdict)
+_TITLES = {
+    "Wang 2016": "Weina Wang, Fundamental Limits in Data Privacy: From Privacy Measures to Economic Foundations, "
+                 "dissertation, Arizona State University, 2016",
+    "Fallah et al. 2022": "Fallah et al., Bridging Central and Local Differential Privacy in Data Acquisition "
+                          "Mechanisms, 2022",
+    "Cummings et al. 2015": "Cummings, Ioannidis and Ligett, Truthful Linear Regression, 2015",
+    "Wu 2017": "Zhiwei Steven Wu, Data Privacy Beyond Differential Privacy, dissertation, 2017",
+}
 _WORDS = {
     "holds": "it is true as it stands",
     "holds-with-correction": "true once a constant, a condition or a formula is mended, which the row says",
@@ -44,8 +52,8 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
         "confide claims --verify                       # all of them; exits 1 when a verdict changed",
         "confide claims --write page.md                # this page",
         "```", "",
-        "Lines count in the text that we read. Sources of evidence stand in the "
-        "packages that head the tables.", "",
+        "The function stands in brackets at the end of its row, in the package that heads the table. Lines count in "
+        "the text that we read.", "",
         *(f"- **{verdict}**: {_WORDS[verdict]}" for verdict in _VERDICTS), "",
         "## Verdicts", "",
         *_table(("document", *_VERDICTS, "all"), [_counted(each, [row for row in rows if row.document == each])
@@ -53,7 +61,7 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
     ]
     for document in documents:
         its = [row for row in rows if row.document == document]
-        lines += ["", f"## {document}"]
+        lines += ["", f"## {document}", *(["", f"{_TITLES[document]}."] if document in _TITLES else [])]
         for package in dict.fromkeys(_package(row) for row in its):
             part = [row for row in its if _package(row) == package]
             lines += ["", f"### {document}: `{package}`", "",
@@ -74,8 +82,8 @@ def _row(row: Claim) -> tuple[str, ...]:
     ours = f"{_plain(row.ours)} (`{row.evidence.module.rpartition('.')[2]}.{row.evidence.function}`)"
     if row.measured is not None:
         stored = row.measured
-        ours += (f" Evidence that takes long: {number(stored.found)} where {number(stored.claimed)} is claimed, measured on "
-                 f"{stored.day.isoformat()} in {number(stored.seconds)} s by `{row.command}`.")
+        ours += (f" Evidence that takes long: {number(stored.found)} where {number(stored.claimed)} is claimed, "
+                 f"measured on {stored.day.isoformat()} in {number(stored.seconds)} s by `{row.command}`.")
     return f"`{row.id}` {_plain(row.statement)}, line {row.line}", _plain(row.claim), f"**{row.verdict}**", ours
 
 

@@ -40,6 +40,7 @@ _PACKAGES = (
 
 _WORDS = ("id", "statement", "claim", "ours", "evidence")
 _OPTIONAL = {"slow", "measured"}
+_STORED = {"claimed", "found", "day", "seconds"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +179,7 @@ def read_claims(family: str, package: str) -> tuple[Claim, ...]:
     document, modules, rows = table.get("document"), table.get("modules"), table.get("claim", [])
     if not isinstance(document, str) or not isinstance(modules, list):
         raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')
-    homes = _functions(package, modules)
+    homes = _functions(place, package, modules)
     return tuple(_row(place, family, document, homes, row) for row in rows)
 
 
@@ -193,7 +194,7 @@ def _row(place: str, family: str, document: str, homes: dict[str, str], row: dic
         raise InvalidInput(where, f"{row['evidence']!r} is no function of its modules",
                            did_you_mean(row["evidence"], homes, "see modules at the head of the table"))
     stored = row.get("measured")
-    if bool(row.get("slow")) != (stored is not None):
+    if bool(row.get("slow")) != (stored is not None) or set(stored or _STORED) != _STORED:
         raise InvalidInput(where, "slow evidence and its stored figures go together",
                            "must have slow = true and measured = {claimed, found, day, seconds}, or neither")
     return Claim(id=row["id"], family=family, document=document, statement=row["statement"], line=row["line"],
@@ -205,11 +206,14 @@ def _row(place: str, family: str, document: str, homes: dict[str, str], row: dic
 _DEFINED = re.compile(r"^def ([a-z]\w*)\(", flags=re.MULTILINE)
 
 
-def _functions(package: str, modules: Sequence[str]) -> dict[str, str]:
+def _functions(place: str, package: str, modules: Sequence[str]) -> dict[str, str]:
     """Public name -> the module that defines it, from the text: the list of claims needs none of the numbers."""
     found: dict[str, str] = {}
     for module in modules:
-        text = files(package).joinpath(f"{module}.py").read_text(encoding="utf-8")
+        try:
+            text = files(package).joinpath(f"{module}.py").read_text(encoding="utf-8")
+        except OSError:
+            raise InvalidInput(place, f"{package} has no module {module!r}") from None
         found |= dict.fromkeys(_DEFINED.findall(text), f"{package}.{module}")
     return found
 
