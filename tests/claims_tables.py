@@ -12,6 +12,7 @@ import pytest
 from confide.contract.claims import Verdict
 
 FIELDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
+OPTIONAL = {"slow", "measured"}  # of evidence that takes long
 
 Row = dict[str, Any]
 
@@ -32,7 +33,7 @@ def functions(modules: tuple[ModuleType, ...]) -> dict[str, Any]:
 
 def check(row: Row, modules: tuple[ModuleType, ...], numbers: dict[str, tuple[float, float, float]]) -> None:
     """Recompute a row; `numbers` are the figures that its words quote: claimed, found, tolerance of the latter."""
-    assert set(row) == FIELDS
+    assert set(row) - OPTIONAL == FIELDS
     assert row["verdict"] in get_args(Verdict)
     found = functions(modules)[row["evidence"]]()
     assert found.verdict == row["verdict"], found
