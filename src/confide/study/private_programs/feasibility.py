@@ -69,13 +69,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             rows.append((n, name, _margin(mechanism), mean, spec, accepted / runs))
             points.append((name, f"n = {n:,}", mean, min(lost, default=1.0), max(lost, default=1.0)))
             advance(progress, size * len(modes) + done, len(sizes) * len(modes))
-        supply = program.supplies[0]
         compared.append(bound(f"margin of the printed flags, n = {n:,}; published: below the supply",
-                              _printed_flags(n), at_most=supply, remark="no run is feasible"))
+                              _printed_flags(n), at_most=program.supplies[0], remark="no run is feasible"))
         try:
             kept = TightDude(program, 1.0, DELTA, alpha=1.0).kept
         except Refused as error:
-            kept = float(error.reason.split(" keep back ")[1].split(" ")[0]) / supply
+            kept = float(error.reason.split(" keep back ")[1].split(" times")[0])
         compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; published: below 1", kept,
                               at_most=1.0, remark="refused: it rests on a bound that is known before the run"))
     return Findings(compared=tuple(compared), blocks=(
