@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
+from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
@@ -29,7 +30,7 @@ from confide.search.targeted import PTarget
 __all__ = ["KIND", "SearchKind"]
 
 
-class SearchKind:
+class SearchKind(CustodiansKind):
     """Find the members of a hidden group in a private network, and publish who they are."""
 
     name = "search"
@@ -46,18 +47,6 @@ class SearchKind:
     def plan(self, config: SearchConfig) -> SearchPlan:
         """Calibrate from the file's public parameters."""
         return plan_of(config)
-
-    def identities(self, config: SearchConfig) -> Sequence[str]:
-        """Nobody is invited: a custodian holds the data."""
-        return ()
-
-    def codec(self, plan: SearchPlan) -> None:
-        """Contacts and answers stay in the custodian's tables."""
-        return
-
-    def payouts(self, plan: SearchPlan) -> PayoutTerms | None:
-        """Nothing is paid."""
-        return None
 
     # ---- the run
 
@@ -111,16 +100,6 @@ class SearchKind:
         rows = sum(batch.num_rows for batch in data.answers.batches([config.oracle.id]))
         return Check(slots=graph.people, rows=rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
                      held=True, own=(own,))
-
-    def record(self, config: SearchConfig, plan: SearchPlan, folder: Path, identity: str) -> tuple[None, int]:
-        """Nothing is looked up: nobody has a share, and whom a network holds is not told."""
-        return None, 0
-
-    def parse_record(
-        self, config: SearchConfig, plan: SearchPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[None, int]:
-        """Nobody hands in a record."""
-        return None, 0
 
     # ---- results
 
