@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from importlib.metadata import version
-from pathlib import Path
 
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "Buying a mean"
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(*, quick: bool) -> Report:
@@ -115,7 +111,5 @@ def _missed(found: dict[str, float]) -> bool:
 
 
 def _job(*arguments: object) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.acquisition_worker", *map(str, arguments)], check=True,
-                          cwd=ROOT, stdout=subprocess.PIPE)
-    found: dict[str, float] = json.loads(done.stdout)
+    found: dict[str, float] = in_own_process("acquisition_worker", *arguments)
     return found

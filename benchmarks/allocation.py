@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peer_ortools
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "Scarce goods: private matchings"
-ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("PMatch", "SinkhornMatch")
 NOISES = ("simulated", "secure")
 RUNS, PEER_RUNS, PEER_SECONDS, HIGHS_SECONDS = 3, 3, 300.0, 120.0
@@ -231,9 +229,5 @@ def _peer(people: int, goods: int, supply: int) -> Found | None:
 
 
 def _job(*arguments: object) -> Found:
-    with tempfile.TemporaryFile("w+") as out:
-        subprocess.run([sys.executable, "-m", "benchmarks.allocation_worker", *map(str, arguments)], check=True,
-                       cwd=ROOT, stdout=out)
-        out.seek(0)
-        found: Found = json.load(out)
+    found: Found = in_own_process("allocation_worker", *arguments)
     return found

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "Channels"
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(*, quick: bool) -> Report:
@@ -74,9 +70,7 @@ def run(*, quick: bool) -> Report:
 
 
 def _job(*arguments: object) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.channels_worker", *map(str, arguments)], check=True,
-                          cwd=ROOT, stdout=subprocess.PIPE)
-    found: dict[str, float] = json.loads(done.stdout)
+    found: dict[str, float] = in_own_process("channels_worker", *arguments)
     return found
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peer_ortools
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "Shared resources: private convex programs"
-ROOT = Path(__file__).resolve().parent.parent
 RUNS, PEER_RUNS, PEER_SECONDS, POINT_SECONDS = 3, 2, 900.0, 300.0
 MODES = ("PrivDude", "TrueDude", "RoundDude", "TightenAndAudit")
 NOISES = ("simulated", "secure")
@@ -261,9 +258,5 @@ def _peer(at: Size) -> Found | None:
 
 
 def _job(name: str, *arguments: object) -> Found:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.programs_worker", name, *map(str, arguments)], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"programs, {name} {arguments}: {done.stderr[-2000:]}")
-    found: Found = json.loads(done.stdout.splitlines()[-1])
+    found: Found = in_own_process("programs_worker", name, *arguments)
     return found

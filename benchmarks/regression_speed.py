@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -15,6 +13,7 @@ import numpy as np
 
 from benchmarks import peer_diffprivlib as diffprivlib
 from benchmarks.population import NOISES, records, write_campaign, write_people
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 from benchmarks.timing import Timed, timed, timed_command
 from confide.privacy.noise import Noise
@@ -135,9 +134,7 @@ def _end_to_end(figures: Figures) -> None:
 
 
 def _child(*arguments: Any) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.end_to_end", *map(str, arguments)], cwd=ROOT, check=True,
-                          stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout)
+    return in_own_process("end_to_end", *arguments)
 
 
 # ---- parts, in memory
@@ -199,9 +196,7 @@ def _wide(figures: Figures) -> None:
 
 
 def _wide_child(*arguments: Any) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.wide", *map(str, arguments)], cwd=ROOT, check=True,
-                          stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout)
+    return in_own_process("wide", *arguments)
 
 
 def _mechanism(people: int, law: NoiseLaw) -> PrivateTruthfulRegression:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import peer_mbi
+from benchmarks.processes import in_own_process
 from benchmarks.release_data import published
 from benchmarks.report import Report, Table, Target
 from confide.release import Codes, Workload, true_answers
 from confide.release.calculators import rho_within
 
 TITLE = "Answering counting queries"
-ROOT = Path(__file__).resolve().parent.parent
 ADULT, KDD = "adult", "kdd99_10pct"
 NAMES = {ADULT: "Adult", KDD: "KDD99"}
 PEER_MB, PEER_SECONDS = 20.0, 400.0
@@ -180,9 +175,5 @@ def _noise(mode: str) -> str:
 
 
 def _job(*arguments: object) -> dict[str, float]:
-    with tempfile.TemporaryFile("w+") as out:
-        subprocess.run([sys.executable, "-m", "benchmarks.release_worker", *map(str, arguments)], check=True, cwd=ROOT,
-                       stdout=out)
-        out.seek(0)
-        found: dict[str, float] = json.load(out)
+    found: dict[str, float] = in_own_process("release_worker", *arguments)
     return found

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "Targeted search of private networks"
-ROOT = Path(__file__).resolve().parent.parent
 RUNS, STARTS, GROWN_STARTS = 3, {"27k": 1, "236k": 5, "2M": 20}, 4
 STOPS = ("none", "private", "smoothed")
 ROUNDS = (4, 6, 8, 10)
@@ -192,9 +189,5 @@ def _findings(built: dict[Any, Found], counts: tuple[int, int], searched: dict[A
 
 
 def _job(name: str, *arguments: object) -> Found:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.search_worker", name, *map(str, arguments)], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"search, {name} {arguments}: {done.stderr[-2000:]}")
-    found: Found = json.loads(done.stdout.splitlines()[-1])
+    found: Found = in_own_process("search_worker", name, *arguments)
     return found

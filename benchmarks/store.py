@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.population import write_campaign, write_people
+from benchmarks.processes import in_own_process
 from benchmarks.report import Report, Table, Target
 
 TITLE = "The store"
@@ -73,7 +71,5 @@ def _cluster(stack: ExitStack) -> Any:
 
 
 def _worker(*arguments: object) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.store_worker", *map(str, arguments)], check=True, cwd=ROOT,
-                          stdout=subprocess.PIPE, env={**os.environ, "CONFIDE_HOME": str(arguments[-1])})
-    found: dict[str, float] = json.loads(done.stdout)
+    found: dict[str, float] = in_own_process("store_worker", *arguments, env={"CONFIDE_HOME": str(arguments[-1])})
     return found

@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
-from typing import Any, get_args
 
 import pytest
 
-from confide.contract.claims import Verdict
-
-FIELDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
-
-Row = dict[str, Any]
+from confide.study import Claim, read_claims
 
 
-def rows(package: str) -> list[Row]:
-    """The claims of a family."""
-    table = tomllib.loads(files(package).joinpath("claims.toml").read_text(encoding="utf-8"))
-    assert table["document"]
-    found: list[Row] = table["claim"]
-    return found
+def rows(package: str) -> tuple[Claim, ...]:
+    """The claims of a family, or of a part of it; the reader refuses a table that is not as it must be."""
+    return read_claims(package.split(".")[1], package)
 
 
-def functions(modules: tuple[ModuleType, ...]) -> dict[str, Any]:
-    """Every public function of the evidence modules."""
-    return {name: value for module in modules for name, value in vars(module).items()
-            if callable(value) and getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")}
-
-
-def check(row: Row, modules: tuple[ModuleType, ...], numbers: dict[str, tuple[float, float, float]]) -> None:
+def check(row: Claim, numbers: dict[str, tuple[float, float, float]]) -> None:
     """Recompute a row; `numbers` are the figures that its words quote: claimed, found, tolerance of the latter."""
-    assert set(row) == FIELDS
-    assert row["verdict"] in get_args(Verdict)
-    found = functions(modules)[row["evidence"]]()
-    assert found.verdict == row["verdict"], found
-    if row["id"] in numbers:
-        claimed, ours, tolerance = numbers[row["id"]]
+    found = row.evidence()
+    assert found.verdict == row.verdict, found
+    if row.id in numbers:
+        claimed, ours, tolerance = numbers[row.id]
         assert found.claimed == pytest.approx(claimed, rel=0.05, abs=1e-12)
         assert found.found == pytest.approx(ours, abs=tolerance)
 
 
-def complete(table: list[Row], modules: tuple[ModuleType, ...]) -> None:
-    """Ids are unique, and every evidence is used."""
-    ids = [row["id"] for row in table]
-    assert len(set(ids)) == len(ids)
-    assert {row["evidence"] for row in table} == set(functions(modules))
+def complete(table: Sequence[Claim]) -> None:
+    """Ids are unique, and every evidence is used: the public functions of all modules that the table names."""
+    assert len({row.id for row in table}) == len(table)
+    package = table[0].evidence.module.rpartition(".")[0]
+    named = tomllib.loads(files(package).joinpath("claims.toml").read_text(encoding="utf-8"))["modules"]
+    modules = [import_module(f"{package}.{name}") for name in named]
+    assert {str(row.evidence) for row in table} == {
+        f"{module.__name__}.{name}" for module in modules for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")}

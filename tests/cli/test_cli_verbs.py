@@ -316,8 +316,7 @@ def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytes
     from confide.regression.release import output_perturbation
 
     sound = output_perturbation.noise_scale
-    ours = [module for name, module in sys.modules.items() if name.startswith("confide.")]
-    for module in ours:
+    for module in [found for name, found in sys.modules.items() if name.startswith("confide.")]:
         if getattr(module, "noise_scale", None) is sound:
             monkeypatch.setattr(module, "noise_scale", lambda *arguments: sound(*arguments) / 10)
     found = run("audit", path, "--json")
@@ -369,7 +368,7 @@ def test_help_texts(run: Run) -> None:
     verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
     assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce",
                           "campaigns", "ledger", "payouts", "verify", "withdraw", "channel", "submit", "rehearse",
-                          "contracts", "rows", "answer"}
+                          "contracts", "rows", "answer", "claims"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")

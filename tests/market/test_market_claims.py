@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from confide.market import evidence
+from confide.study import Claim
 
-from claims_tables import Row, check, complete, rows
+from claims_tables import check, complete, rows
 
 TABLE = rows("confide.market")
-MODULES = (evidence,)
 NUMBERS = {  # the figures that the table's words quote
     "market/not-attained": (0.0, 0.0679, 1e-4),
     "market/theorem-4-equilibria": (8.854, 20.39, 5e-3),
@@ -21,10 +20,10 @@ NUMBERS = {  # the figures that the table's words quote
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["id"])
-def test_verdicts(row: Row) -> None:
-    check(row, MODULES, NUMBERS)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_verdicts(row: Claim) -> None:
+    check(row, NUMBERS)
 
 
 def test_the_table_is_complete() -> None:
-    complete(TABLE, MODULES)
+    complete(TABLE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from confide.market.threshold import evidence
+from confide.study import Claim
 
-from claims_tables import Row, check, complete, rows
+from claims_tables import check, complete, rows
 
 TABLE = rows("confide.market.threshold")
-MODULES = (evidence,)
 NUMBERS = {  # the figures that the table's words quote
     "threshold/theorem-7-equilibria": (3.545, 14.23, 5e-3),
     "threshold/theorem-7-proof": (float("inf"), 1.2715, 1e-4),
@@ -24,13 +24,13 @@ NUMBERS = {  # the figures that the table's words quote
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["id"])
-def test_verdicts(row: Row) -> None:
-    check(row, MODULES, NUMBERS)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_verdicts(row: Claim) -> None:
+    check(row, NUMBERS)
 
 
 def test_the_table_is_complete() -> None:
-    complete(TABLE, MODULES)
+    complete(TABLE)
 
 
 def test_the_spread_at_which_figure_4_2_holds() -> None:

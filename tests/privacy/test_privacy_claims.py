@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from confide.privacy import evidence, evidence_streams
+from confide.privacy import evidence
+from confide.study import Claim
 
-from claims_tables import Row, check, complete, rows
+from claims_tables import check, complete, rows
 
 TABLE = rows("confide.privacy")
-MODULES = (evidence, evidence_streams)
 NUMBERS = {  # the figures that the table's words quote: claimed, found, tolerance of the latter
     "privacy/theorem-2.2.2": (0.03, 0.0298, 1e-4),
     "privacy/theorem-2.2.4": (6.308, 4.775, 5e-4),
@@ -28,14 +28,14 @@ NUMBERS = {  # the figures that the table's words quote: claimed, found, toleran
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["id"])
-def test_verdicts(row: Row) -> None:
-    check(row, MODULES, NUMBERS)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_verdicts(row: Claim) -> None:
+    check(row, NUMBERS)
 
 
 def test_the_table_is_complete() -> None:
-    complete(TABLE, MODULES)
-    assert set(NUMBERS) == {row["id"] for row in TABLE}
+    complete(TABLE)
+    assert set(NUMBERS) == {row.id for row in TABLE}
 
 
 def test_figures_that_are_quoted_beside_the_verdict() -> None:

@@ -11,7 +11,7 @@ from campaign.forging import edited
 from confide.campaign import Campaign
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["FAMILIES", "PEOPLE", "campaign", "family", "rows", "typed"]
+__all__ = ["EDITS", "FAMILIES", "MODES", "PEOPLE", "campaign", "family", "rows", "typed"]
 
 PEOPLE = 240
 
@@ -53,6 +53,18 @@ PROGRAMS: dict[str, str] = {
                         'contributions = """\naction,x,y\nleft,1,-0.5\nright,-1,0.5\nstay,0,0\n"""\n',
 }
 FAMILIES = list(PROGRAMS)
+
+MODES = ["audited", "truthful", "round", "average", "charged", "scaled", "tight"]
+EDITS: dict[str, tuple[tuple[str, str], ...]] = {
+    "audited": (), "charged": (("burn_in", "alpha = 0.5\nburn_in"),),
+    "scaled": (("burn_in", 'alpha = 0.5\npayments = "scaled"\nburn_in'),),
+    "round": (("burn_in", 'mode = "round"\nmost_unused = 0.6\nburn_in'),),
+    "average": (("burn_in", 'mode = "average"\nburn_in'),),
+    "truthful": (("burn_in", 'mode = "truthful"\nalpha = 0.5\nburn_in'),),
+    "tight": (("rounds = 40", 'mode = "tight"\nrounds = 4000\nalpha = 9\nmost_unused = 0.99'),
+              ("count = 240", "count = 5000"), ("[60, 50, 70]", "[2500]"), ('["a", "b", "c"]', '["a"]'),
+              ("epsilon = 20.0", "epsilon = 40.0"), ("epsilon = 20.0", "epsilon = 40.0")),
+}
 
 
 def family(name: str) -> str:

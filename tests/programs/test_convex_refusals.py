@@ -33,6 +33,7 @@ def parts(**changes: Any) -> dict[str, Any]:
     ({"value": "worth @ x - cp.exp(x[0])"}, "linear and quadratic"),
     ({"value": "worth @ x - cp.norm(x, 2)"}, "linear and quadratic"),
     ({"value": "worth @ x - cp.sum_largest(cp.hstack([x, 1]), 2)"}, "sum_largest"),
+    ({"value": "worth[0] * cp.sqrt(x[0])"}, "make the Parameter of worth with nonneg=True"),
     ({"value": "worth[0] * worth[1] * x[0]"}, "affine in its parameters"),
     ({"value": "worth @ x - weight * cp.sum_squares(x)", "record": "{'worth': (worth, 0, 1), 'h': (weight, 0, 1)}"},
      "differs from record to record"),

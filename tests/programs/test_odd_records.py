@@ -268,10 +268,14 @@ def test_an_operator_stops_what_does_not_come_back() -> None:
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where tests run unattended
     threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        each_aside(slow, range(10**6))
-    ended.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            each_aside(slow, range(10**6))
+    finally:
+        signal.signal(signal.SIGINT, before)
+        ended.set()
 
 
 def test_a_fault_of_ours_is_none_of_an_objects() -> None:

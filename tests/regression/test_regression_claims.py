@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from confide.regression import evidence, evidence_printed
+from confide.study import Claim
 
-from claims_tables import Row, check, complete, rows
+from claims_tables import check, complete, rows
 
 TABLE = rows("confide.regression")
-MODULES = (evidence, evidence_printed)
 NUMBERS = {  # the figures that the table's words quote
     "regression/lemma-6": (6.0, 32.04, 0.01),
     "regression/theorem-2": (1.0, 5.34, 0.01),
@@ -36,10 +35,10 @@ NUMBERS = {  # the figures that the table's words quote
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["id"])
-def test_verdicts(row: Row) -> None:
-    check(row, MODULES, NUMBERS)
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_verdicts(row: Claim) -> None:
+    check(row, NUMBERS)
 
 
 def test_the_table_is_complete() -> None:
-    complete(TABLE, MODULES)
+    complete(TABLE)

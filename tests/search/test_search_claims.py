@@ -8,16 +8,15 @@ import re
 import numpy as np
 import pytest
 
-from confide.search import evidence, evidence_found, evidence_privacy
 from confide.search.discovery import components_of, in_random_order, made_up_group, without_noise
 from confide.search.evidence_examples import graph_of, selection_loss, toy, values_of
 from confide.search.search_accounting import printed_composition
 from confide.search.statistics import CommonNeighbours
+from confide.study import Claim
 
-from claims_tables import Row, check, complete, rows
+from claims_tables import check, complete, rows
 
 TABLE = rows("confide.search")
-MODULES = (evidence, evidence_privacy, evidence_found)
 SLOW = {"search/almost-as-many", "search/regime-1-outside", "search/regime-2", "search/regime-3", "search/utility",
         "search/theorem-7.3.3-toy"}
 NUMBERS = {  # the figures that the table's words quote
@@ -65,20 +64,20 @@ NUMBERS = {  # the figures that the table's words quote
 
 
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, marks=pytest.mark.slow) if row["id"] in SLOW else row for row in TABLE],
-    ids=lambda row: row["id"])
-def test_verdicts(row: Row) -> None:
-    check(row, MODULES, NUMBERS)
+    "row", [pytest.param(row, marks=pytest.mark.slow) if row.id in SLOW else row for row in TABLE],
+    ids=lambda row: row.id)
+def test_verdicts(row: Claim) -> None:
+    check(row, NUMBERS)
 
 
 def test_the_table_is_complete() -> None:
-    complete(TABLE, MODULES)
-    assert set(NUMBERS) <= {row["id"] for row in TABLE}
+    complete(TABLE)
+    assert set(NUMBERS) <= {row.id for row in TABLE}
     assert len(TABLE) >= 45
-    told = " ".join(row["ours"] for row in TABLE)
+    told = " ".join(row.ours for row in TABLE)
     named = {int(k) for some in re.findall(r"\(?err(?:atum|ata) ([\d, ]+)", told) for k in re.findall(r"\d+", some)}
     assert named == set(range(1, 11))  # spec targeted_search 5
-    assert all(5562 <= row["line"] <= 6520 for row in TABLE)
+    assert all(5562 <= row.line <= 6520 for row in TABLE)
 
 
 def test_small_graphs_of_the_evidence() -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.channels.analyser import analyse
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants
 from confide.channels.independent import information
-from confide.channels.kernels import entropy_of_row, h, h_inverse
+from confide.channels.kernels import entropy_of_row, h, h_inverse, inverse_kernel, ratio
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.printed import printed_bounds
 from confide.channels.priors import FullPrior, IndependentRows
 from confide.channels.relaxation import relaxed_distortion
+from confide.channels.solvers.full_program import distances, neighbours
 from confide.channels.worked_priors import FIVE_STARS, PAIR
 from confide.contract.claims import Finding
 
@@ -188,3 +190,77 @@ def information_privacy() -> Finding:
     found = analyse([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]], [0.2, 0.3, 0.5])
     holds = found.dp <= 2 * found.information_privacy and found.mutual_information <= found.information_privacy
     return Finding("holds" if holds else "false", 2 * found.information_privacy, found.dp)
+
+
+def _least_distortion(notion: str, epsilon: float) -> float:
+    """PD-I or PD-DP on the pair, as the plain linear program over the joint law of truth and output; infinite where no
+    release has the level.
+    """
+    from scipy.optimize import linprog
+
+    law, (first, second) = PAIR.vector(), neighbours(2, 2)
+    count = len(law)
+    scale = law if notion == "dp" else np.ones(count)
+    rows: list[NDArray[np.float64]] = []
+    for y in range(count):
+        for x, other in (*zip(first, second, strict=True), *zip(second, first, strict=True)):
+            row = np.zeros((count, count))
+            row[x, y], row[other, y] = 1.0 / scale[x], -math.exp(epsilon) / scale[other]
+            rows.append(row.ravel())
+    found = linprog(distances(2, 2).ravel(), A_ub=np.array(rows), b_ub=np.zeros(len(rows)),
+                    A_eq=np.kron(np.eye(count), np.ones(count)), b_eq=law, method="highs")
+    return float(found.fun) if found.success else math.inf
+
+
+def least_levels_and_the_relaxed_problem() -> Finding:
+    """h(2.5), and the least distortion at identifiability 2.5 of the pair, whose kernel starts at 2.89; and that the
+    bounds hold at levels around it, for differential privacy with eps_X on top.
+    """
+    own = PriorConstants.of(PAIR).prior_level
+    holds = True
+    for above in (0.01, 0.3, 0.6, 0.8, 1.5):
+        holds &= _least_distortion("identifiability", own + above) >= h(own + above, 2, 2) - _CLOSE
+        holds &= _least_distortion("dp", above) >= h(own + above, 2, 2) - _CLOSE
+    claimed, found = h(2.5, 2, 2), _least_distortion("identifiability", 2.5)
+    return Finding("holds" if holds and found > claimed - _CLOSE else "false", claimed, found)
+
+
+def least_identifiability() -> Finding:
+    """eps_X, and the least level at which the linear program of the pair has a solution, by bisection."""
+    claimed = PriorConstants.of(PAIR).prior_level
+    low, high = 0.0, 5.0
+    while high - low > 1e-4:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if math.isinf(_least_distortion("identifiability", middle)) else (low, middle)
+    return Finding("holds" if abs(high - claimed) < 1e-3 else "false", claimed, high)
+
+
+def distortion_of_the_kernel_mechanism() -> Finding:
+    """h(eps) and the distortion at eps = eps~_X + .5, on the pair, with its level; and that an output law exists from
+    eps~_X on, at every level that was tried, and at none below.
+    """
+    start = PriorConstants.of(PAIR).kernel_level
+    negative = [inverse_kernel(PAIR.vector(), ratio(start + above), 2, 2)[1] is not None
+                for above in (-2.0, -0.5, -0.01, 0.0, 0.1, 1.0, 4.0)]
+    it = _kernel(PAIR)
+    found = it.levels()
+    claimed, distortion = h(it.epsilon, 2, 2), found.distortion or 0.0
+    right = abs(found.identifiability - it.epsilon) < _CLOSE and abs(distortion - claimed) < _CLOSE
+    return Finding("holds" if right and negative == [True] * 3 + [False] * 4 else "false", claimed, distortion)
+
+
+def distortion_of_randomised_response() -> Finding:
+    """h(1.5), and the distortion of (2.22) entry by entry, for three letters, three rows and an uneven law; with its
+    level, which is eps to rounding.
+    """
+    letters, rows, eps = 3, 3, 1.5
+    table = np.exp(-eps * distances(letters, rows))
+    table /= (1.0 + (letters - 1) * math.exp(-eps)) ** rows
+    row = _ROW.laws[0]
+    law = np.einsum("i,j,k->ijk", row, row, row).ravel()
+    first, second = neighbours(letters, rows)
+    level = float(np.abs(np.log(table[first] / table[second])).max())
+    found = float(law @ (table * distances(letters, rows)).sum(axis=1))
+    right = bool(np.allclose(table.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)) and abs(level - eps) < _CLOSE
+    claimed = h(eps, letters, rows)
+    return Finding("holds" if right and abs(found - claimed) < _CLOSE else "false", claimed, found)

@@ -1,5 +1,5 @@
 """The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`, `participant`,
-`afterwards` and `channel`.
+`afterwards`, `channel` and `claims`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import typer
 
 from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
+from confide.cli.claims import claims
 from confide.cli.options import (
     AsJson,
     CampaignPath,
@@ -363,6 +364,6 @@ def reproduce(
     print(f"\nwrote {folder}: {', '.join(files)}")
 
 
-for verb in (afterwards.answer, afterwards.rows, channel, operator.campaigns, operator.ledger, operator.payouts,
+for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
              operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit):
     app.command()(verb)

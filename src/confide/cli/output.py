@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
 
-__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput",
-           "ContractsOutput", "KindsOutput", "OfferOutput", "Output", "PlanOutput", "RehearseOutput", "Rejected",
-           "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput", "schema"]
+__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
+           "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "OfferOutput", "Output", "PlanOutput",
+           "RehearseOutput", "Rejected", "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput",
+           "SubmitOutput", "VerifiedModel", "schema"]
 
 
 class _Model(BaseModel):
@@ -201,6 +202,57 @@ class ReproduceOutput(_Model):
     sections: list[SectionModel]
 
 
+ClaimVerdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
+
+
+class MeasuredModel(_Model):
+    """What evidence that takes long said when it last ran."""
+
+    claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
+    found: float | str = Field(description="the number that was found")
+    day: str = Field(description="when, as YYYY-MM-DD")
+    seconds: float
+
+
+class VerifiedModel(_Model):
+    """What the evidence for a claim says."""
+
+    recomputed: bool = Field(description="false: it takes long, and its stored figures are cited")
+    verdict: ClaimVerdict
+    changed: bool = Field(description="whether the table says otherwise")
+    claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
+    found: float | str = Field(description="the number that was found")
+    seconds: float
+
+
+class ClaimModel(_Model):
+    """A published claim, its verdict and its evidence."""
+
+    id: str
+    family: str
+    document: str
+    statement: str = Field(description="which theorem, algorithm, figure or section of the document")
+    line: int = Field(description="of the document's text as it was read")
+    claim: str = Field(description="in our words")
+    verdict: ClaimVerdict
+    ours: str = Field(description="what holds instead, and the figures that show it")
+    evidence: str = Field(description="dotted name of the function that recomputes it")
+    cost: Literal["fast", "slow"]
+    command: str = Field(description="recomputes this row alone")
+    measured: MeasuredModel | None = Field(description="null where the evidence is fast")
+    verified: VerifiedModel | None = Field(description="null without --verify")
+
+
+class ClaimsOutput(_Model):
+    """`confide claims --json`."""
+
+    command: Literal["claims"] = "claims"
+    counts: dict[str, int] = Field(description="verdict -> rows")
+    claims: list[ClaimModel]
+    changed: list[str] | None = Field(description="ids whose evidence gives another verdict; null without --verify")
+    written: str | None = Field(description="the page that was written, where --write asked for it")
+
+
 class CampaignsOutput(_Model):
     """`confide campaigns --json`: for the operator alone."""
 
@@ -341,8 +393,9 @@ class ChannelOutput(_Model):
 
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
-          | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | CampaignsOutput
-          | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput | ChannelOutput)
+          | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | ClaimsOutput
+          | CampaignsOutput | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput
+          | ChannelOutput)
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:

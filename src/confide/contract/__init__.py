@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.contract.custody import CustodiansKind
     from confide.contract.encoding import canonical, digest
     from confide.contract.errors import (
         BudgetExceeded,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         HeldData,
         Kind,
         LocalKind,
+        PausingKind,
         Plan,
         Progress,
         kind,
@@ -69,6 +71,7 @@ __all__ = [
     "Collection",
     "ConfideError",
     "ContractKind",
+    "CustodiansKind",
     "Guarantee",
     "Guarantees",
     "HandingKind",
@@ -81,6 +84,7 @@ __all__ = [
     "NotGuaranteed",
     "Outcome",
     "Participation",
+    "PausingKind",
     "Phase",
     "Picture",
     "Plan",
@@ -110,6 +114,7 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "custody": ("CustodiansKind",),
         "encoding": ("canonical", "digest"),
         "errors": (
             "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "SolverFailed", "StoreFailed",
@@ -120,8 +125,8 @@ __getattr__, __dir__ = doors(
             "Source", "Truthfulness", "Unit",
         ),
         "kinds": (
-            "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "Plan", "Progress",
-            "kind", "kind_names",
+            "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
+            "Plan", "Progress", "kind", "kind_names",
         ),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",

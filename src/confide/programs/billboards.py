@@ -5,15 +5,18 @@ A price is a whole number of 2^-24; what was released, supply less noisy load, o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
-__all__ = ["PathBillboard"]
+__all__ = ["PathBillboard", "numbers_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +36,7 @@ class PathBillboard(Billboard):
             value, and only the rows count.
         most_excess: what all rows together can exceed their supply by in any case.
         inexact: what all responses together may lose against the best ones: 0 where they are exact.
+        plan: digest of the mechanism that made it, with all its settings and its program's, but without beta.
         seed: of the public coins, 64 hexadecimal digits; empty where none are used.
     """
 
@@ -46,11 +50,38 @@ class PathBillboard(Billboard):
     beta: float
     trivial: float
     most_excess: float
+    plan: str
     inexact: float = 0.0
     seed: str = ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.prices)} rounds, {self.prices.shape[1]} rows>"
+
+    def require_form(self) -> None:
+        """Refuse fields of another type or shape than a run's: a billboard may be a stranger's.
+
+        Raises:
+            InvalidInput: names the field.
+        """
+        if not isinstance(self.prices, np.ndarray) or self.prices.ndim != 2 or 0 in self.prices.shape:
+            raise InvalidInput("prices", "are no table", "must be (burn_in + T, k) int64")
+        total, rows = self.prices.shape
+        for name in ("prices", "slacks"):
+            numbers_of(self, name, (total, rows), np.int64)
+        numbers_of(self, "tau", (rows,), np.float64)
+        if type(self.burn_in) is not int or not 0 <= self.burn_in < total:
+            raise InvalidInput("burn_in", f"{self.burn_in!r}", f"must be a whole number in 0..{total - 1}")
+        for name in ("deviation", "beta", "trivial", "most_excess", "inexact"):
+            found = getattr(self, name)
+            if not isinstance(found, float) or not math.isfinite(found):
+                raise InvalidInput(name, f"{type(found).__name__} is of another type, or not finite",
+                                   "must be a finite number")
+        for name, kind in (("discrete", bool), ("two_sided", bool), ("plan", str), ("seed", str)):
+            if not isinstance(getattr(self, name), kind):
+                raise InvalidInput(name, f"{type(getattr(self, name)).__name__} is of another type",
+                                   f"must be {kind.__name__}")
+        if not bool((self.tau > 0.0).all()) or not self.deviation > 0.0:
+            raise InvalidInput("tau", "or the deviation is not above 0")
 
     @property
     def rounds(self) -> int:
@@ -82,3 +113,21 @@ class PathBillboard(Billboard):
     def natural_slacks(self) -> NDArray[np.float64]:
         """(burn_in + T, k) what was released, in loads."""
         return self.slacks / LOAD_UNIT
+
+
+def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: type[Any]) -> None:
+    """Refuse a field that is no array of this shape and type, or holds what is not finite.
+
+    Args:
+        board: whose field it is.
+        name: of the field.
+        shape: that it must have.
+        kind: of its numbers.
+
+    Raises:
+        InvalidInput: names the field.
+    """
+    found = getattr(board, name)
+    if not isinstance(found, np.ndarray) or found.dtype != kind or found.shape != shape \
+            or not bool(np.isfinite(found).all()):
+        raise InvalidInput(name, "are of another shape or type", f"must be {shape} {np.dtype(kind).name}")

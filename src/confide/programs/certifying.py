@@ -158,9 +158,10 @@ def as_path(billboard: Any) -> PathBillboard:
     """A billboard, if it is one of a price path.
 
     Raises:
-        InvalidInput: it is another one.
+        InvalidInput: it is another one, or a field of it is of another type or shape.
     """
     board = as_billboard(billboard)
     if not isinstance(board, PathBillboard):
         raise InvalidInput("billboard", f"{type(board).__name__} holds no path of prices", "is of another mechanism")
+    board.require_form()
     return board

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import finite, fraction, one_of, positive, whole
+from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
@@ -36,7 +37,7 @@ from confide.programs.certifying import PathCertificate, as_path, certificate
 from confide.programs.constants import Neighbours
 from confide.programs.dual_dynamics import Descent, Step, play
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.program import Program
+from confide.programs.program import Program, as_doubles
 from confide.programs.reading.slots import collected
 from confide.programs.schedule import Law, Schedule, event, squared_budget
 
@@ -88,26 +89,32 @@ class Dude(Mechanism):
     board: ClassVar[type[PathBillboard]] = PathBillboard
     """Of its runs."""
 
+    tosses: ClassVar[bool] = False
+    """Whether its runs have public coins, and its billboards their seed."""
+
     phases = (Phase(name="records", asks="one sealed record"),)
 
     def __post_init__(self) -> None:
         if not isinstance(self.program, Program):
             raise InvalidInput("program", f"{type(self.program).__name__} is no program")
-        positive("epsilon", self.epsilon)
-        if not fraction("delta", self.delta) < 0.5:
+        as_doubles(self)
+        for name, check in (("epsilon", positive), ("delta", fraction), ("burn_share", fraction), ("beta", fraction)):
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+        if not self.delta < 0.5:
             raise InvalidInput("delta", f"{self.delta} is out of range", "must be in (0, 1/2), and far below 1/people")
-        whole("rounds", self.rounds, at_least=1)
-        whole("burn_in", self.burn_in)
-        fraction("beta", self.beta)
+        object.__setattr__(self, "rounds", whole("rounds", self.rounds, at_least=1))
+        object.__setattr__(self, "burn_in", whole("burn_in", self.burn_in))
         one_of("law", self.law, ("gaussian", "discrete_gaussian"))
         one_of("neighbours", self.neighbours, tuple(_UNITS))
         if self.step is not None:
             one_of("step", self.step, ("gradient", "adagrad"))
         if self.start is not None:
-            given = tuple(float(one) for one in self.start)
-            if len(given) != self.program.rows or not all(map(math.isfinite, given)):
-                raise InvalidInput("start", f"{len(given)} numbers, or not all finite", f"must be {self.program.rows}")
-            object.__setattr__(self, "start", given)
+            given: Any = self.start
+            given = given.tolist() if isinstance(given, np.ndarray) else given
+            if not isinstance(given, list | tuple) or len(given) != self.program.rows:
+                raise InvalidInput("start", "is no list of as many numbers as there are rows",
+                                   f"must be {self.program.rows} numbers")
+            object.__setattr__(self, "start", tuple(finite("start", one) for one in given))
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
             raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",
@@ -276,8 +283,18 @@ class Dude(Mechanism):
         """What a billboard repeats of the plan, so that it can be certified alone."""
         return {"deviation": self.schedule.main_deviation, "discrete": self.law == "discrete_gaussian",
                 "tau": np.array(self.program.taus), "two_sided": self.program.two_sided, "beta": self.beta,
-                "trivial": self.trivial, "most_excess": self._most_excess,
-                "inexact": self._inexact}
+                "trivial": float(self.trivial), "most_excess": float(self._most_excess),
+                "inexact": float(self._inexact), "plan": self._plan}
+
+    @cached_property
+    def _plan(self) -> str:
+        """Digest of all that was planned, but for beta: certificates may be asked for another.
+
+        What the other facts repeat is not all of a plan: permuted supplies, another network, another alpha leave each
+        of them as it is.
+        """
+        found = encode(self, {})
+        return digest(canonical(_unsigned({name: one for name, one in found.items() if name != "beta"})))
 
     @property
     def _inexact(self) -> float:
@@ -301,8 +318,15 @@ class Dude(Mechanism):
         """A billboard, if it repeats this plan's public facts: whether its prices are right, `check` finds out."""
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):
-            if name != but and not np.array_equal(getattr(board, name), wanted):
-                raise _another_plan(f"its {name} is another")
+            if name != but and not _same(getattr(board, name), wanted):
+                raise _another_plan("its program, or a setting, is another" if name == "plan" else
+                                    f"its {name} is another")
+        low, high = self.priced.lowest_prices, self.priced.highest_prices
+        if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
+            raise InvalidInput("prices", "are beyond those of this plan")
+        if (self.tosses or board.seed) and not is_seed(board.seed):
+            raise InvalidInput("seed", "of the public coins is missing" if not board.seed else "is of another form",
+                               "must be 64 hexadecimal digits")
         return board
 
     def _shaped(self, billboard: AnyBillboard) -> Any:
@@ -311,7 +335,7 @@ class Dude(Mechanism):
         if type(board) is not self.board:
             raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
                                f"is that of this campaign, a {self.board.__name__}")
-        if board.prices.ndim != 2 or board.prices.shape != (self.schedule.total, self.program.rows):
+        if board.prices.shape != (self.schedule.total, self.program.rows):
             raise _another_plan(f"{self.schedule.total} rounds and {self.program.rows} rows are planned")
         return board
 
@@ -321,24 +345,9 @@ class Dude(Mechanism):
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.
         """
-        board = self._shaped(billboard)
-        for name in ("prices", "slacks"):
-            numbers = getattr(board, name)
-            if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 \
-                    or numbers.shape != (self.schedule.total, self.program.rows):
-                raise InvalidInput(name, "are of another shape or type",
-                                   f"must be {(self.schedule.total, self.program.rows)} int64")
-        if type(board.burn_in) is not int or board.burn_in != self.burn_in:
-            raise InvalidInput("burn_in", f"{board.burn_in}", f"must be {self.burn_in}")
-        for name, wanted in self._facts.items():
-            found = getattr(board, name)
-            if type(found) is not type(wanted) or getattr(found, "dtype", None) != getattr(wanted, "dtype", None) \
-                    or not np.array_equal(found, wanted):
-                raise InvalidInput(name, "is not the plan's")
+        board = self._own(billboard)
         if not np.array_equal(self.descent.path(board.slacks), board.prices):
             raise InvalidInput("prices", "do not follow from what was released")
-        if board.seed and not is_seed(board.seed):
-            raise InvalidInput("seed", "is not 64 hexadecimal digits")
 
     def natural(self, units: int) -> float:
         """A value, or a price, in natural units.
@@ -347,6 +356,19 @@ class Dude(Mechanism):
             units: in units of value times the program's `scale`.
         """
         return units / (PRICE_UNIT * self.program.scale)
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    """Whether they are equal, and of one type."""
+    return (type(found) is type(wanted) and getattr(found, "dtype", None) == getattr(wanted, "dtype", None)
+            and bool(np.array_equal(found, wanted)))
+
+
+def _unsigned(value: Any) -> Any:
+    """A JSON form in which 0 has no sign: mechanisms that are equal must have one digest."""
+    if isinstance(value, dict):
+        return 0.0 if value == {"float": "-0.0"} else {name: _unsigned(one) for name, one in value.items()}
+    return [_unsigned(one) for one in value] if isinstance(value, list) else value
 
 
 def _another_plan(how: str) -> InvalidInput:

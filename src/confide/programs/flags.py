@@ -192,10 +192,14 @@ class Flags:
         least = min(self.supply)
         if least <= self.margin:
             fixed = self.batch * self.unit
-            remedy = f"a supply above {self.margin / LOAD_UNIT:.5g} in every row"
-            if least > fixed:
-                remedy += f", or about {1.01 * (self.margin - fixed) / (least - fixed):.3g} times the epsilon"
-            raise Refused(f"infeasible budget: the flags' margin uses up a supply of {least / LOAD_UNIT:.5g}", remedy)
+            half = least / 2.0
+            remedy = (f"a supply {2.0 * self.margin / least:.3g} times as large" if least > 0 else
+                      f"a supply of {2.0 * self.margin / LOAD_UNIT:.5g}")
+            if half > fixed:
+                remedy += f", or about {1.01 * (self.margin - fixed) / (half - fixed):.3g} times the epsilon"
+            needs = f"{self.margin / least:.3g} times" if least > 0 else "more than"
+            raise Refused(f"infeasible budget: the flags' margin is {needs} the smallest supply",
+                          f"{remedy}: about half is kept back then")
 
     # ---- public arithmetic
 

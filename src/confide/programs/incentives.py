@@ -46,7 +46,8 @@ _CELLS = 1 << 22  # of contributions that are held at once
 
 
 def check_payments(program: Program, rounds: int) -> None:
-    """Whether prices can be charged: nobody's value or contribution is ever negative, and everybody may have nothing.
+    """Whether prices can be charged: nobody's value or contribution is ever negative, everybody may have nothing, and
+    each response is as good as is said.
 
     Args:
         program: whose actions are priced.
@@ -55,10 +56,13 @@ def check_payments(program: Program, rounds: int) -> None:
     Raises:
         InvalidInput: another kind of program, or sums beyond 2^62.
     """
-    one = program.constants
-    if not one.packing or one.signed or program.two_sided:
-        raise InvalidInput("program", f"{type(program).__name__} has values, contributions or prices below 0, or no "
-                           "null action", "must be a packing program, such as UnitDemand")
+    if program.not_packing:
+        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
+                           "to charge prices it must be one, such as UnitDemand")
+    if not program.always_answered:
+        raise InvalidInput("program", "is answered by a solver, and whose response it does not prove has nothing: no "
+                           "promise about lies would hold of her",
+                           "a mode that charges nothing, or a shape that is recognised")
     if rounds * _most_units(program) > 2**62:
         raise InvalidInput("rounds", f"utilities of {rounds} rounds add up to too much",
                            f"at most {2**62 // _most_units(program)}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.coins import COINS
-from confide.programs.billboards import PathBillboard
+from confide.programs.billboards import PathBillboard, numbers_of
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
 
@@ -30,6 +30,10 @@ class FlagBillboard(PathBillboard):
 
     raised: NDArray[np.int64]
 
+    def require_form(self) -> None:
+        super().require_form()
+        numbers_of(self, "raised", (self.prices.shape[1],), np.int64)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
@@ -48,6 +52,13 @@ class AuditedBillboard(PathBillboard):
     audit: NDArray[np.int64]
     accepted: bool
 
+    def require_form(self) -> None:
+        super().require_form()
+        for name in ("tightened", "audit"):
+            numbers_of(self, name, (self.prices.shape[1],), np.int64)
+        if not isinstance(self.accepted, bool):
+            raise InvalidInput("accepted", f"{type(self.accepted).__name__} is of another type", "must be bool")
+
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
         """(burn_in + T, k) the whole supply less noisy load, in loads: what all promises of the path are about."""
@@ -64,8 +75,8 @@ def packing_only(program: Program, what: str) -> None:
     Raises:
         InvalidInput: it is no packing program.
     """
-    if program.two_sided or program.constants.signed or not program.constants.packing:
-        raise InvalidInput("program", f"{type(program).__name__} has numbers below 0, or no null action",
+    if program.not_packing:
+        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
                            f"{what} keeps supplies by giving nothing: must be a packing program, such as UnitDemand")
 
 

@@ -35,7 +35,7 @@ Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from time import perf_counter
@@ -49,6 +49,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.numerics.map_reduce import threads
 from confide.programs.certifying import quantile
 from confide.programs.dude import Dude
+from confide.programs.incentives import check_payments
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
@@ -92,7 +93,8 @@ class ProgramPlan:
         most_excess: share of what rows hold that the certificate may claim as excess.
         most_unused: share of what rows hold that margins may keep back.
         seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as made-up records take on
-            this machine (`Program.trial_records`); 0 where they were not timed.
+            this machine (`Program.trial_records`), in the mean of price 0 and of half the price box; 0 where they were
+            not timed.
         megabytes: roughly: records, billboard, and what is worked on at once.
         options: of the mode alone, besides alpha, such as `audit_share`: as they were asked for.
     """
@@ -260,7 +262,7 @@ class ProgramPlan:
 def plan(
     program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
     truthful: bool = False, alpha: float | None = None, most_excess: float = 0.05, most_unused: float = 0.3,
-    timed: bool = True, **options: Any,
+    timed: bool = True, load_units: Sequence[float] | None = None, **options: Any,
 ) -> ProgramPlan:
     """What to run at these sizes, and what to expect.
 
@@ -272,7 +274,7 @@ def plan(
     Args:
         program: of any family.
         epsilon: > 0.
-        delta: in (0, 1).
+        delta: in (0, 1/2).
         mode: a mechanism's name, which leaves no choice.
         feasible: whether every row must be within its supply, with probability 1 - beta.
         truthful: whether lies must not pay.
@@ -281,6 +283,7 @@ def plan(
         most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of made-up records are timed on this machine.
+        load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
         options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
@@ -300,6 +303,9 @@ def plan(
         ...
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
+    for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
+        if not isinstance(given, bool):
+            raise InvalidInput(flag, f"{type(given).__name__} is neither True nor False")
     every = _PATH.union(*_OWN.values())
     for name in options:
         if name not in every:
@@ -335,14 +341,17 @@ def plan(
             others = [each for each, own in _OWN.items() if name in own]
             raise InvalidInput(name, f"is no option of {chosen}{'' if mode else ', which is advised here'}",
                                f"of {', '.join(others)} alone")
-    if chosen not in ("PrivDude",) and not program.constants.packing:
-        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing",
-                           "PrivDude takes any program")
+    if chosen not in ("PrivDude",) and program.not_packing:
+        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing; here "
+                           f"{program.not_packing}", "PrivDude takes any program")
+    if asked(chosen)[0] is not None and not program.always_answered:
+        check_payments(program, path.rounds)
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
         if wanted and chosen not in able:
             raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
-    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused)
-    seconds, megabytes = _costs(path, timed)
+    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused,
+           np.ones(program.rows) if load_units is None else np.array(load_units, dtype=np.float64))
+    seconds, megabytes = _costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
                         seconds=0.0, megabytes=megabytes, options=own)
@@ -421,6 +430,7 @@ def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
 
 def _worth(
     path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
+    units: NDArray[np.float64],
 ) -> None:
     """Refuse what is hopeless."""
     mode = mode_of(path)
@@ -451,7 +461,7 @@ def _worth(
     factor = _least(lambda times: share(_larger(path, times)) <= most, 1.0)
     if math.isfinite(factor):
         larger = _larger(path, factor).program
-        supplies = sorted(set(larger.supplies))
+        supplies = sorted(set((np.array(larger.supplies) * units).tolist()))
         named = (f"supplies of {supplies[0]:,.6g}" if len(supplies) == 1 and supplies[0] > 0
                  else f"supplies {factor:.3g} times as large")
         remedies.append(f"{named} with {larger.people:,} participants")
@@ -494,8 +504,14 @@ def _written(number: float) -> str:
     return f"{math.ceil(number * scale * (1 - 1e-12)) / scale:.3g}"
 
 
-def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
-    """Seconds of responses and megabytes."""
+def _costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
+    """Seconds of responses and megabytes.
+
+    Args:
+        path: what is planned.
+        timed: whether anything is timed.
+        parts: rounds whose responses a solver finds once more, when everybody's part is made up.
+    """
     program, total = path.program, path.schedule.total
     one = program.one(None)
     arrays = [getattr(one, each.name) for each in fields(one) if each.name != "people"]
@@ -507,14 +523,18 @@ def _costs(path: PrivDude, timed: bool) -> tuple[float, float]:
         return 0.0, megabytes
     count = _TRIAL if math.isinf(program.most_responses) else _TRIAL_SOLVED
     some = program.trial_records(count)
-    prices = np.zeros(program.rows, dtype=np.int64)
-    program.load(some, program.respond(some, prices))  # compiles
-    times = []
-    for _ in range(3):
-        began = perf_counter()
-        program.load(some, program.respond(some, prices))
-        times.append(perf_counter() - began)
-    return total * program.people * min(times) / count, megabytes
+    seconds = 0.0
+    for share in (0, 1):  # at price 0, and in the middle of the box: solves are easy at the one, and not at the other
+        prices = program.highest_prices * share // 2
+        program.load(some, program.respond(some, prices))  # compiles
+        times = []
+        for _ in range(3):
+            began = perf_counter()
+            program.load(some, program.respond(some, prices))
+            times.append(perf_counter() - began)
+        seconds += min(times) / 2.0
+    asked = total if program.always_answered else total + parts
+    return asked * program.people * seconds / count, megabytes
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ from confide.programs.dual_dynamics import Descent, Step
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
 from confide.programs.printed_bounds import printed_accuracy, printed_deviation
 from confide.programs.priv_dude import PrivDude
-from confide.programs.program import Program
+from confide.programs.program import Program, as_doubles
 from confide.programs.schedule import Schedule
 
 __all__ = ["PrintedDescent", "PrintedDude"]
@@ -104,6 +104,7 @@ class PrintedDude(PrivDude):
     def __post_init__(self) -> None:
         if not isinstance(self.program, Program):
             raise InvalidInput("program", f"{type(self.program).__name__} is no program")
+        as_doubles(self)
         if not isinstance(self.burn_in, int) or self.burn_in != 0:
             raise InvalidInput("burn_in", f"{self.burn_in!r}", "the print averages over all rounds")
         usual: dict[str, object] = {"step": None, "start": None, "law": "gaussian", "burn_share": 0.1}

@@ -16,6 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,11 +28,45 @@ from confide.contract.unusable import Unusable
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
 
-__all__ = ["Program", "Records", "Shard"]
+__all__ = ["MOST_PEOPLE", "Program", "Records", "Shard", "as_doubles", "counted"]
 
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
 _MOST_TAU = 2.0**20
+MOST_PEOPLE = 2**31 - 1  # places are 32 bits
+_MOST_ROWS = 2**20
+
+
+def counted(field: str, value: object, at_most: int = _MOST_ROWS) -> int:
+    """A whole number in 1..at_most, as a plain one.
+
+    Args:
+        field: for error messages.
+        value: what was given.
+        at_most: by default as many as there may be rows.
+
+    Raises:
+        InvalidInput: names the field.
+    """
+    number = whole(field, value, at_least=1)
+    if number > at_most:
+        raise InvalidInput(field, f"{value!r} is too large", f"at most {at_most:,}")
+    return number
+
+
+def as_doubles(it: Any) -> None:
+    """Write fractions, and other kinds of real numbers, of a frozen dataclass as doubles, which all arithmetic is in.
+
+    Args:
+        it: whose fields they are.
+
+    Raises:
+        InvalidInput: one is not finite.
+    """
+    for one in fields(it):
+        given: Any = getattr(it, one.name, None)
+        if isinstance(given, Real) and not isinstance(given, float | bool | Integral):
+            object.__setattr__(it, one.name, finite(one.name, given))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -117,7 +152,8 @@ class Program(ABC):
     """Whether a supply may be below 0; not where nobody adds less than nothing, since then nothing would fit."""
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
+        as_doubles(self)
+        object.__setattr__(self, "people", counted("people", self.people, MOST_PEOPLE))
         object.__setattr__(self, "supply", self._for_rows("supply", self.supply))
         for one in self.supplies:
             (finite if self.negative_supply else non_negative)("supply", one)
@@ -180,6 +216,26 @@ class Program(ABC):
     def oracle_error(self) -> float:
         """By how much less, at most, a response may be worth at its prices than the best one: 0 where it is exact."""
         return 0.0
+
+    @property
+    def always_answered(self) -> bool:
+        """Whether each response is within `oracle_error` of the best: else it may be null where a solver proves none.
+
+        Promises about what one participant gains need it; privacy and supplies do not.
+        """
+        return True
+
+    @property
+    def not_packing(self) -> str:
+        """Why nobody can simply be given nothing; empty where everybody can."""
+        one = self.constants
+        if self.two_sided:
+            return "its rows are equations"
+        if one.signed:
+            return "contributions can be below 0"
+        if one.least_value < 0.0:
+            return "values can be below 0"
+        return "" if one.packing else "not everybody may have nothing, or there is a public block"
 
     @property
     def most_responses(self) -> float:

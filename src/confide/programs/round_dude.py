@@ -33,7 +33,7 @@ from confide.programs.dude import Dude
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
-from confide.programs.program import Program, Shard
+from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.whole_parts import WholeParts, delivered, share_of, share_table
 
@@ -84,6 +84,7 @@ class RoundDude(Dude):
     batch: int | None = None
 
     def __post_init__(self) -> None:
+        as_doubles(self)
         fraction("flag_share", self.flag_share)
         fraction("stop_share", self.stop_share)
         if not isinstance(self.truncate, bool):
@@ -95,6 +96,7 @@ class RoundDude(Dude):
         _ = self.flags  # refuses a margin that uses the supply up
 
     board = FlagBillboard
+    tosses = True
 
     # ---- public arithmetic
 
@@ -132,7 +134,7 @@ class RoundDude(Dude):
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",
                         erratum="margin with the batch that trips a flag; losses of rows add up in l1")
         each = self.beta / 3.0
-        regret = math.inf if self.descent.rule != "gradient" else regret_bound(
+        regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, each)
         most, over = self.program.constants.most_value, regret / min(self.program.taus)
         log, rows = math.log((self.program.rows + 1) / each), self.program.rows
@@ -223,11 +225,7 @@ class RoundDude(Dude):
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
         board, n = self._own(billboard), self.program.people
-        if not board.seed:
-            raise InvalidInput("seed", "is left out")
         raised = board.raised
-        if not isinstance(raised, np.ndarray) or raised.dtype != np.int64 or raised.shape != (self.program.rows,):
-            raise InvalidInput("raised", "is of another shape or type", f"must be ({self.program.rows},) int64")
         if not bool(((raised == n) | ((raised > 0) & (raised < n) & (raised % self.flags.batch == 0))).all()):
             raise InvalidInput("raised", "holds a place after which nobody is asked",
                                f"must be multiples of {self.flags.batch} below {n}, or {n}")

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
-from confide.programs.program import Program
+from confide.programs.program import Program, counted
 
 __all__ = ["SetsOfGoods"]
 
@@ -50,7 +49,7 @@ class SetsOfGoods(Program):
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("goods", "are not numbered", "one number of copies for all goods needs `goods`")
             object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
-        whole("goods", self.goods, at_least=1)
+        object.__setattr__(self, "goods", counted("goods", self.goods))
         super().__post_init__()
         if max(self.taus) > _MOST_TAU:
             raise InvalidInput("tau", f"{max(self.taus):g} is too large", f"at most {_MOST_TAU:g}; 1 holds always")

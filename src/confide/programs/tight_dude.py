@@ -11,7 +11,7 @@ Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.numerics.shards import Shards
-from confide.privacy.coins import COINS, draw_seed, is_seed
+from confide.privacy.coins import draw_seed
 from confide.privacy.noise import Noise
 from confide.programs.billboards import PathBillboard
 from confide.programs.bounds import bernstein, regret_bound
@@ -42,7 +42,8 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.program import Program
+from confide.programs.integral_boards import coin_slip
+from confide.programs.program import Program, as_doubles
 from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
@@ -56,9 +57,30 @@ from confide.programs.whole_parts import (
     whole_parts,
 )
 
-__all__ = ["TightDude"]
+__all__ = ["TightDude", "margins_needed"]
 
 _TRIES = 64
+
+
+def margins_needed(
+    program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, beta: float
+) -> NDArray[np.float64]:
+    """(k,) what has to be kept back of each row, where this is the regret: also where that is more than there is.
+
+    Args:
+        program: whose prices are found.
+        regret: R of these, with probability at least 1 - beta/3.
+        supplies: (k,) of the program whose rows are kept.
+        rounds: T, main rounds.
+        alpha: who is satisfied.
+        beta: probability of a row above its supply.
+
+    Source: spec convex_programs 6.2 (TightDude, corrected).
+    """
+    entry, log = program.constants.largest_entry, math.log(3.0 * program.rows / beta)
+    left = regret / exact_alpha(program, alpha)
+    return np.array([regret / tau + entry * left + bernstein(supply, entry, log) + supply * coin_slip(rounds)
+                     for tau, supply in zip(program.taus, supplies, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -98,7 +120,10 @@ class TightDude(Dude):
     alpha: float = field(default=0.01, kw_only=True)
     payments: Payments = field(default="average", kw_only=True)
 
+    tosses = True
+
     def __post_init__(self) -> None:
+        as_doubles(self)
         one_of("payments", self.payments, ("average", "scaled"))
         if isinstance(self.program, Program):
             exact_alpha(self.program, self.alpha)
@@ -117,21 +142,15 @@ class TightDude(Dude):
         program, supplies = self.program, np.array(self.program.supplies)
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
-            regret = regret_bound(program.constants, self.schedule, self.beta / 3.0)
-            needed = self._margins(program, regret)
+            regret = self._inexact + regret_bound(program.constants, self.schedule, self.beta / 3.0)
+            needed = margins_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds,
+                                    alpha=self.alpha, beta=self.beta)
             if bool((needed <= kept).all()):
                 return program
             kept = np.maximum(kept, needed)
             self._refuse_empty(program, regret, kept)
             program = replace(self.program, supply=tuple((supplies - kept).tolist()))
         raise Refused("no margin covers what it causes itself", "a larger supply, or more rounds")
-
-    def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
-        """(k,) what has to be kept back of each row, where this is the regret."""
-        entry, log = program.constants.largest_entry, math.log(3.0 * program.rows / self.beta)
-        left = regret / exact_alpha(self.program, self.alpha)
-        return np.array([regret / tau + entry * left + bernstein(supply, entry, log) + supply * self._coin_slip
-                         for tau, supply in zip(program.taus, self.program.supplies, strict=True)])
 
     def _refuse_empty(self, program: Program, regret: float, kept: NDArray[np.float64]) -> None:
         supplies = np.array(self.program.supplies)
@@ -142,11 +161,16 @@ class TightDude(Dude):
         fixed = regret / program.taus[j] + entry * regret / exact_alpha(self.program, self.alpha)
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
-        reason = f"row {self.program.row_names[j]} would keep back {kept[j]:.5g} of a supply of {supplies[j]:.5g}"
+        b = float(supplies[j])
+        reason = (f"row {self.program.row_names[j]} would keep back "
+                  f"{f'{kept[j] / b:,.3g} times its supply' if b > 0.0 else 'more than its supply, nothing'}")
         if least >= most:
-            raise Refused(reason, f"that takes a supply above {least:.5g}, and {self.program.people} participants "
-                          f"cannot use more than {most:.5g}: more rounds, more people for each row, or a larger alpha")
-        raise Refused(reason, f"a supply above {least:.5g}, more rounds, or a larger alpha")
+            beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
+            raise Refused(reason, f"the least supply that covers a margin is{beyond} what all participants together "
+                          "can use: more rounds, more people for each row, or a larger alpha")
+        large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
+        raise Refused(reason, f"{large}, and many times that so that not nearly all is kept back; more rounds, or a "
+                      "larger alpha")
 
     @property
     def margins(self) -> NDArray[np.float64]:
@@ -166,12 +190,7 @@ class TightDude(Dude):
     @cached_property
     def regret(self) -> float:
         """R of the prices with margins, with probability at least 1 - beta/3."""
-        return regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
-
-    @property
-    def _coin_slip(self) -> float:
-        """By how much the probability of a round may be off, all rounds together: a coin has 2^32 sides."""
-        return self.rounds / COINS
+        return self._inexact + regret_bound(self.priced.constants, self.schedule, self.beta / 3.0)
 
     # ---- promises
 
@@ -186,7 +205,7 @@ class TightDude(Dude):
         """How much less than her favourite anybody has, in the mean over the coin."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
-        return self.alpha + self._coin_slip * reach
+        return self.alpha + self.program.oracle_error + coin_slip(self.rounds) * reach
 
     @property
     def gain(self) -> float:
@@ -230,7 +249,7 @@ class TightDude(Dude):
         Margins cost kappa OPT, and the draw sqrt(2 V OPT log) where the averages' value is short of OPT by what is said
         besides, or by nothing (as in `RoundDude`). OPT is at most `trivial`.
         """
-        return (self.kept + self._coin_slip) * self.trivial + math.sqrt(
+        return (self.kept + coin_slip(self.rounds)) * self.trivial + math.sqrt(
             2.0 * self.program.constants.most_value * self.trivial * log)
 
     def _value(self, lost: float, source: Source, failure: float, measure: str) -> Accuracy:
@@ -258,7 +277,7 @@ class TightDude(Dude):
         mean = self.priced.supply_units / LOAD_UNIT + certificate.excess + one.largest_entry * many
         log = math.log(self.program.rows / beta)
         drawn = np.array([bernstein(each, one.largest_entry, log) for each in mean])
-        over = mean * (1.0 + self._coin_slip) + drawn - np.array(self.program.supplies)
+        over = mean * (1.0 + coin_slip(self.rounds)) + drawn - np.array(self.program.supplies)
         source = Source(document="confide", statement="after the run", spec="convex_programs 2 and 6.2")
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
@@ -292,8 +311,3 @@ class TightDude(Dude):
         board = self._own(billboard)
         return share_of(self.program, own_part(self.program, record, self._place(index), board, self._terms),
                         charged=True)
-
-    def check(self, billboard: AnyBillboard) -> None:
-        super().check(billboard)
-        if not is_seed(self._own(billboard).seed):
-            raise InvalidInput("seed", "of the public coins is missing")

@@ -42,7 +42,7 @@ from confide.programs.incentives import (
     truthfulness,
 )
 from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
-from confide.programs.program import Program, Shard
+from confide.programs.program import Program, Shard, as_doubles
 from confide.programs.rounding import drawn_rounds
 from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
@@ -58,6 +58,7 @@ from confide.programs.whole_parts import (
 
 __all__ = ["TightenAndAudit"]
 
+_LARGEST = 2.0**33  # of a deviation, and of what is kept back: beyond all supplies
 _ROUNDED = 1 - Fraction(1, 2**48)
 
 
@@ -110,6 +111,7 @@ class TightenAndAudit(Dude):
     payments: Payments = "average"
 
     def __post_init__(self) -> None:
+        as_doubles(self)
         fraction("audit_share", self.audit_share)
         non_negative("slack", self.slack)
         one_of("payments", self.payments, ("average", "scaled"))
@@ -126,6 +128,7 @@ class TightenAndAudit(Dude):
                                    "step 'gradient'")
 
     board = AuditedBillboard
+    tosses = True
 
     # ---- public arithmetic
 
@@ -141,7 +144,11 @@ class TightenAndAudit(Dude):
     @cached_property
     def audit_deviation(self) -> float:
         """s_a: standard deviation of the audit's noise, in loads, rounded up."""
-        return root_up(self.squared_sensitivity / (self.squared_budget * written(self.audit_share)))
+        found = root_up(self.squared_sensitivity / (self.squared_budget * written(self.audit_share)))
+        if found > _LARGEST:
+            raise Refused(f"the noise of the audit would be {found:.3g}",
+                          f"at most {_LARGEST:.3g}: a larger audit_share")
+        return found
 
     @property
     def quantile(self) -> float:
@@ -159,7 +166,7 @@ class TightenAndAudit(Dude):
         one, z = self.program.constants, self.quantile
         room = z * self.averaged + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
-        return np.asarray(2 * self.audit_margin + np.ceil(room * LOAD_UNIT).astype(np.int64))
+        return np.asarray(2 * self.audit_margin + np.ceil(np.minimum(room, _LARGEST) * LOAD_UNIT).astype(np.int64))
 
     @property
     def kept_back(self) -> NDArray[np.float64]:
@@ -171,19 +178,21 @@ class TightenAndAudit(Dude):
         left = self.program.supply_units - self.tightened
         if not bool((left > 0).all()):
             row = int(np.argmin(left))
-            b, xi = self.program.supply_units[row] / LOAD_UNIT, self.tightened[row] / LOAD_UNIT
-            raise Refused(f"infeasible budget: the audit needs {xi:.5g} of a supply of {b:.5g}",
+            b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.tightened[row] / LOAD_UNIT)
+            needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply, nothing,"
+            raise Refused(f"infeasible budget: the audit needs {needs} of row {self.program.row_names[row]}",
                           self._remedy(b))
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
     def _remedy(self, supply: float) -> str:
-        """What would do: xi is noise + c sqrt(b), and the noise is about in proportion to 1/epsilon."""
+        """What would leave half of a row: xi is noise + c sqrt(b), the noise about in proportion to 1/epsilon."""
         fixed = (2 * self.audit_margin / LOAD_UNIT + self.quantile * self.averaged)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
-        least = ((root + math.sqrt(root * root + 4.0 * fixed)) / 2.0) ** 2
-        text = f"a supply above {least:.5g} in every row"
-        spare = supply - root * math.sqrt(max(0.0, supply))
-        return text + (f", or an epsilon above about {1.01 * self.epsilon * fixed / spare:.3g}" if spare > 0 else "")
+        least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
+        spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
+        text = f"a supply {least / supply:.3g} times as large" if supply > 0.0 else f"a supply of {least:.5g}"
+        other = f", or an epsilon of about {1.01 * self.epsilon * fixed / spare:.3g}" if spare > 0.0 else ""
+        return f"{text}{other}: about half is kept back then"
 
     def events(self) -> tuple[Event, ...]:
         share = written(self.audit_share)
@@ -192,7 +201,7 @@ class TightenAndAudit(Dude):
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="confide", statement="tighten and audit", spec="convex_programs 6.2")
         half, most = self.beta / 2.0, self.program.constants.most_value
-        regret = math.inf if self.descent.rule != "gradient" else regret_bound(
+        regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, half)
         lost = float(np.max(self.tightened / self.program.supply_units)) * self.trivial
         # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
@@ -220,7 +229,8 @@ class TightenAndAudit(Dude):
             return math.inf
         one = self.program.constants
         most = one.most_value if self.payments == "scaled" else max(one.most_value, self.highest_price)
-        short = self.alpha + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (PRICE_UNIT * self.program.scale)
+        short = self.alpha + self.program.oracle_error + coin_slip(self.rounds) * (one.most_value + most) + 1.0 / (
+            PRICE_UNIT * self.program.scale)
         path, audit = (total_variation(self.law, loss_of_a_lie(one, self.neighbours, self.squared_budget * share))
                        for share in (self.path_share, written(self.audit_share)))
         return audited_gain(alpha=short, most_value=one.most_value, path_variation=path, audit_variation=audit,
@@ -284,15 +294,8 @@ class TightenAndAudit(Dude):
 
     def check(self, billboard: AnyBillboard) -> None:
         super().check(billboard)
-        board = self._shaped(billboard)
-        if not board.seed:
-            raise InvalidInput("seed", "is left out")
-        if not np.array_equal(board.tightened, self.tightened):
-            raise InvalidInput("tightened", "is not the plan's")
-        audit = board.audit
-        if not isinstance(audit, np.ndarray) or audit.dtype != np.int64 or audit.shape != (self.program.rows,):
-            raise InvalidInput("audit", "is of another shape or type", f"must be ({self.program.rows},) int64")
-        if not isinstance(board.accepted, bool) or board.accepted != self._accepts(audit):
+        board = self._own(billboard)
+        if board.accepted != self._accepts(board.audit):
             raise InvalidInput("accepted", "does not follow from the audit")
 
 

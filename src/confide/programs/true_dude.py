@@ -96,9 +96,14 @@ class TrueDude(PrivDude):
         return loss_of_a_lie(self.program.constants, self.neighbours, self.squared_budget * self.path_share)
 
     @property
+    def _short(self) -> float:
+        """How much less than the best at the charged prices anybody has: a favourite is within the oracle's error."""
+        return self.alpha + self.program.oracle_error
+
+    @property
     def gain(self) -> float:
         """What a lie gains at most, in the mean over the path."""
-        return additive_gain(self.alpha, self.program.constants.most_value, self.variation)
+        return additive_gain(self._short, self.program.constants.most_value, self.variation)
 
     def gain_beside(self, epsilon: float) -> Relative:
         """E[lie] <= factor E[truth] + added, for any epsilon >= 0: all of them hold.
@@ -106,13 +111,13 @@ class TrueDude(PrivDude):
         Args:
             epsilon: >= 0; at 0 the added part is `gain`.
         """
-        return relative_gain(self.law, self._lie, self.alpha, self.program.constants.most_value, epsilon)
+        return relative_gain(self.law, self._lie, self._short, self.program.constants.most_value, epsilon)
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.1")
         promises: tuple[Truthfulness | Participation, ...] = (
             truthfulness(self.gain, self.program.constants.most_value, note="in the mean over the prices"),
-            participation(-self.alpha, "after every run", source,
+            participation(-self._short, "after every run", source,
                           note="of her average at the charged prices: it may cost alpha more than it is worth"),
         )
         return Guarantees((*super().guarantees(), *promises))

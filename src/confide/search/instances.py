@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pyarrow.csv
 
 from confide.contract.errors import InvalidInput
 from confide.search.graph import Graph
+from confide.tables._packaged import shipped_file
 
 __all__ = ["film_casts", "film_casts_file"]
 
@@ -20,18 +20,12 @@ _CAST = "film.film.actor"
 
 
 def film_casts_file() -> Path:
-    """Where the package recbole keeps its file of films; the package itself is not imported, nor what it needs.
+    """Where the package recbole keeps its file of films.
 
     Raises:
         InvalidInput: not installed.
     """
-    found = importlib.util.find_spec("recbole")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        path = Path(folder) / _FILE
-        if path.is_file():
-            return path
-    raise InvalidInput("path", "recbole is not installed", "name its file ml-100k.kg; `pip install --no-deps recbole` "
-                                                            "brings it without the packages that recbole computes with")
+    return shipped_file("recbole", _FILE)
 
 
 def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1) -> Graph:

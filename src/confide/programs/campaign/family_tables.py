@@ -196,6 +196,10 @@ class KnapsackTable(_Family):
         supply, least = _for_each("supply", self.supply, k), _for_each("least_weight", self.least_weight, k)
         if data.value in names:
             raise InvalidInput("data.value", f"{data.value!r} is also a resource")
+        for name, one, most in zip(names, least, largest, strict=True):
+            if one > most:
+                raise InvalidInput("least_weight", f"{one:g} of {name} is above its largest_weight",
+                                   f"at most {most:g}")
         each = tuple(one / most for one, most in zip(least, largest, strict=True))
         program = Knapsack(people, tuple(one / most for one, most in zip(supply, largest, strict=True)),
                            least_weight=each, most_weight=self.most_weight)
@@ -216,7 +220,7 @@ class KnapsackTable(_Family):
         return Coding(
             program=program, rows=names, thing="item", what="resources that items take",
             asked=f"what your item is worth, {_scale(scale)}; and what it takes of each resource", loads=largest,
-            told=lambda _: "the item is in", points=scale, unit=scale.unit, judge=judged, limit=limit,
+            told=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
             columns=(Number.of_values(data.value, scale), *takes))
 
 

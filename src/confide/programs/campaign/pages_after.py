@@ -73,8 +73,9 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     """
     names, table = plan.coding, prices_table(plan, outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
-    order = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
-    note = (f"Prices are averages over the main rounds, in {names.worth}. "
+    dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
+    order = sorted(dearest)  # as the file has them
+    note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
             + ("" if plan.whole else f"The averages' load is above what a row holds by at most the last column, "
                                      f"{sure(plan.mechanism.beta)} of all rows together. ")
@@ -86,7 +87,7 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if not plan.whole else Table(
         columns=columns, rows=tuple(row[:3] for row in rows), note=note)
     return [
-        Section(title="Prices", blocks=(whole, *_pictures(plan, _board(outcome), order[:_DRAWN]), *_bought(
+        Section(title="Prices", blocks=(whole, *_pictures(plan, _board(outcome), dearest[:_DRAWN]), *_bought(
             plan, _board(outcome)))),
         Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
         Section(title="What is promised, and to whom", blocks=(Text((
@@ -137,7 +138,9 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
     else:
         said_all.append(f"{averages} are above supply by at most {float(over.sum()):.5g} in all rows together, and are "
                         f"worth at most {said(names, found.gap)} {names.worth} less than the best there is: both "
-                        f"{sure(found.beta)}.")
+                        f"{sure(found.beta)}. In place of the second bound, not besides it, "
+                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before the run which of "
+                        "them is quoted.")
     claims = getattr(plan.mechanism, "claims", None)
     if claims is not None:
         said_all += [_stated(names, each) for each in claims(found) if not each.vacuous]
@@ -275,8 +278,12 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
         elif not np.array_equal(best[0], got):
             told.append(_otherwise(board, names.called(got)))
         told.append(f"So you get {names.called(got)}.")
+        if names.called(got) == "nothing":
+            told += _missed(plan, mine, prices, "in that round")
     else:
         told.append(f"You get the average of these choices: {_called(plan, share)}.")
+        if _called(plan, share) == "nothing":
+            told += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
             told.append("At the average prices something else gives you clearly more than your average: you get that "
@@ -284,6 +291,18 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
     if "price" in share:
         told.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
     return told
+
+
+def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
+    """What somebody who has nothing would like best if it were free, by her own record."""
+    program, names = plan.mechanism.program, plan.coding
+    free = program.respond(mine, np.zeros_like(prices))
+    if not names.used(free[0]):
+        return []
+    worth = said(names, int(program.values(mine, free)[0]) / PRICE_UNIT)
+    price = said(names, plan.mechanism.natural(int(program.paid(mine, free, prices)[0])))
+    return [f"What you would like best if nothing had a price is {names.called(free[0])}: it is worth {worth} "
+            f"{names.worth} to you, and its price {when} was {price}."]
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:

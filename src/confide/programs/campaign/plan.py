@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -22,6 +23,8 @@ __all__ = ["SharingPlan", "plan_of"]
 
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "beta": "privacy.beta",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
+
+_ROW = re.compile(r"\brow ([^\s,;:]+)(?= would keep back|$)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,14 +130,21 @@ def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Map
     scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
     try:
         found = plan(coding.program, privacy.epsilon, privacy.delta, name, most_excess=solution.most_excess,
-                     most_unused=solution.most_unused, timed=False, beta=privacy.beta, neighbours=privacy.neighbours,
+                     most_unused=solution.most_unused, timed=False,
+                     load_units=coding.load_units.tolist(), beta=privacy.beta, neighbours=privacy.neighbours,
                      **{**options, **scaled})
         _ = found.mechanism  # refuses margins that leave nothing
     except InvalidInput as error:
         raise _placed(error, coding) from None
     except Refused as refused:
-        raise Refused(_by_modes(refused.reason), _by_modes(refused.remedy)) from None
+        raise Refused(_told(refused.reason, coding), _told(refused.remedy, coding)) from None
     return found
+
+
+def _told(text: str, coding: Coding) -> str:
+    """A text of Python's names, of modes and of rows, with the file's."""
+    rows = dict(zip(coding.program.row_names, coding.rows, strict=True))
+    return _ROW.sub(lambda found: f"row {rows.get(found[1], found[1])!r}", _by_modes(text))
 
 
 def _by_modes(text: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.config import ModeName
 from confide.programs.dude import Dude
@@ -24,6 +27,11 @@ _WHAT: dict[ModeName, str] = {
     "audited": "everybody gets her best choice in one round that a public coin draws, at prices of a little less "
                "supply; a noisy audit accepts the run only if each row is within supply",
 }
+
+
+def _range(numbers: NDArray[np.float64]) -> str:
+    low, high = float(numbers.min()), float(numbers.max())
+    return f"{low:,.4g}" if low == high else f"{low:,.4g} to {high:,.4g}"
 
 
 def described(mode: ModeName, mechanism: Dude) -> str:
@@ -47,7 +55,7 @@ def settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
             ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
         rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
-                 ("noise of the audit, standard deviation", f"{mechanism.audit_deviation:.4g}")]
+                 ("noise of the audit, standard deviation", _range(mechanism.audit_deviation * coding.load_units))]
     if isinstance(mechanism, RoundDude):
         rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
                  ("people between two looks at the flags", f"{mechanism.flags.batch:,}"),

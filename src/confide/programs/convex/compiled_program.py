@@ -143,12 +143,22 @@ class ConvexProgram(Program):
         return not self.template.quadratic.any()
 
     @property
+    def always_answered(self) -> bool:
+        return self.shape is not None
+
+    @property
+    def not_packing(self) -> str:
+        return super().not_packing and (
+            "x = 0 is not allowed for every record, or is worth something, or adds something" if not self.nothing
+            else super().not_packing)
+
+    @property
     def most_responses(self) -> float:
         return math.inf if self.shape is not None else _MOST_SOLVES
 
     @cached_property
     def constants(self) -> Constants:
-        found, shape = self.extent, self.shape
+        found = self.extent
         slack = self._load_slack
         entry = _up(found.entry + float(slack.max()))
         total = min(_up(found.total + float(slack.sum())), entry * self.rows)
@@ -156,10 +166,12 @@ class ConvexProgram(Program):
             raise InvalidInput("coupling", "is zero for every record", "somebody must be able to add something")
         reach = self.people * entry
         wide = max(reach, *self.supplies) if not found.signed else reach + max(map(abs, self.supplies))
-        packing = bool(shape is not None and self.nothing and not found.signed and found.least >= 0.0)
+        # A solver's response that is worth less than its price becomes nothing: so none is ever worth less than 0.
+        least = 0.0 if self.shape is None and self.nothing and not found.signed else -_up(-found.least)
+        packing = bool(self.nothing and not found.signed and least >= 0.0)
         return Constants(
             rows=self.rows, largest_entry=entry, largest_sum=total, least_entry=self._least_entry,
-            most_value=_up(found.most), least_value=-_up(-found.least), width=wide, tau=self.tau,  # type: ignore[arg-type]
+            most_value=_up(found.most), least_value=least, width=wide, tau=self.tau,  # type: ignore[arg-type]
             signed=found.signed, packing=packing, step_scale=None if found.signed else (reach,) * self.rows)
 
     @cached_property
@@ -221,9 +233,10 @@ class ConvexProgram(Program):
             low, high = t.low[at : at + table.shape[1]], t.high[at : at + table.shape[1]]
             wrong = bad_rows(np.where((table >= low) & (table <= high), 0.0, np.nan), 0.0, 0.0)
             refused_or_null(name, wrong, f"each number must be in its range, {_range(low, high)}", unusable)
-            theta[:, at : at + table.shape[1]] = np.where(wrong[:, None], low, table)
+            theta[:, at : at + table.shape[1]] = table
             bad |= wrong
             at += table.shape[1]
+        theta[bad] = self._made_up(np.flatnonzero(bad))
         return self._records(theta, ~bad)
 
     def one(self, record: Any) -> Records:
@@ -234,7 +247,7 @@ class ConvexProgram(Program):
         """
         t = self.template
         if record is None:
-            return self._records(t.low[None], np.zeros(1, dtype=bool))
+            return self._records(self._made_up(np.zeros(1, dtype=np.int64)), np.zeros(1, dtype=bool))
         given, theta, at = _fields(record, t.names), np.empty((1, len(t.low))), 0
         for name, shape in zip(t.names, t.shapes, strict=True):
             size = math.prod(shape)
@@ -252,10 +265,18 @@ class ConvexProgram(Program):
         Args:
             count: how many.
         """
+        made_up = self._made_up(np.arange(whole("count", count, at_least=1)))
+        return self._records(made_up, np.ones(count, dtype=bool))
+
+    def _made_up(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(m, numbers of a record) fixed public points inside the ranges, one for each place.
+
+        Slots without a record have them too: at a corner of the ranges a solve is easier than most, and how long a
+        round takes would tell how many there are. What comes of it is null all the same.
+        """
         t = self.template
-        place = np.arange(1, whole("count", count, at_least=1) + 1)[:, None]
         turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way
-        return self._records(t.low + place * turns % 1.0 * (t.high - t.low), np.ones(count, dtype=bool))
+        return np.asarray(t.low + (places[:, None] + 1) * turns % 1.0 * (t.high - t.low))
 
     def _records(self, theta: NDArray[np.float64], present: NDArray[np.bool_]) -> Records:
         if self.shape is not None:

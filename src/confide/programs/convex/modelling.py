@@ -135,13 +135,16 @@ def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], N
 
 def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields: Mapping[str, Any]) -> None:
     """Convexity, parameters, variables."""
+    unsigned = [name for name, (one, low, _) in fields.items() if not one.is_nonneg() and bool((low >= 0.0).all())]
+    hint = (f"cvxpy does not know the ranges: where a sign matters, make the Parameter of {', '.join(unsigned)} with "
+            "nonneg=True") if unsigned else ""
     if not worth.is_dcp() or not worth.is_concave():
-        raise InvalidInput("value", "is not concave by cvxpy's rules")
+        raise InvalidInput("value", "is not concave by cvxpy's rules", hint)
     if not added.is_convex():
-        raise InvalidInput("coupling", "is not convex by cvxpy's rules")
+        raise InvalidInput("coupling", "is not convex by cvxpy's rules", hint)
     for place, one in enumerate(constraints):
         if not isinstance(one, cp.constraints.constraint.Constraint) or not one.is_dcp():
-            raise InvalidInput("constraints", f"number {place} is no convex constraint by cvxpy's rules")
+            raise InvalidInput("constraints", f"number {place} is no convex constraint by cvxpy's rules", hint)
     if not worth.is_dcp(dpp=True):
         raise InvalidInput("value", "is not affine in its parameters (DPP)", "no products of parameters")
     if not added.is_dcp(dpp=True):

@@ -125,6 +125,8 @@ class Solving:
                 cost - t.bound(numbers, linear, at, duals) <= self.error)
             kept = pending[good]
             out[kept, 0], out[kept, 1:] = 0, units[good].astype(np.int32)
+            if self.nothing:
+                out[kept[cost[good] > 0.0]] = -1  # worth less than its price, by rounding: nothing is better
             pending = pending[~good & ~hopeless]
         if self.nothing:
             out[(out[:, 1:] == 0).all(axis=1)] = -1

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
@@ -25,7 +25,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import Program, Records
+from confide.programs.program import MOST_PEOPLE, Program, Records, as_doubles, counted
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]
@@ -114,8 +114,9 @@ class AggregativeGame(Program):
     two_sided = True
 
     def __post_init__(self) -> None:
-        whole("people", self.people, at_least=1)
-        whole("actions", self.actions, at_least=1)
+        as_doubles(self)
+        object.__setattr__(self, "people", counted("people", self.people, MOST_PEOPLE))
+        object.__setattr__(self, "actions", counted("actions", self.actions))
         positive("gamma", self.gamma, at_most=_MOST_GAMMA)
         if int(self.gamma * LOAD_UNIT) < 1:
             raise InvalidInput("gamma", f"{self.gamma!r} is too small", "at least 2^-20: use a smaller unit")

@@ -15,13 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.unusable import Unusable
 from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records
+from confide.programs.program import Records, counted
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 
@@ -101,7 +100,7 @@ class CallbackDemand(SetsOfGoods):
     size: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        whole("size", self.size, at_least=1)
+        object.__setattr__(self, "size", counted("size", self.size))
         super().__post_init__()
         self._size("size", self.size)
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records
+from confide.programs.program import Records, counted
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import refused_or_null
 from confide.programs.worth import WorthRecords, one_worth, read_worth
@@ -59,8 +59,8 @@ class CappedAdditive(SetsOfGoods):
 
     def __post_init__(self) -> None:
         if self.most is not None:
-            positive("most", self.most)
-        whole("cap", self.cap, at_least=1)
+            object.__setattr__(self, "most", positive("most", self.most))
+        object.__setattr__(self, "cap", counted("cap", self.cap))
         super().__post_init__()
         self._size("cap", self.cap)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
@@ -24,7 +24,7 @@ from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram
 from confide.programs.pairs import two
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, Records, as_doubles, counted
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
 __all__ = ["Electricity", "ElectricityRecords"]
@@ -105,8 +105,10 @@ class Electricity(Program):
         for name in ("intervals", "slots"):
             if getattr(self, name) is None:
                 raise InvalidInput(name, "are not numbered", "`supply` as a (T, Q) table, or both numbers")
-            whole(name, getattr(self, name), at_least=1)
-        whole("most", self.most, at_least=1)
+            object.__setattr__(self, name, counted(name, getattr(self, name)))
+        counted("rows", self.rows)
+        object.__setattr__(self, "most", counted("most", self.most))
+        as_doubles(self)
         if self.most > self.rows:
             raise InvalidInput("most", f"{self.most} slots", f"at most {self.rows}, which is all of them")
         if not isinstance(self.hard, bool):

@@ -21,7 +21,7 @@ from confide.programs.constants import Constants
 from confide.programs.families.routes import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
 from confide.programs.linear import LinearProgram
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, Records, counted
 from confide.programs.tables import bad_rows, is_row, numbers, one_row, refused_or_null, value_units
 
 __all__ = ["Flow", "FlowRecords"]
@@ -92,7 +92,7 @@ class Flow(Program):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", _checked(self.arcs))
-        whole("hops", self.hops, at_least=1)
+        object.__setattr__(self, "hops", counted("hops", self.hops))
         object.__setattr__(self, "escape", positive("escape", self.escape))
         least = 1 + max(max(arc) for arc in self.arcs)
         object.__setattr__(self, "nodes", least if self.nodes is None else whole("nodes", self.nodes, at_least=least))

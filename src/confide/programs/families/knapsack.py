@@ -14,14 +14,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import finite, positive, whole
+from confide.contract.checks import finite, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.constants import Constants
 from confide.programs.grids import LOAD_UNIT, loads_up
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Program, Records
+from confide.programs.program import Program, Records, as_doubles, counted
 from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units
 
 __all__ = ["ItemRecords", "Knapsack"]
@@ -46,9 +46,10 @@ class ItemRecords(Records):
 class Knapsack(Program):
     """n people with an item each, k resources; a record is a value and k weights, each 0 or in [least_weight, 1].
 
-    Weights are rounded up to multiples of 2^-20, values to the nearest multiple of 2^-24: what fits, fits. The action
-    is 0, her item is in, or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made
-    good by leaving out items that weigh something there. Without a least weight no dual bound holds of everybody.
+    Weights are shares of the largest weight that a resource allows: divide by it, and supply as well. They are rounded
+    up to multiples of 2^-20, values to the nearest multiple of 2^-24: what fits, fits. The action is 0, her item is in,
+    or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made good by leaving out items
+    that weigh something there. Without a least weight no dual bound holds of everybody.
 
     Args:
         people: n.
@@ -85,7 +86,8 @@ class Knapsack(Program):
             if np.ndim(self.supply) != 1:
                 raise InvalidInput("rows", "are not numbered", "one number of supply for all resources needs `rows`")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
-        whole("rows", self.rows, at_least=1)
+        object.__setattr__(self, "rows", counted("rows", self.rows))
+        as_doubles(self)
         object.__setattr__(self, "least_weight", self._for_rows("least_weight", self.least_weight))
         for one in self._least:
             positive("least_weight", one, at_most=1.0)

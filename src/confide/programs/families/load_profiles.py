@@ -7,7 +7,6 @@ SimBench, Energies 13 (2020) 3290.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from datetime import date
 from pathlib import Path
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
+from confide.tables._packaged import shipped_file
 
 __all__ = ["load_profile", "load_profiles_file", "what_is_left"]
 
@@ -30,18 +30,12 @@ _QUARTERS = 96  # of a day
 
 
 def load_profiles_file() -> Path:
-    """Where the package simbench keeps its profiles; the package itself is not imported, nor what it needs.
+    """Where the package simbench keeps its profiles.
 
     Raises:
         InvalidInput: not installed.
     """
-    found = importlib.util.find_spec("simbench")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        path = Path(folder) / _FILE
-        if path.is_file():
-            return path
-    raise InvalidInput("path", "simbench is not installed", "name its file LoadProfile.csv; `pip install --no-deps "
-                                                            "simbench` brings it without the packages it computes with")
+    return shipped_file("simbench", _FILE)
 
 
 def load_profile(

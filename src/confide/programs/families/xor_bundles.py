@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
 from confide.numerics.compiled import kernel
 from confide.programs.anybodys import each_aside
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
-from confide.programs.program import Records
+from confide.programs.program import Records, counted
 from confide.programs.sets_of_goods import SetsOfGoods
 from confide.programs.tables import bad_rows, number, refused_or_null, value_units
 
@@ -74,8 +73,8 @@ class XorBundles(SetsOfGoods):
     bids: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        whole("bids", self.bids, at_least=1)
-        whole("size", self.size, at_least=1)
+        for name in ("bids", "size"):
+            object.__setattr__(self, name, counted(name, getattr(self, name)))
         super().__post_init__()
         self._size("size", self.size)
 

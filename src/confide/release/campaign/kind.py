@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, as_rows, by_slots
+from confide.contract.custody import CustodiansKind
+from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.release.campaign import pages
@@ -29,7 +30,7 @@ from confide.tables.sources import open_table
 __all__ = ["KIND", "QueriesKind"]
 
 
-class QueriesKind:
+class QueriesKind(CustodiansKind):
     """Answer counting queries about a table that a custodian holds."""
 
     name = "queries"
@@ -45,18 +46,6 @@ class QueriesKind:
     def plan(self, config: QueriesConfig) -> QueriesPlan:
         """Choose and calibrate from the file's public parameters."""
         return plan_of(config)
-
-    def identities(self, config: QueriesConfig) -> Sequence[str]:
-        """Nobody is invited: a custodian holds the data."""
-        return ()
-
-    def codec(self, plan: QueriesPlan) -> None:
-        """Records stay in the custodian's table."""
-        return
-
-    def payouts(self, plan: QueriesPlan) -> PayoutTerms | None:
-        """Nothing is paid."""
-        return None
 
     def collect(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
@@ -84,16 +73,6 @@ class QueriesKind:
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True)
-
-    def record(self, config: QueriesConfig, plan: QueriesPlan, folder: Path, identity: str) -> tuple[None, int]:
-        """Nothing of the table is looked up: whose record is in it is not to be told."""
-        return None, 0
-
-    def parse_record(
-        self, config: QueriesConfig, plan: QueriesPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[None, int]:
-        """Nobody hands in a record."""
-        return None, 0
 
     def result(self, plan: QueriesPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), outcome)

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
+from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
@@ -30,7 +31,7 @@ from confide.search.targeted import PTarget
 __all__ = ["KIND", "SearchKind"]
 
 
-class SearchKind:
+class SearchKind(CustodiansKind):
     """Find the members of a hidden group in a private network, and publish who they are."""
 
     name = "search"
@@ -47,18 +48,6 @@ class SearchKind:
     def plan(self, config: SearchConfig) -> SearchPlan:
         """Calibrate from the file's public parameters."""
         return plan_of(config)
-
-    def identities(self, config: SearchConfig) -> Sequence[str]:
-        """Nobody is invited: a custodian holds the data."""
-        return ()
-
-    def codec(self, plan: SearchPlan) -> None:
-        """Contacts and answers stay in the custodian's tables."""
-        return
-
-    def payouts(self, plan: SearchPlan) -> PayoutTerms | None:
-        """Nothing is paid."""
-        return None
 
     # ---- the run
 
@@ -84,16 +73,6 @@ class SearchKind:
     ) -> Check:
         """One look at contacts and answers, for the custodian alone: see `checked`."""
         return checked(config, folder)
-
-    def record(self, config: SearchConfig, plan: SearchPlan, folder: Path, identity: str) -> tuple[None, int]:
-        """Nothing is looked up: nobody has a share, and whom a network holds is not told."""
-        return None, 0
-
-    def parse_record(
-        self, config: SearchConfig, plan: SearchPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[None, int]:
-        """Nobody hands in a record."""
-        return None, 0
 
     # ---- results
 

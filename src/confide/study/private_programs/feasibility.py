@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from confide.charts import intervals
-from confide.contract.errors import Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.privacy.noise import Noise
+from confide.programs.bounds import regret_bound
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
+from confide.programs.priv_dude import PrivDude
 from confide.programs.round_dude import RoundDude
-from confide.programs.tight_dude import TightDude
+from confide.programs.tight_dude import margins_needed
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.study.findings import Compared, Findings, Study, advance, bound
 from confide.study.private_programs.runs import DELTA, REFERENCE, market
@@ -69,13 +70,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             rows.append((n, name, _margin(mechanism), mean, spec, accepted / runs))
             points.append((name, f"n = {n:,}", mean, min(lost, default=1.0), max(lost, default=1.0)))
             advance(progress, size * len(modes) + done, len(sizes) * len(modes))
-        supply = program.supplies[0]
         compared.append(bound(f"margin of the printed flags, n = {n:,}; published: below the supply",
-                              _printed_flags(n), at_most=supply, remark="no run is feasible"))
-        try:
-            kept = TightDude(program, 1.0, DELTA, alpha=1.0).kept
-        except Refused as error:
-            kept = float(error.reason.split(" keep back ")[1].split(" ")[0]) / supply
+                              _printed_flags(n), at_most=program.supplies[0], remark="no run is feasible"))
+        path = PrivDude(program, 1.0, DELTA)
+        regret = regret_bound(program.constants, path.schedule, path.beta / 3.0)
+        kept = float((margins_needed(program, regret, supplies=program.supplies, rounds=path.rounds, alpha=1.0,
+                                     beta=path.beta) / program.supplies).max())
         compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; published: below 1", kept,
                               at_most=1.0, remark="refused: it rests on a bound that is known before the run"))
     return Findings(compared=tuple(compared), blocks=(

@@ -1,0 +1,135 @@
+"""`confide claims`: what the sources claim, what became of it, and the evidence, recomputed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from confide.cli.options import AsJson, emit, write_public
+
+if TYPE_CHECKING:
+    from confide.cli.output import ClaimModel
+    from confide.contract.presentation import Section
+    from confide.study import Claim, Verified
+
+__all__ = ["claims"]
+
+
+def claims(
+    name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
+    family: Annotated[str | None, typer.Option("--family", help="Of this family alone, such as market.")] = None,
+    document: Annotated[str | None, typer.Option("--document", help="Of this source alone, such as Wang.")] = None,
+    verdict: Annotated[str | None, typer.Option("--verdict", help="With this verdict alone: holds, false, "
+                                                "holds-with-correction, vacuous-at-practical-size.")] = None,
+    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="With this text in the row.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
+                      ] = False,
+    slow: Annotated[bool, typer.Option("--slow", help="Recompute also what takes long, in place of citing its stored "
+                                                      "figures.")] = False,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write them as a page in Markdown.")
+                     ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict."""
+    from confide.cli import output
+    from confide.cli.render import show
+    from confide.contract import InvalidInput
+    from confide.contract.progress import progress_bar
+    from confide.study import claims as table
+    from confide.study import claims_markdown, verify_claims
+
+    if slow and not verify:
+        raise InvalidInput("slow", "nothing is recomputed", "give --verify too")
+    rows = table(name, family=family, document=document, verdict=verdict, search=search)
+    if write is not None:
+        write_public("write", write, claims_markdown(rows))
+    found: list[Verified] = []
+    if verify:
+        with progress_bar("verifying") as bar:
+            found = verify_claims(rows, slow=slow, progress=bar)
+    if as_json:
+        models = [_model(row, found[k] if found else None) for k, row in enumerate(rows)]
+        emit(output.ClaimsOutput(counts=dict(Counter(row.verdict for row in rows)), claims=models,
+                                 changed=[each.claim.id for each in found if each.changed] if verify else None,
+                                 written=None if write is None else str(write)))
+    else:
+        show([_one(rows[0]) if name is not None and rows else _many(rows), *([_verified(found)] if verify else [])])
+        if write is not None:
+            print(f"\nwrote {write}")
+    if any(each.changed for each in found):
+        raise typer.Exit(1)
+
+
+def _one(row: Claim) -> Section:
+    from confide.contract.presentation import Section, Table
+
+    facts = (("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
+             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.ours),
+             ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
+    return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
+
+
+def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
+    from confide.contract.words import number
+
+    if row.measured is None:
+        return ()
+    stored = row.measured
+    return (("takes long", f"{number(stored.found)} where {number(stored.claimed)} is claimed, as measured on "
+                           f"{stored.day.isoformat()} in {number(stored.seconds)} s"),)
+
+
+def _many(rows: Sequence[Claim]) -> Section:
+    from confide.contract.claims import Verdict
+    from confide.contract.presentation import Section, Table
+
+    counts = Counter(row.verdict for row in rows)
+    told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
+    note = f"{len(rows):,} claims: {told}. confide claims ID shows one of them." if rows else "No claim fits."
+    cells = tuple((row.id, row.document, row.statement, row.verdict) for row in rows)
+    return Section(title="Published claims", blocks=(
+        Table(columns=("id", "document", "where", "verdict"), rows=cells, note=note),))
+
+
+def _verified(found: Sequence[Verified]) -> Section:
+    from confide.contract.presentation import Block, Section, Table, Text
+    from confide.contract.words import number
+
+    fresh = [each for each in found if each.recomputed]
+    changed = [each for each in found if each.changed]
+    blocks: list[Block] = []
+    if len(found) == 1:
+        blocks.append(Text((f"The evidence finds {number(found[0].found)} where {number(found[0].claimed)} is claimed: "
+                            f"{found[0].verdict}.",)))
+    if changed:
+        rows = tuple((each.claim.id, each.claim.verdict, each.verdict, each.claimed, each.found) for each in changed)
+        blocks.append(Table(columns=("changed", "the table says", "the evidence says", "claimed", "found"), rows=rows))
+    cited = [each for each in found if not each.recomputed]
+    if cited:
+        stored = tuple((each.claim.id, each.claimed, each.found, str(each.claim.measured and each.claim.measured.day),
+                        each.seconds, each.claim.command) for each in cited)
+        blocks.append(Table(columns=("not recomputed", "claimed", "found", "on", "s", "command"), rows=stored,
+                            note="These take long: their stored figures are cited."))
+    seconds = sum(each.seconds for each in fresh)
+    blocks.append(Text((f"{len(fresh):,} recomputed in {number(round(seconds, 1))} s: "
+                        f"{f'{len(changed):,} changed' if changed else 'every verdict is what its evidence says'}.",)))
+    return Section(title="Evidence", blocks=tuple(blocks))
+
+
+def _model(row: Claim, verified: Verified | None) -> ClaimModel:
+    from confide.cli import output
+
+    stored = row.measured
+    return output.ClaimModel(
+        id=row.id, family=row.family, document=row.document, statement=row.statement, line=row.line, claim=row.claim,
+        verdict=row.verdict, ours=row.ours, evidence=str(row.evidence), cost=row.cost, command=row.command,
+        measured=None if stored is None else output.MeasuredModel(
+            claimed=output.finite(stored.claimed), found=output.finite(stored.found), day=stored.day.isoformat(),
+            seconds=stored.seconds),
+        verified=None if verified is None else output.VerifiedModel(
+            recomputed=verified.recomputed, verdict=verified.verdict, changed=verified.changed,
+            claimed=output.finite(verified.claimed), found=output.finite(verified.found), seconds=verified.seconds))

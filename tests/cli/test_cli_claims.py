@@ -1,0 +1,94 @@
+"""`confide claims`: the list, one row, its evidence, the page, and what it says when a verdict changed."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from cli.commands import Run
+from confide.contract.claims import Finding
+from confide.study import Claim, Evidence, Measured, claims, claims_markdown, claims_table
+
+
+def test_claims_are_listed(run: Run) -> None:
+    found = run("claims", "--document", "Fallah", "--verdict", "false")
+    assert (found.code, found.err) == (0, "")
+    ids = [line.split()[0] for line in found.out.splitlines() if line.startswith("acquisition/")]
+    assert ids == [row.id for row in claims(document="Fallah", verdict="false")]
+    assert f"{len(ids)} claims: {len(ids)} false." in found.out
+    every = run("claims", "--json").json
+    assert [each["id"] for each in every["claims"]] == [row.id for row in claims()]
+    assert sum(every["counts"].values()) == len(claims())
+    assert every["changed"] is None
+    assert "No claim fits." in run("claims", "--search", "no row says these words").out
+
+
+def test_one_claim_and_its_evidence(run: Run) -> None:
+    found = run("claims", "regression/lemma-6", "--verify")
+    assert (found.code, found.err) == (0, "")
+    for words in ("Cummings et al. 2015, Lemma 6, line 466", "(4B + 2M)/gamma", "false",
+                  "confide.regression.evidence.sensitivity_of_plain_ridge",
+                  "The evidence finds 32.04 where 6 is claimed", "every verdict is what its evidence says"):
+        assert words in found.out
+    object_ = run("claims", "regression/lemma-6", "--verify", "--json").json
+    row, = object_["claims"]
+    assert object_["changed"] == []
+    assert (row["verified"]["recomputed"], row["verified"]["verdict"], row["verified"]["claimed"]) == (True, "false", 6)
+
+
+def test_what_is_asked_wrongly(run: Run) -> None:
+    found = run("claims", "regression/lema-6")
+    assert (found.code, "did you mean 'regression/lemma-6'" in found.err) == (2, True)
+    assert run("claims", "--family", "zoo").code == 2
+    assert run("claims", "--verdict", "wrong").code == 2
+    assert run("claims", "--document", "Bernstein").code == 2
+    slow = run("claims", "regression/lemma-6", "--slow")
+    assert (slow.code, "give --verify too" in slow.err) == (2, True)
+
+
+def test_the_page_is_written(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "page.md"
+    found = run("claims", "--family", "search", "--write", target, "--json")
+    assert found.json["written"] == str(target)
+    assert target.read_text(encoding="utf-8") == claims_markdown(claims(family="search"))
+    assert run("claims", "--write", target).code == 2  # it is there
+
+
+def long_evidence() -> Finding:
+    return Finding("vacuous-at-practical-size", 1.0, float("inf"))
+
+
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of one row of long evidence, which by now says something else."""
+    row = Claim(
+        id="zoo/long", family="zoo", document="Doe 2020", statement="Theorem 2", line=9, claim="A tenth.",
+        verdict="holds", ours="The same.", evidence=Evidence(module=__name__, function="long_evidence"),
+        measured=Measured(claimed=1.0, found=0.97, day=date(2026, 2, 3), seconds=1234.0))
+    monkeypatch.setattr(claims_table, "_table", lambda: (row,))
+
+
+@pytest.mark.usefixtures("changed")
+def test_long_evidence_is_cited(run: Run) -> None:
+    shown = run("claims", "zoo/long")
+    assert "0.97 where 1 is claimed, as measured on 2026-02-03 in 1,234 s" in " ".join(shown.out.split())
+    found = run("claims", "--verify")
+    assert found.code == 0
+    for words in ("their stored figures are cited", "confide claims zoo/long --verify --slow", "0 recomputed"):
+        assert words in found.out
+    row, = run("claims", "--verify", "--json").json["claims"]
+    assert (row["cost"], row["verified"]["recomputed"], row["measured"]["day"]) == ("slow", False, "2026-02-03")
+
+
+@pytest.mark.usefixtures("changed")
+def test_a_changed_verdict_exits_1(run: Run) -> None:
+    found = run("claims", "--verify", "--slow")
+    assert (found.code, found.err) == (1, "")
+    for words in ("changed", "vacuous-at-practical-size", "1 recomputed", "1 changed"):
+        assert words in found.out
+    again = run("claims", "--verify", "--slow", "--json")
+    assert again.code == 1
+    assert again.json["changed"] == ["zoo/long"]
+    assert again.json["claims"][0]["verified"]["found"] == "Infinity"
