@@ -32,8 +32,11 @@ def market(kind: str, people: str, goods: str, supply: str, epsilon: str, mode: 
     made = MODES[kind](UnitDemand(n, float(supply), goods=k), float(epsilon), DELTA, int(rounds), int(burn_in))
     whole = peak_mb()
     before = held_mb()
-    outcome, seconds = least(lambda: made.run(values, noise_of(mode)), int(runs))
-    inside = peak_mb()
+    outcome, seconds = clocked(lambda: made.run(values, noise_of(mode)))
+    inside = peak_mb()  # of one run: what the next ones find is what the allocator kept of this one
+    for _ in range(int(runs) - 1):
+        outcome, again = clocked(lambda: made.run(values, noise_of(mode)))
+        seconds = min(seconds, again)
     return {"seconds": seconds, "run_mb": inside - before, "table_mb": values.nbytes / 1e6,
             "peak_mb": max(whole, inside), "draws": len(outcome.billboard.prices) * k,
             "value": handed_out(values, outcome.shares)[0]}
