@@ -81,6 +81,7 @@ def render(folder: Path, names: Sequence[str]) -> str:
     ]
     if missed:
         lines += ["", *table(("subject", *TARGETS), [(title, *row) for title, row in missed])]
+    lines += ["", *table(("subject", "targets met", "measured on", "again"), _contents(found))]
     for name in names:
         lines.append("")
         if name not in found:
@@ -88,6 +89,19 @@ def render(folder: Path, names: Sequence[str]) -> str:
             continue
         lines += [*section(found[name]), "", _where(found[name])]
     return "\n".join(lines) + "\n"
+
+
+def _contents(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One line a subject: what is there, and the command that measures it anew."""
+    return [(f"[{content['title']}](#{_anchor(content['title'])})",
+             f"{sum(target['met'] for target in content['targets'])} of {len(content['targets'])}",
+             f"{content['date']}, {content['machine']['cpu']}, {content['machine']['cores']} cores",
+             f"`python -m benchmarks {name}`") for name, content in found.items()]
+
+
+def _anchor(title: str) -> str:
+    """Where a heading can be linked to, as GitHub and MyST name it."""
+    return "".join(each for each in title.lower().replace(" ", "-") if each.isalnum() or each in "-_")
 
 
 def _where(content: Mapping[str, Any]) -> str:
