@@ -433,3 +433,11 @@ def test_neighbours_differ_in_one_record() -> None:
             assert same.count(False) == 1
             if neighbours == "null":
                 assert step.other is None or step.records[step.index] is None
+
+
+@pytest.mark.parametrize("name", list(PLANS))
+def test_every_plan_has_a_tiny_market_that_plays(name: str) -> None:
+    """What the exact audits walk through, in the fast suite too: a plan without one is no longer audited."""
+    made = tiny(PLANS[name], tiny_pool(PLANS[name].program, 0))
+    assert made.program.people == 6
+    assert made.priced.people == 6

@@ -202,7 +202,7 @@ def test_losses_of_the_specification(people: int, audited: float, flagged: float
     for seed in range(4):
         values = popular(people, goods, seed=seed)
         records = program.read(values)
-        quiet = PrivDude(program, 1e6, 0.5, 1000, 1000).run(records, Noise.simulated(seed))
+        quiet = PrivDude(program, 1e6, 0.49, 1000, 1000).run(records, Noise.simulated(seed))
         best = quiet.diagnostics["value"]  # type: ignore[index]
         outcomes = [mechanism.run(records, Noise.simulated(seed + 50)) for mechanism in (
             TightenAndAudit(program, 1.0, 1e-6), RoundDude(program, 1.0, 1e-6, batch=1), RoundDude(program, 1.0, 1e-6))]

@@ -143,14 +143,18 @@ class TightDude(Dude):
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
             regret = self._inexact + regret_bound(program.constants, self.schedule, self.beta / 3.0)
-            needed = margins_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds,
-                                    alpha=self.alpha, beta=self.beta)
+            needed = self._margins(program, regret)
             if bool((needed <= kept).all()):
                 return program
             kept = np.maximum(kept, needed)
             self._refuse_empty(program, regret, kept)
             program = replace(self.program, supply=tuple((supplies - kept).tolist()))
         raise Refused("no margin covers what it causes itself", "a larger supply, or more rounds")
+
+    def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
+        """(k,) what has to be kept back of each row, where this is the regret."""
+        return margins_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds, alpha=self.alpha,
+                              beta=self.beta)
 
     def _refuse_empty(self, program: Program, regret: float, kept: NDArray[np.float64]) -> None:
         supplies = np.array(self.program.supplies)
