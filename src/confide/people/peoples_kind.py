@@ -14,9 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from confide.audit import AuditReport, AuditRow
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
 from confide.people.column_rows import Role, read_rows, typed_row
 from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
@@ -192,6 +196,46 @@ class PeoplesKind:
         if not reports:
             raise absent()
         return int(slots[0]), reports[0]
+
+
+    # ---- results, of a kind whose plan is a `MechanismPlan`
+
+    def result(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        """The public result as a table, and what is promised of it."""
+        from confide.people.default_pages import result_sections
+
+        return result_sections(outcome, next(iter(self.tables(plan, outcome).values())))
+
+    def tables(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`billboard`: its numbers and lists side by side."""
+        from confide.people.default_pages import board_table
+
+        return {"billboard": board_table(outcome.billboard)}
+
+    def explain(
+        self, plan: Any, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        """One participant's share, and what it follows from."""
+        from confide.people.default_pages import explain_sections
+
+        return explain_sections(outcome, record, index, plan.share)
+
+    def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The released result beside the one without any noise."""
+        from confide.people.default_pages import study_sections
+
+        return study_sections(collection, outcome, self.tables(plan, outcome))
+
+    def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
+        """Rows of the audit on what is promised besides privacy; each has the promise's own sentence."""
+        return ()
+
+    def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
+        """Promised against measured, with planted bugs; uses no participant's record."""
+        from confide.people.default_audit import audit_mechanism
+
+        return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,
+                               self.measured(plan, seed))
 
 
 def absent() -> Refused:
