@@ -77,6 +77,22 @@ def test_regression_one_by_one_as_the_file(tmp_path: Path) -> None:
     assert handed == stored(campaign)
 
 
+@pytest.mark.parametrize(("form", "header"), [("wide", "id,algebra,drawing,law,music"), ("long", "id,good,value")])
+def test_goods_one_by_one_as_the_file(form: str, header: str, tmp_path: Path) -> None:
+    text = kind("matching").template.replace('form = "wide"', f'form = "{form}"').replace('"best"', '"scaling"')
+    (tmp_path / "courses.toml").write_text(text)
+    wishes = {"4": {"law": "60.5", "music": "100"}, "2": {"algebra": "7"}}
+    names = header.split(",")[1:]
+    lines = ([",".join([who, *(cells.get(name, "") for name in names)]) for who, cells in wishes.items()]
+             if form == "wide" else [f"{who},{good},{worth}" for who, cells in wishes.items()
+                                     for good, worth in cells.items()])
+    (tmp_path / "wishes.csv").write_text("\n".join([header, *lines]) + "\n")
+    campaign = Campaign.load(tmp_path / "courses.toml")
+    handed = dict(campaign.file.kind.submission(campaign.file.config, campaign.plan, who, cells)
+                  for who, cells in wishes.items())
+    assert handed == stored(campaign)
+
+
 def test_what_cannot_be_handed_in(tmp_path: Path) -> None:
     campaign = Campaign.load(write(tmp_path, lines=LINES))
     for identity, values, field in (("0", {"age": "40", "sex": "male", "pay": "1"}, "id"),

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.errors import Refused
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
 from confide.people.mechanism_plan import promises_table
 from confide.privacy.noise import ForcedNoise
@@ -65,10 +64,7 @@ def explain_sections(
     if record is None:
         lines.append("No usable record is there under this id.")
     if not isinstance(outcome, PublicOutcome):
-        settled = {name: outcome.shares[name][index].as_py() for name in outcome.shares.column_names}
-        if any(value is None for value in settled.values()):
-            raise Refused("this participant withdrew, and her share was erased",
-                          "the public files and her own record (--record) still give it")
+        settled = settled_share(outcome, index)
         if settled != decoded:
             lines.append("The record that the file holds today is not the one that was settled. What counts is the "
                          "settlement: that is what is shown.")

@@ -24,9 +24,9 @@ from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.tables import Rows, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
 from confide.tables import Roster, Source
@@ -119,7 +119,7 @@ class MatchingKind(PeoplesKind):
     def explain(
         self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else _settled(plan, outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
         return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
 
     def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
@@ -137,19 +137,6 @@ def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
     if not isinstance(outcome.mechanism, Market):
         raise TypeError("the outcome is of no matching")
     return replace(plan, market=outcome.mechanism)
-
-
-def _settled(plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, index: int) -> tuple[int, ...]:
-    """What was settled for one participant.
-
-    Raises:
-        Refused: she withdrew, and her share was erased.
-    """
-    found = outcome.shares[plan.column][index].as_py()
-    if found is None:
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
-    return plan.goods_of({plan.column: found})
 
 
 KIND = MatchingKind()

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
 from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.programs.billboards import PathBillboard
@@ -112,7 +112,7 @@ class ProgramKind(PeoplesKind):
         return handout_table(_as_settled(plan, outcome), outcome.shares, identities)
 
     def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else _settled(outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
         return pages_after.explain(_as_settled(plan, outcome), outcome, record, index, stored)
 
     def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
@@ -131,19 +131,6 @@ def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
     if not isinstance(outcome.mechanism, Dude):
         raise InvalidInput("outcome", "is of no program")
     return plan if plan.mechanism == outcome.mechanism else replace(plan, ran=outcome.mechanism)
-
-
-def _settled(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
-    """What was settled for one participant.
-
-    Raises:
-        Refused: she withdrew, and her share was erased.
-    """
-    share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
-    if any(value is None for value in share.values()):
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
-    return share
 
 
 KIND = ProgramKind()
