@@ -19,9 +19,10 @@ from cases import fast
 from confide.campaign import Campaign, Settled, State, Store, settlement
 from confide.campaign.signatures import signed_by
 from confide.contract import BudgetExceeded, InvalidInput, Outcome, PublicOutcome, Refused, canonical, digest
+from confide.people import peoples_kind
+from confide.people import submissions as people_submissions
 from confide.privacy import ZCDP, ApproxDP, PureDP
 from confide.regression import PrivateTruthfulRegression
-from confide.regression.campaign import kind as regression_kind
 from confide.tables import Source, open_table
 
 ANOTHER = ('title = "What do', 'title = "Once more: what do')
@@ -100,7 +101,7 @@ def test_a_plan_that_its_own_budget_never_admits(line: str, whose: str, tmp_path
 
 def test_a_table_is_read_once_and_only_if_the_ledger_admits_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Watched(open_table("answers.csv", folder=write(tmp_path).parent))
-    monkeypatch.setattr(regression_kind, "open_table", lambda *_, **__: source)
+    monkeypatch.setattr(peoples_kind, "open_table", lambda *_, **__: source)
     Campaign.load(tmp_path / "pay.toml").settle(tmp_path / "out")
     assert source.reads[0] <= 1  # one row, to see the columns' types; its values are not looked at
     assert sum(source.reads[1:]) == 2000
@@ -332,7 +333,7 @@ def test_an_empty_folder_will_do(campaign: Campaign, tmp_path: Path) -> None:
 # ---- all or nothing
 
 STEPS: dict[str, tuple[tuple[object, str], State, int, bool]] = {
-    "collect": ((regression_kind.Submissions, "__iter__"), State.OPEN, 0, False),
+    "collect": ((people_submissions.Submissions, "__iter__"), State.OPEN, 0, False),
     "charge": ((Store, "charge"), State.CLOSED, 2000, False),
     "read": ((Store, "reports"), State.CHARGED, 2000, True),
     "run": ((PrivateTruthfulRegression, "run"), State.CHARGED, 2000, True),

@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confide.contract.errors import InvalidInput
+from confide.people import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs import (
     AggregativeGame,
@@ -38,7 +39,7 @@ from confide.programs import (
 )
 from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.reading.slots import SlotRows, collected, layout
+from confide.programs.reading.slots import collected, layout
 from confide.programs.tables import cells, numbers
 
 PEOPLE, WHO = 4, 1

@@ -23,12 +23,12 @@ from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
+from confide.people import CellCodec, SlotRows
 from confide.programs import Flow, UnitDemand, exact
 from confide.programs.campaign.audit import audit_life, audit_plan
 from confide.programs.campaign.baselines import in_order, lottery
 from confide.programs.campaign.made_up import made_up
-from confide.programs.campaign.submissions import CellCodec
-from confide.programs.reading.slots import SlotRows, collected, layout
+from confide.programs.reading.slots import collected, layout
 
 # ---- the whole life
 

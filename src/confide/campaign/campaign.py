@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,12 +16,12 @@ from confide.campaign.file import CampaignFile, load
 from confide.campaign.folder import write_rejected
 from confide.campaign.stored import public, unknown
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import as_path, write_new
+from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, Plan, Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.noise import Noise
-from confide.privacy.report_book import EVERYBODY, ReportBook, Spent
+from confide.privacy.report_book import ReportBook, Spent
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round
@@ -304,42 +302,33 @@ class Campaign:
             Refused: no [rehearsal], or these bits were played before.
             InvalidInput: the file exists, or answers that cannot be used.
         """
-        kind, file, target = self._local(), self.file, as_path("out", path)
-        if isinstance(kind, ContractKind):
-            from confide.campaign.contracts import round_of
+        from confide.campaign.handing_in import rehearse
 
-            round_of(file, home, final=True)
-        write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level
-        drawn = False
-
-        def draw() -> int:
-            nonlocal drawn
-            found = kind.rehearse(file.config, self.plan, file.folder, Noise.secure(), progress)
-            rows, text = kind.rows(file.config, found.data), io.StringIO()
-            writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-            target.write_text(text.getvalue(), encoding="utf-8")
-            drawn = True
-            return len(rows)
-
-        try:
-            count = self.book(home).report(
-                person=EVERYBODY, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
-                level=kind.level(self.plan), notion=kind.notion, total=total, draw=draw)
-            if not drawn:
-                raise Refused("these people were played before, and their reports written",
-                              "use the file that was written")
-        finally:
-            if not drawn:
-                target.unlink(missing_ok=True)
-        return count
+        return rehearse(self, self._local(), as_path("out", path), total, home, progress)
 
     def _local(self) -> LocalKind:
         if not isinstance(self.file.kind, LocalKind):
             raise Refused(f"records of the kind {self.file.kind.name!r} are handed in as they are",
                           "nothing is drawn on the participants' side")
         return self.file.kind
+
+    def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
+        """Take one participant's record into the store, before the collection closes; a later one replaces it.
+
+        Once all is handed in, `Store.close_collection` closes it, and `settle` settles what the store holds.
+
+        Args:
+            identity: her id.
+            values: column -> text, as in `share`; where her device draws what she hands in, the row of `submit`.
+            store: of the campaign, which is opened in it where it is not yet.
+
+        Raises:
+            InvalidInput: what she hands in cannot be used. The message is hers.
+            Refused: nobody hands anything in, or the collection is closed, or she has withdrawn.
+        """
+        from confide.campaign.handing_in import hand_in
+
+        hand_in(self, str(identity), values, store)
 
     def settle(
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from confide.contract.errors import Refused
+
 __all__ = ["CustodiansKind"]
 
 
@@ -27,6 +29,14 @@ class CustodiansKind:
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
         """Nothing is looked up: who is in the data is not to be told."""
         return None, 0
+
+    def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
+        """Nobody hands in anything.
+
+        Raises:
+            Refused: always.
+        """
+        raise Refused("nobody is invited: a custodian holds the data", "the table comes with the campaign file")
 
     def parse_record(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[None, int]:
         """Nobody hands in a record."""

@@ -173,10 +173,12 @@ class Kind(Protocol):
 
     `check` is the operator's look at the records before a run. `record` finds a participant's record in the file that
     the campaign names, `parse_record` makes one of what she types (column -> text), exactly as the file's row would be
-    coded; both give the record and her index. `identities` is the public list of ids in the order of slots, empty where
-    a custodian holds the data; `codec` stores reports, None where they stay in the custodian's engine; `payouts` says
-    how shares become money, None where nothing is paid. `tables` is the public result as tables in natural units, by
-    name; those that `as_rows` marks are written as Parquet, all others as CSV.
+    coded; both give the record and her index. `submission` is (slot, report) of what she hands in, column -> text as in
+    `parse_record`: exactly the bytes that `collect` and `codec` make of a file with that row. `identities` is the
+    public list of ids in the order of slots, empty where a custodian holds the data; `codec` stores reports, None where
+    they stay in the custodian's engine; `payouts` says how shares become money, None where nothing is paid. `tables` is
+    the public result as tables in natural units, by name; those that `as_rows` marks are written as Parquet, all others
+    as CSV.
 
     Where a custodian holds the data, nobody has a share: `record` and `parse_record` give None and 0 for every id, so
     that `explain` cannot tell whose record is there, and `collect` gives `HeldData`.
@@ -203,6 +205,8 @@ class Kind(Protocol):
     def record(self, config: Any, plan: Plan, folder: Path, identity: str) -> tuple[Any, int]: ...
 
     def parse_record(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> tuple[Any, int]: ...
+
+    def submission(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]: ...
 
     def result(self, plan: Plan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]: ...
 
@@ -257,8 +261,8 @@ class LocalKind(Kind, Protocol):
     her; None takes no part, and costs nothing. `notion` is that of all its levels, "epsilon" or "rho". `identity`
     is the one spelling of an id that is on the list, `question` what is asked, `level` what a report costs at most.
     `row` is what she hands in: a row of the operator's file, but for what the operator knows; `rows` are those of
-    everybody in a collection that was played. `rehearse` plays everybody's side with true answers that are public
-    already: a collection whose `data` is what the run takes.
+    everybody in a collection that was played. `submission` takes such a row, with her id in it or without. `rehearse`
+    plays everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
     """
 
     notion: Literal["epsilon", "rho"]
@@ -288,7 +292,9 @@ class ContractKind(LocalKind, Protocol):
     `reported` is the row that she hands in first. `contracts_file` is where the round of contracts lies, from the
     campaign file's folder. `draw_up` makes a round, JSON-ready, from the file of reports, with `without` as if they
     had never reported; `committed` are its contracts as batches of the codec, and `answered` those that were
-    stored, with what was sent on them, as the run takes it. `round_sections` is the operator's look at it. `terms`
+    stored, with what was sent on them, as the run takes it. What she hands in is a row of the file of reports, and then
+    one of the file of records, with her final contract; the contracts are what is stored, all together when they become
+    final, so that `submission` refuses. `round_sections` is the operator's look at it. `terms`
     are one person's of a round, `terms_sections` what she reads. `on_terms` is `private` of the record, on these
     terms. `caution` is what her device tells her alone about her record, empty where there is nothing to say.
     """

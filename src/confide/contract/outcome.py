@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
 __all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
-           "as_billboard", "settled_coins"]
+           "as_billboard", "settled_coins", "settled_share"]
 
 FORMAT = 1
 """Version of the manifest's layout."""
@@ -239,3 +239,20 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
     if not isinstance(paid, int):
         raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
     return paid
+
+
+def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
+    """What was settled for one participant, column -> value.
+
+    Args:
+        outcome: with its shares.
+        index: her rank in the public list of ids.
+
+    Raises:
+        Refused: she withdrew, and her share was erased.
+    """
+    share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
+    if any(value is None for value in share.values()):
+        raise Refused("this participant withdrew, and her share was erased",
+                      "the public files and her own record (--record) still give it")
+    return share

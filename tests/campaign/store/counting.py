@@ -176,6 +176,12 @@ class CountingKind:
             raise InvalidInput("record", "has other columns", "must be value")
         return int(values["value"]), slot_of(identity)
 
+    def submission(
+        self, config: CountingConfig, plan: CountingPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        value, slot = self.parse_record(config, plan, identity, values)
+        return slot, report(value)
+
     def result(self, plan: CountingPlan, outcome: Any) -> Sequence[Section]:
         return (Section(title="Result", blocks=(Text((str(outcome.billboard.total),)),)),)
 

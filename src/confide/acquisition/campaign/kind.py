@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
@@ -28,6 +27,7 @@ from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
+from confide.people import PeoplesKind
 from confide.privacy.noise import Noise
 from confide.tables import Measured, Roster, Source, Word, open_table
 
@@ -57,7 +57,7 @@ class Rehearsed:
         yield self.records
 
 
-class MeanKind:
+class MeanKind(PeoplesKind):
     """Buy a mean from people who fear two leaks."""
 
     name: ClassVar[str] = "mean"
@@ -66,18 +66,10 @@ class MeanKind:
     notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
     types: ClassVar[Mapping[str, type]] = {name: getattr(acquisition, name) for name in _STORED}
-
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.acquisition.campaign").joinpath("templates", "mean.toml").read_text(encoding="utf-8")
+    template_file = "templates/mean.toml"
 
     def plan(self, config: MeanConfig) -> MeanPlan:
         return _plan(config)
-
-    def identities(self, config: MeanConfig) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
-        return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: MeanPlan) -> RecordCodec:
         """A contract and what was sent on it."""
@@ -89,11 +81,6 @@ class MeanKind:
                            highest=math.ceil(it.largest_payment * it.minor_units) + 1)
 
     # ---- the participant's side
-
-    def identity(self, config: MeanConfig, text: str) -> str:
-        """The id as it stands on the public list."""
-        roster = Roster(config.people.count)
-        return roster.identity(roster.rank(text))
 
     def question(self, config: MeanConfig) -> str:
         """What is asked."""
@@ -268,16 +255,10 @@ class MeanKind:
 
     # ---- records
 
-    def collect(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
-    ) -> Collection:
-        """Open the file of records and the round; rows are read by the run."""
-        data = self._submissions(config, plan, folder, progress)
-        return Collection(data=data, rejected=data.rejected)
-
-    def _submissions(
+    def submissions(
         self, config: MeanConfig, plan: MeanPlan, folder: Path, progress: Progress | None = None
     ) -> Submissions:
+        """Open the file of records and the round; rows are read by the run."""
         return self._sent(config, self._drawn(config, plan, folder), folder, progress)
 
     def _sent(self, config: MeanConfig, drawn: ContractTerms, folder: Path, progress: Progress | None) -> Submissions:
@@ -302,21 +283,14 @@ class MeanKind:
             reports, rejected = self._reports(config, plan, folder, progress)
             usable = int(np.count_nonzero(~np.isnan(reports)))
         else:
-            data = self._submissions(config, plan, folder, progress)
+            data = self.submissions(config, plan, folder, progress)
             usable = sum(int(np.count_nonzero(batch.sent)) for batch in data)
             rejected, slots = data.rejected, len(data.drawn.index)  # nobody else is asked
         return Check(slots=slots, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
 
-    def record(
-        self, config: MeanConfig, plan: MeanPlan, folder: Path, identity: str
-    ) -> tuple[Contracted | None, int]:
-        """One participant's contract, and whether her record came in; and her index."""
-        index = Roster(config.people.count).rank(identity)
-        for batch in self._submissions(config, plan, folder):
-            found = np.flatnonzero(batch.index == index)
-            if found.size:
-                return batch.one(int(found[0])), index
-        return None, index
+    def one(self, plan: MeanPlan, batch: ContractedRecords, place: int) -> Contracted:
+        """A contract, and whether a record came in on it."""
+        return batch.one(place)
 
     def parse_record(
         self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]
@@ -342,7 +316,17 @@ class MeanKind:
                 raise InvalidInput("record", problem)
         return Contracted(steps=contract.steps, sigma=contract.sigma, epsilon_local=contract.epsilon_local,
                           epsilon_central=contract.epsilon_central, payment=int(terms["payment"]),
-                          sent=sent), Roster(config.people.count).rank(identity)
+                          sent=sent), self.roster(config).rank(identity)
+
+    def submission(
+        self, config: MeanConfig, plan: MeanPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """Nothing is stored of one person alone: a stored contract holds the noise of all contracts together, so all
+        are stored at once, when they become final, and what is sent on them is read from the file of records.
+        """
+        raise Refused("contracts are stored together, when they become final, and not one by one",
+                      f"the row that her device writes goes into {config.reports.source} first, and into "
+                      f"{config.data.source} with her final contract")
 
     # ---- results
 

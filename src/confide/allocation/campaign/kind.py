@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,24 +17,26 @@ from confide.allocation.campaign import pages
 from confide.allocation.campaign.config import MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
-from confide.allocation.campaign.submissions import RowCodec, Submissions
+from confide.allocation.campaign.submissions import RowCodec, look_at_lines, open_goods, read_goods
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.tables import typed
+from confide.allocation.reading.preflib import PrefLib
+from confide.allocation.reading.tables import Rows, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
-from confide.contract.errors import Refused
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Collection, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
-from confide.tables import Roster
+from confide.people import PeoplesKind
+from confide.tables import Roster, Source
 
 __all__ = ["KIND", "MatchingKind"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 
-class MatchingKind:
+class MatchingKind(PeoplesKind):
     """Hand one good to each person at most, by what everybody would give for it."""
 
     name = "matching"
@@ -44,61 +45,45 @@ class MatchingKind:
     types: ClassVar[Mapping[str, type]] = {each.__name__: each for each in (
         Billboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)}
 
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.allocation.campaign").joinpath("template.toml").read_text(encoding="utf-8")
-
     def plan(self, config: MatchingConfig) -> GoodsPlan:
         """Calibrate from the file's public parameters."""
         return plan_of(config)
-
-    def identities(self, config: MatchingConfig) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
-        return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: GoodsPlan) -> RowCodec:
         """A row is stored as its values."""
         return RowCodec(len(plan.config.columns()))
 
-    def payouts(self, plan: GoodsPlan) -> PayoutTerms | None:
-        """Nothing is paid out. Where prices are charged, the operator collects them."""
-        return None
-
     # ---- records
 
-    def collect(
-        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, progress: Progress | None = None
-    ) -> Collection:
-        """Open the file and check its columns; rows are read by the run."""
-        data = Submissions.open(config, folder, progress)
-        return Collection(data=data, rejected=data.rejected)
+    def open(self, config: Any, folder: Path) -> Source | PrefLib:
+        return open_goods(config, folder)
 
-    def check(
-        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, progress: Progress | None = None
-    ) -> Check:
-        """One pass over the file, for the operator alone."""
-        data = Submissions.open(config, folder, progress)
-        usable = sum(len(batch.index) for batch in data)
-        return Check(slots=config.people.count, rows=sum(data.counted), usable=usable, rejected=dict(data.rejected),
-                     tolerated=None)
+    def look(self, config: Any, plan: Any, source: Source | PrefLib) -> None:
+        if isinstance(source, Source) and config.data.form == "long":
+            look_at_lines(source, config.people.id, config.data.good, config.data.value)
+        elif isinstance(source, Source):
+            super().look(config, plan, source)
 
-    def record(
-        self, config: MatchingConfig, plan: GoodsPlan, folder: Path, identity: str
-    ) -> tuple[dict[int, float] | None, int]:
-        """One participant's row as she handed it in, good -> value (None where none is usable), and her index."""
-        index = Roster(config.people.count).rank(identity)
-        for batch in Submissions.open(config, folder):
-            found = np.flatnonzero(batch.index == index)
-            if found.size:
-                return batch.row(int(found[0])), index
-        return None, index
+    def read(
+        self, config: Any, plan: Any, source: Source | PrefLib, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[Rows]:
+        for batch in read_goods(config, source, roster, rejected, counted, rows):
+            yield config.usable(batch, rejected)
 
-    def parse_record(
-        self, config: MatchingConfig, plan: GoodsPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[dict[int, float], int]:
-        """A row as its owner types it, good -> what she would write, coded as the file's would be; and her index."""
-        return typed(values, goods=plan.names, scale=plan.scale), Roster(config.people.count).rank(identity)
+    def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
+        """A row as its owner types it: good -> what she would write there, coded as the file's would be."""
+        row = typed(values, goods=config.columns(), scale=plan.scale)
+        places = sorted(row)
+        alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
+                     np.array([row[place] for place in places], dtype=np.float32))
+        if not len(config.usable(alone, {}).index):
+            raise InvalidInput("record", config.unusable(), "whoever hands in such a row counts as one without")
+        return alone
+
+    def one(self, plan: Any, batch: Rows, place: int) -> Any:
+        """Good -> value."""
+        return batch.row(place)
 
     # ---- results
 
@@ -134,7 +119,7 @@ class MatchingKind:
     def explain(
         self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else _settled(plan, outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
         return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
 
     def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
@@ -152,19 +137,6 @@ def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
     if not isinstance(outcome.mechanism, Market):
         raise TypeError("the outcome is of no matching")
     return replace(plan, market=outcome.mechanism)
-
-
-def _settled(plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, index: int) -> tuple[int, ...]:
-    """What was settled for one participant.
-
-    Raises:
-        Refused: she withdrew, and her share was erased.
-    """
-    found = outcome.shares[plan.column][index].as_py()
-    if found is None:
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
-    return plan.goods_of({plan.column: found})
 
 
 KIND = MatchingKind()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,102 +14,64 @@ from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.scales import Ranks
 from confide.allocation.reading.tables import DENSE, Rows, read_long, read_wide
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Progress, by_slots
 from confide.tables import Roster, Source, open_table
 
-__all__ = ["RowCodec", "Submissions"]
+__all__ = ["RowCodec", "look_at_lines", "open_goods", "read_goods"]
 
 _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Submissions:
-    """A campaign's file, as batches of rows.
+def open_goods(config: GoodsConfig, folder: Path) -> Source | PrefLib:
+    """The table that a campaign names, or the file of PrefLib.
+
+    Args:
+        config: the campaign's tables.
+        folder: where relative paths start.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    data = config.data
+    if data.form != "preflib":
+        return open_table(data.source, folder=folder)
+    if config.people.id != "row":
+        raise InvalidInput("people.id", f"{config.people.id!r} is no column", "PrefLib's lines have no ids")
+    path = Path(folder) / Path(data.source).expanduser()
+    if not path.is_file():
+        raise InvalidInput("data.source", f"{path.resolve()} is not a file")
+    file = PrefLib(path=path, goods=config.goods.listed()[0], unlisted=data.unlisted)
+    file.alternatives()
+    file.check()
+    return file
+
+
+def read_goods(
+    config: GoodsConfig, source: Source | PrefLib, roster: Roster, rejected: dict[str, str], counted: list[int],
+    rows: int | None = None,
+) -> Iterator[Rows]:
+    """One pass over what `open_goods` gave.
 
     Args:
         config: the campaign's tables.
         source: the table, or the file of PrefLib.
-        rejected: id -> reason, complete after one pass; the operator's alone.
-        counted: how many rows there were, after one pass; private.
+        roster: the public list of ids.
+        rejected: receives id -> reason; the operator's alone.
+        counted: receives how many rows there were, where that is not those that are used or rejected.
+        rows: of a batch of a wide table, at most.
     """
-
-    config: GoodsConfig
-    source: Source | PrefLib
-    rejected: dict[str, str] = field(default_factory=dict)
-    counted: list[int] = field(default_factory=list)
-
-    @classmethod
-    def open(cls, config: GoodsConfig, folder: Path, progress: Progress | None = None) -> Submissions:
-        """Open the file that a campaign names, and look at its columns and their types, not at values.
-
-        Args:
-            config: the campaign's tables.
-            folder: where relative paths start.
-            progress: told of invited slots.
-
-        Raises:
-            InvalidInput: it cannot be read, or a column is missing or of a wrong type.
-        """
-        data = config.data
-        if data.form == "preflib":
-            if config.people.id != "row":
-                raise InvalidInput("people.id", f"{config.people.id!r} is no column", "PrefLib's lines have no ids")
-            path = Path(folder) / Path(data.source).expanduser()
-            if not path.is_file():
-                raise InvalidInput("data.source", f"{path.resolve()} is not a file")
-            file = PrefLib(path=path, goods=config.goods.listed()[0], unlisted=data.unlisted)
-            file.alternatives()
-            file.check()
-            return cls(config=config, source=file)
-        source = open_table(data.source, folder=folder)
-        found = cls(config=config, source=source)
-        found._table(source, {}, 1)
-        if progress is None:
-            return found
-        return cls(config=config, source=source.watched(by_slots(progress, config.people.count)))
-
-    def __iter__(self) -> Iterator[Rows]:
-        # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
-        self.rejected.clear()
-        self.counted.clear()
-        if isinstance(self.source, PrefLib):
-            scale = self.config.rule()
-            if not isinstance(scale, Ranks):
-                raise InvalidInput("values.scale", "is of no order", "must be 'ranks'")
-            yield from self._records(self.source.read(scale, Roster(self.config.people.count), self.rejected,
-                                                      self.counted))
-            return
-        yield from self._table(self.source, self.rejected, None)
-
-    def _table(self, source: Source, rejected: dict[str, str], rows: int | None) -> Iterator[Rows]:
-        config, data = self.config, self.config.data
-        goods, roster = config.columns(), Roster(config.people.count)
-        if data.form == "long":
-            if rows is not None:  # types alone
-                _types(source, config.people.id, data.good, data.value)
-            return self._records(read_long(
-                source, goods=goods, scale=config.rule(), roster=roster, id=config.people.id, good=data.good,
-                value=data.value, unlisted=data.unlisted, rejected=rejected, counted=self.counted))
-        passed = read_wide(source, goods=goods, scale=config.rule(), roster=roster, id=config.people.id,
-                           rejected=rejected, rows=rows)
-        if rows is not None:
-            next(passed, None)
-            return iter(())
-        return self._counting(self._records(passed))
-
-    def _records(self, batches: Iterator[Rows]) -> Iterator[Rows]:
-        for batch in batches:
-            yield self.config.usable(batch, self.rejected)
-
-    def _counting(self, batches: Iterator[Rows]) -> Iterator[Rows]:
-        usable = 0
-        for batch in batches:
-            usable += len(batch.index)
-            yield batch
-        self.counted.append(usable + len(self.rejected))
+    scale, data = config.rule(), config.data
+    if isinstance(source, PrefLib):
+        if not isinstance(scale, Ranks):
+            raise InvalidInput("values.scale", "is of no order", "must be 'ranks'")
+        return source.read(scale, roster, rejected, counted)
+    if data.form == "long":
+        return read_long(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id,
+                         good=data.good, value=data.value, unlisted=data.unlisted, rejected=rejected, counted=counted)
+    return read_wide(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id, rejected=rejected,
+                     rows=rows)
 
 
-def _types(source: Source, identity: str, good: str, value: str) -> None:
+def look_at_lines(source: Source, identity: str, good: str, value: str) -> None:
     """Raise `InvalidInput` where a column is missing or of a type that cannot hold what it is for."""
     from confide.tables import Measured
     from confide.tables._cells import plain, strings

@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,16 +15,17 @@ import pyarrow as pa
 from confide import market
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Budget, Guarantee
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.market.campaign.config import BitConfig
 from confide.market.campaign.plan import BitPlan
-from confide.market.campaign.submissions import BitCodec, Submissions
+from confide.market.campaign.submissions import BitCodec, read_reports
 from confide.market.collection import BitBillboard, BitCollection, Reports
 from confide.market.strategies import NONE
+from confide.people.peoples_kind import PeoplesKind, absent, own_values
 from confide.privacy.noise import Noise
-from confide.tables import Category, Roster, open_table
+from confide.tables import Category, Roster, Source, open_table
 
 __all__ = ["ANSWER", "BitKind", "Rehearsed"]
 
@@ -54,7 +54,7 @@ class Rehearsed:
         yield self.reports
 
 
-class BitKind(ABC):
+class BitKind(PeoplesKind, ABC):
     """Buy one randomised bit from each person."""
 
     name: ClassVar[str]
@@ -65,10 +65,9 @@ class BitKind(ABC):
     types: ClassVar[Mapping[str, type]] = {name: getattr(market, name) for name in _STORED}
 
     @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        name = f"{self.name.replace('-', '_')}.toml"
-        return files("confide.market.campaign").joinpath("templates", name).read_text(encoding="utf-8")
+    def template_file(self) -> str:  # type: ignore[override]
+        """In the folder of all kinds of bits."""
+        return f"templates/{self.name.replace('-', '_')}.toml"
 
     @abstractmethod
     def plan(self, config: Any) -> BitPlan: ...
@@ -79,10 +78,6 @@ class BitKind(ABC):
     def group(self, config: Any) -> Category | None:
         """Role of the column of groups; None where everybody is in one."""
         return None
-
-    def identities(self, config: BitConfig) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
-        return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: BitPlan) -> BitCodec:
         """A report is stored in three bytes."""
@@ -97,46 +92,15 @@ class BitKind(ABC):
 
     # ---- records
 
-    def collect(
-        self, config: BitConfig, plan: BitPlan, folder: Path, progress: Progress | None = None
-    ) -> Collection:
-        """Open the file of reports and check its columns; rows are read by the run."""
-        data = self._submissions(config, folder, progress)
-        return Collection(data=data, rejected=data.rejected)
+    def read(
+        self, config: BitConfig, plan: BitPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[Reports]:
+        return read_reports(source, bit=config.role(), group=self.group(config), roster=roster, id=config.people.id,
+                            rejected=rejected, counted=counted, rows=rows)
 
-    def _submissions(self, config: BitConfig, folder: Path, progress: Progress | None = None) -> Submissions:
-        source = open_table(config.data.source, folder=folder)
-        if progress is not None:
-            source = source.watched(by_slots(progress, config.people.count))
-        found = Submissions(source=source, bit=config.role(), roster=Roster(config.people.count),
-                            identity=config.people.id, group=self.group(config))
-        found.check()
-        return found
-
-    def check(
-        self, config: BitConfig, plan: BitPlan, folder: Path, progress: Progress | None = None
-    ) -> Check:
-        """One pass over the file, for the operator alone."""
-        data = self._submissions(config, folder, progress)
-        usable = sum(len(batch.report) for batch in data)
-        return Check(slots=config.people.count, usable=usable, rejected=data.rejected,
-                     rows=usable + len(data.rejected) + sum(data.absent), tolerated=None)
-
-    def record(
-        self, config: BitConfig, plan: BitPlan, folder: Path, identity: str
-    ) -> tuple[tuple[int, int] | None, int]:
-        """One participant's (report, group) as she handed it in (None where none is usable), and her index."""
-        index = Roster(config.people.count).rank(identity)
-        for batch in self._submissions(config, folder):
-            found = np.flatnonzero(batch.index == index)
-            if found.size:
-                return (int(batch.report[found[0]]), int(batch.group[found[0]])), index
-        return None, index
-
-    def parse_record(
-        self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[tuple[int, int], int]:
-        """(report, group) as its owner types it, and her index."""
+    def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
+        """(report, group) as its owner types it; a report that is none where the cell is empty."""
         group = self.group(config)
         roles = [config.role(), *([] if group is None else [group])]
         unknown = sorted(values.keys() - {role.column for role in roles})
@@ -152,7 +116,20 @@ class BitKind(ABC):
             if problem:
                 raise InvalidInput("record", problem)
             found.append(rank)
-        return (found[0], found[1] if len(found) > 1 else 0), Roster(config.people.count).rank(identity)
+        return Reports(np.array([index]), np.array(found[:1], np.uint8), np.array(found[1:] or [0]))
+
+    def one(self, plan: BitPlan, batch: Reports, place: int) -> tuple[int, int]:
+        return int(batch.report[place]), int(batch.group[place])
+
+    def submission(
+        self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """(slot, report) of the row that her device made, with her group, which the operator knows."""
+        own = own_values(values, _id(config), self.identity(config, identity))
+        (report, _), _ = self.parse_record(config, plan, identity, own)
+        if report == NONE:
+            raise absent()
+        return super().submission(config, plan, identity, own)
 
     # ---- the participant's side
 
@@ -170,11 +147,6 @@ class BitKind(ABC):
         worth = self._worth(values)
         level = float(plan.market.level_of(worth))
         return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
-
-    def identity(self, config: BitConfig, text: str) -> str:
-        """The id as it stands on the public list."""
-        roster = Roster(config.people.count)
-        return roster.identity(roster.rank(text))
 
     def question(self, config: BitConfig) -> str:
         """What is asked."""
@@ -195,8 +167,7 @@ class BitKind(ABC):
     def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
         """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
         bit = config.bit
-        return {config.people.id if config.people.id != "row" else "id": str(identity),
-                bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
+        return {_id(config): str(identity), bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
 
     def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
         """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
@@ -295,15 +266,16 @@ class BitKind(ABC):
         source = open_table(table.source, folder=folder)
         if progress is not None:
             source = source.watched(by_slots(progress, config.people.count))
-        people = Submissions(source=source, bit=table.role(config.bit), roster=Roster(config.people.count),
-                             identity=config.people.id if table.id is None else table.id, group=self.group(config))
-        parts = list(people)
+        rejected = dict[str, str]()
+        parts = list(read_reports(
+            source, bit=table.role(config.bit), group=self.group(config), roster=self.roster(config),
+            id=config.people.id if table.id is None else table.id, rejected=rejected, counted=[]))
         truth = Reports(*(np.concatenate([getattr(part, name) for part in parts])
                           for name in ("index", "report", "group")))
         report = self._drawn(plan, truth.report, noise).astype(np.uint8)
         there = report != NONE
         reports = Reports(truth.index[there], report[there], truth.group[there])
-        return Collection(data=Rehearsed(truth=truth, reports=reports), rejected=people.rejected)
+        return Collection(data=Rehearsed(truth=truth, reports=reports), rejected=rejected)
 
     @abstractmethod
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
@@ -328,6 +300,10 @@ class BitKind(ABC):
                   f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
                   "have.",)),
         ))]
+
+
+def _id(config: BitConfig) -> str:
+    return config.people.id if config.people.id != "row" else "id"
 
 
 def _sentence(promise: Guarantee) -> str:

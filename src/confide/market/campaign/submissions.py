@@ -1,9 +1,9 @@
-"""A campaign's reports, read when the run reads them; and people played with true answers that are public already."""
+"""A campaign's reports, or true answers that are public already, as they are read and as they are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,73 +11,60 @@ from confide.market.collection import Reports
 from confide.tables import Above, Category, FirstRows, Roster, Source, rejections
 from confide.tables.roles import FINE, MISSING
 
-__all__ = ["BitCodec", "Submissions"]
+__all__ = ["BitCodec", "read_reports"]
+
+_ROWS = 65536
 
 _ROW = np.dtype([("report", "u1"), ("group", "<u2")])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Submissions:
-    """What people handed in, from the file that the campaign names.
+def read_reports(
+    source: Source, *, bit: Category | Above, group: Category | None, roster: Roster, id: str,  # noqa: A002
+    rejected: dict[str, str], counted: list[int], rows: int | None = None,
+) -> Iterator[Reports]:
+    """Read a table of reports, or of true answers, once.
 
     An empty cell takes no part: it is no report, and nothing comes of it. What is no report otherwise is told to the
     operator.
 
     Args:
         source: the table.
-        bit: role of the column of reports, or of true answers; rank 1 is a 1.
-        roster: the public list of ids.
-        identity: the id column, or "row".
+        bit: role of the column; rank 1 is a 1.
         group: role of the column of groups; None where everybody is in one.
-        rejected: id -> reason, complete after one pass; the operator's alone.
-        absent: how many rows took no part, after one pass.
+        roster: the public list of ids.
+        id: the id column, or "row".
+        rejected: receives id -> reason; the operator's alone.
+        counted: receives how many rows each batch had.
+        rows: of a batch, at most; it changes nothing but speed.
     """
+    columns = dict.fromkeys([bit.column, *([] if group is None else [group.column]), *([] if id == "row" else [id])])
+    first = FirstRows(roster, id)
+    for batch in source.batches(list(columns), _ROWS if rows is None else rows):
+        index = first.claim(batch)
+        bits, problems = bit.encode(batch.column(bit.column))
+        place, unknown = (np.zeros(len(index), np.int64), np.zeros(len(index), np.int8))
+        if group is not None:
+            place, unknown = group.encode(batch.column(group.column))
+        missing = (problems == MISSING) & (index >= 0)
+        lost = ~missing & ((problems != FINE) | (unknown != FINE) | (index < 0))
+        if lost.any():
+            reasons = _reasons(np.flatnonzero(lost & (index >= 0)), bit, group, problems, unknown)
+            rejected.update(rejections(first, batch, index, lost, reasons))
+        counted.append(len(index))
+        taken = ~lost & ~missing
+        yield Reports(index[taken], bits[taken].astype(np.uint8), place[taken])
 
-    source: Source
-    bit: Category | Above
-    roster: Roster
-    identity: str
-    group: Category | None = None
-    rejected: dict[str, str] = field(default_factory=dict, repr=False)
-    absent: list[int] = field(default_factory=list, repr=False)
 
-    def check(self) -> None:
-        """Raise `InvalidInput` now if a column is missing or of a wrong type; looks at types, not at values."""
-        next(self._pass({}, rows=1), None)
-
-    def __iter__(self) -> Iterator[Reports]:
-        # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
-        self.rejected.clear()
-        self.absent.clear()
-        yield from self._pass(self.rejected)
-
-    def _pass(self, rejected: dict[str, str], rows: int = 65536) -> Iterator[Reports]:
-        columns = dict.fromkeys([self.bit.column, *([] if self.group is None else [self.group.column]),
-                                 *([] if self.identity == "row" else [self.identity])])
-        first = FirstRows(self.roster, self.identity)
-        for batch in self.source.batches(list(columns), rows):
-            index = first.claim(batch)
-            bits, problems = self.bit.encode(batch.column(self.bit.column))
-            group, unknown = (np.zeros(len(index), np.int64), np.zeros(len(index), np.int8))
-            if self.group is not None:
-                group, unknown = self.group.encode(batch.column(self.group.column))
-            absent = (problems == MISSING) & (index >= 0)
-            lost = ~absent & ((problems != FINE) | (unknown != FINE) | (index < 0))
-            if lost.any():
-                rejected.update(rejections(
-                    first, batch, index, lost, self._reasons(np.flatnonzero(lost & (index >= 0)), problems, unknown)))
-            self.absent.append(int(absent.sum()))
-            taken = ~lost & ~absent
-            yield Reports(index[taken], bits[taken].astype(np.uint8), group[taken])
-
-    def _reasons(self, rows: np.ndarray, problems: np.ndarray, unknown: np.ndarray) -> dict[int, str]:
-        found = {}
-        for row in rows.tolist():
-            if problems[row] != FINE and isinstance(self.bit, Category):
-                found[row] = self.bit.reason(int(problems[row]))
-            elif self.group is not None:
-                found[row] = self.group.reason(int(unknown[row]))
-        return found
+def _reasons(
+    rows: np.ndarray, bit: Category | Above, group: Category | None, problems: np.ndarray, unknown: np.ndarray
+) -> dict[int, str]:
+    found = {}
+    for row in rows.tolist():
+        if problems[row] != FINE and isinstance(bit, Category):
+            found[row] = bit.reason(int(problems[row]))
+        elif group is not None:
+            found[row] = group.reason(int(unknown[row]))
+    return found
 
 
 @dataclass(frozen=True)

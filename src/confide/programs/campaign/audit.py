@@ -19,13 +19,14 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.progress import advance
+from confide.people import SlotRows
 from confide.privacy.events import Event
 from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 from confide.programs.campaign.made_up import made_up
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.dude import Dude
-from confide.programs.reading.slots import SlotRows, collected, layout
+from confide.programs.reading.slots import collected, layout
 
 __all__ = ["audit_life", "audit_plan"]
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.errors import InvalidInput
+from confide.contract.kinds import Collection, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section
+from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.programs.billboards import PathBillboard
 from confide.programs.campaign import pages_after
 from confide.programs.campaign.config import ProgramConfig, coding_of
 from confide.programs.campaign.handout import handout_table
 from confide.programs.campaign.plan import SharingPlan, plan_of
-from confide.programs.campaign.submissions import CellCodec, Submissions, typed
 from confide.programs.certifying import PathCertificate
 from confide.programs.dude import Dude
 from confide.programs.families.aggregative_game import AggregativeGame
@@ -34,19 +32,19 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
 from confide.programs.priv_dude import PrivDude
-from confide.programs.reading.slots import layout
+from confide.programs.reading.wide import read_wide, typed_wide
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
-from confide.tables import Roster
+from confide.tables import Roster, Source
 
 __all__ = ["KIND", "ProgramKind"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 
-class ProgramKind:
+class ProgramKind(PeoplesKind):
     """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
 
     name = "program"
@@ -57,61 +55,42 @@ class ProgramKind:
         PathCertificate, PrivDude, RoundDude, SharedResources, TightDude, TightenAndAudit, TrueDude, UnitDemand,
         XorBundles)}
 
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.programs.campaign").joinpath("template.toml").read_text(encoding="utf-8")
-
     def plan(self, config: ProgramConfig) -> SharingPlan:
         """Calibrate from the file's public parameters."""
         return plan_of(config)
-
-    def identities(self, config: ProgramConfig) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
-        return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: SharingPlan) -> CellCodec:
         """A row is stored as its cells."""
         return CellCodec(plan.coding.layout.width)
 
-    def payouts(self, plan: SharingPlan) -> PayoutTerms | None:
-        """Nothing is paid out. Where prices are charged, the operator collects them."""
-        return None
-
     # ---- records
 
-    def collect(
-        self, config: ProgramConfig, plan: SharingPlan, folder: Path, progress: Progress | None = None
-    ) -> Collection:
-        """Open the file and check its columns; rows are read by the run."""
-        data = Submissions.open(config, folder, progress)
-        return Collection(data=data, rejected=data.rejected)
-
-    def check(
-        self, config: ProgramConfig, plan: SharingPlan, folder: Path, progress: Progress | None = None
-    ) -> Check:
-        """One pass over the file, for the operator alone."""
-        data = Submissions.open(config, folder, progress)
-        usable = sum(len(batch.index) for batch in data)
-        return Check(slots=config.people.count, rows=sum(data.counted), usable=usable, rejected=dict(data.rejected),
-                     tolerated=None)
-
-    def record(self, config: ProgramConfig, plan: SharingPlan, folder: Path, identity: str) -> tuple[Any, int]:
-        """One participant's record as the program takes it (None where none is usable), and her index."""
-        index = Roster(config.people.count).rank(identity)
-        for batch in Submissions.open(config, folder):
-            found = np.flatnonzero(batch.index == index)
-            if found.size:
-                return plan.coding.layout.record(batch.cells[found[0]]), index
-        return None, index
-
-    def parse_record(
-        self, config: ProgramConfig, plan: SharingPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[Any, int]:
-        """A record as its owner types it, coded as the file's would be; and her index."""
-        index = Roster(config.people.count).rank(identity)
+    def read(
+        self, config: ProgramConfig, plan: SharingPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[SlotRows]:
         coding = coding_of(config)
-        return layout(coding.program).record(typed(coding, values)), index
+        if coding.bids is not None:
+            return coding.bids.read(source, roster=roster, id=config.people.id, rejected=rejected, counted=counted)
+        return read_wide(source, columns=coding.columns, judge=coding.judge, limit=coding.limit, roster=roster,
+                         id=config.people.id, rejected=rejected, rows=rows)
+
+    def look(self, config: ProgramConfig, plan: SharingPlan, source: Source) -> None:
+        bids = coding_of(config).bids
+        if bids is None:
+            super().look(config, plan, source)
+        else:
+            bids.check(source, config.people.id)
+
+    def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
+        """A row as its owner types it: column -> what she would write there; or bundle -> what it is worth."""
+        coding = coding_of(config)
+        cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
+            if coding.bids is None else coding.bids.typed(values)
+        return SlotRows(np.array([index]), cells[None])
+
+    def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:
+        return plan.coding.layout.record(batch.cells[place])
 
     # ---- results
 
@@ -133,7 +112,7 @@ class ProgramKind:
         return handout_table(_as_settled(plan, outcome), outcome.shares, identities)
 
     def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else _settled(outcome, index)
+        stored = None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
         return pages_after.explain(_as_settled(plan, outcome), outcome, record, index, stored)
 
     def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
@@ -152,19 +131,6 @@ def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
     if not isinstance(outcome.mechanism, Dude):
         raise InvalidInput("outcome", "is of no program")
     return plan if plan.mechanism == outcome.mechanism else replace(plan, ran=outcome.mechanism)
-
-
-def _settled(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
-    """What was settled for one participant.
-
-    Raises:
-        Refused: she withdrew, and her share was erased.
-    """
-    share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
-    if any(value is None for value in share.values()):
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
-    return share
 
 
 KIND = ProgramKind()

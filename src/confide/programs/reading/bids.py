@@ -16,8 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Number, reason
-from confide.programs.reading.slots import SlotRows
 from confide.tables import Roster, Source
 from confide.tables._cells import plain, strings
 from confide.tables.roles import FINE

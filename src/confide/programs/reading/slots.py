@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.people.slot_rows import SlotRows
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.electricity import Electricity
@@ -24,22 +25,9 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.program import Program, Records
 from confide.programs.sets_of_goods import SetsOfGoods
 
-__all__ = ["Layout", "SlotRows", "collected", "layout"]
+__all__ = ["Layout", "collected", "layout"]
 
 _Reals = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SlotRows:
-    """Usable rows of one batch; no slot comes twice in a pass. Private.
-
-    Args:
-        index: int64 (m,), ranks in the public list of ids.
-        cells: float64 (m, c), as the family's layout has them.
-    """
-
-    index: NDArray[np.int64]
-    cells: _Reals
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
+from confide.people.slot_rows import SlotRows
 from confide.programs.reading.columns import Column, reason
-from confide.programs.reading.slots import SlotRows
 from confide.tables import FirstRows, Roster, Source, rejections
 from confide.tables.roles import FINE
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,21 +14,24 @@ import pyarrow as pa
 from confide import regression
 from confide.audit import AuditReport
 from confide.contract.guarantees import Guarantees
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
+from confide.people import PeoplesKind
 from confide.regression import planner
 from confide.regression.audit import audit_plan
 from confide.regression.campaign import pages
 from confide.regression.campaign.config import RegressionConfig
 from confide.regression.campaign.stand_ins import StandIns, stand_ins
+from confide.regression.campaign.stored_records import RecordCodec
 from confide.regression.campaign.study import study_sections
-from confide.regression.campaign.submissions import RecordCodec, Submissions
 from confide.regression.campaign.typed import parse_record
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
-from confide.tables import Design, Numeric, Roster, open_table
+from confide.tables import Design, Numeric, Records, Roster, Source, read_records
 
 __all__ = ["KIND", "CampaignPlan", "RegressionKind"]
+
+_ROWS = 65536  # of a batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ _STORED = (
 """What an outcome of this family's mechanisms may hold."""
 
 
-class RegressionKind:
+class RegressionKind(PeoplesKind):
     """Buy a private regression from people who could lie."""
 
     name = "regression"
@@ -83,18 +84,9 @@ class RegressionKind:
     config = RegressionConfig
     types: ClassVar[Mapping[str, type]] = {name: getattr(regression, name) for name in _STORED}
 
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.regression.campaign").joinpath("template.toml").read_text(encoding="utf-8")
-
     def plan(self, config: RegressionConfig) -> CampaignPlan:
         """Calibrate from the file's public parameters."""
         return _plan(config)
-
-    def identities(self, config: RegressionConfig) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
-        return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def codec(self, plan: CampaignPlan) -> RecordCodec:
         """A record is stored as its coded features and its scaled answer."""
@@ -106,50 +98,28 @@ class RegressionKind:
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
                            highest=math.ceil(figures.highest / figures.coin), deposit=figures.deposit_coins)
 
-    def collect(
-        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
-    ) -> Collection:
-        """Open the file and check its columns; rows are read by the run."""
-        data = self._submissions(config, plan, folder, progress)
-        return Collection(data=data, rejected=data.rejected)
+    # ---- records
 
-    @staticmethod
-    def _submissions(
-        config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
-    ) -> Submissions:
-        source = open_table(config.data.source, folder=folder)
-        if progress is not None:
-            source = source.watched(by_slots(progress, config.people.count))
-        data = Submissions(source=source, design=plan.design, response=plan.response,
-                           roster=Roster(config.people.count), identity=config.people.id)
-        data.check()
-        return data
+    def read(
+        self, config: RegressionConfig, plan: CampaignPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[Records]:
+        return read_records(source, design=plan.design, response=plan.response, roster=roster, id=config.people.id,
+                            rows=_ROWS if rows is None else rows, rejected=rejected)
 
-    def check(
-        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, progress: Progress | None = None
-    ) -> Check:
-        """One pass over the file, for the operator alone."""
-        data = self._submissions(config, plan, folder, progress)
-        usable = sum(len(batch.y) for batch in data)
-        return Check(slots=config.people.count, rows=usable + len(data.rejected), usable=usable, rejected=data.rejected,
-                     tolerated=int(config.costs.misreports * config.people.count))
+    def typed(
+        self, config: RegressionConfig, plan: CampaignPlan, index: int, values: Mapping[str, str]
+    ) -> Records:
+        x, y = parse_record(plan.design, plan.response, values)
+        return Records(np.array([index]), x[None], np.array([y]))
 
-    def record(
-        self, config: RegressionConfig, plan: CampaignPlan, folder: Path, identity: str
-    ) -> tuple[tuple[np.ndarray, float] | None, int]:
-        """One participant's record as she submitted it (None where none is usable), and her index."""
-        index = Roster(config.people.count).rank(identity)
-        for batch in self._submissions(config, plan, folder):
-            found = np.flatnonzero(batch.index == index)
-            if found.size:
-                return (np.array(batch.X[found[0]]), float(batch.y[found[0]])), index
-        return None, index
+    def one(self, plan: CampaignPlan, batch: Records, place: int) -> tuple[np.ndarray, float]:
+        return np.array(batch.X[place]), float(batch.y[place])
 
-    def parse_record(
-        self, config: RegressionConfig, plan: CampaignPlan, identity: str, values: Mapping[str, str]
-    ) -> tuple[tuple[np.ndarray, float], int]:
-        """A record as its owner types it, coded as the file's row would be, and her index."""
-        return parse_record(plan.design, plan.response, values), Roster(config.people.count).rank(identity)
+    def tolerated(self, config: RegressionConfig) -> int:
+        return int(config.costs.misreports * config.people.count)
+
+    # ---- results
 
     def result(self, plan: CampaignPlan, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
         return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)

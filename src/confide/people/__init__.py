@@ -1,0 +1,31 @@
+"""What campaigns have in common whose records are people's own: reading, checking, storing, handing in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.people.campaign_tables import DataTable, Keys, PeoplesTables, PeopleTable
+    from confide.people.mechanism_plan import MechanismPlan
+    from confide.people.peoples_kind import PeoplesKind
+    from confide.people.slot_rows import CellCodec, SlotRows
+    from confide.people.submissions import Submissions
+
+
+__all__ = [
+    "CellCodec", "DataTable", "Keys", "MechanismPlan", "PeopleTable", "PeoplesKind", "PeoplesTables", "SlotRows",
+    "Submissions",
+]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "campaign_tables": ("DataTable", "Keys", "PeopleTable", "PeoplesTables"),
+        "mechanism_plan": ("MechanismPlan",),
+        "peoples_kind": ("PeoplesKind",),
+        "slot_rows": ("CellCodec", "SlotRows"),
+        "submissions": ("Submissions",),
+    },
+)

@@ -1,0 +1,40 @@
+"""The tables that every campaign file with people in it has: who is invited, and where what they hand in lies."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["DataTable", "Keys", "PeopleTable", "PeoplesTables"]
+
+
+class Keys(BaseModel):
+    """A table whose keys are all known and never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PeopleTable(Keys):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=1, le=10**9, description="n, invited slots; fixed and public")
+    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
+
+
+class DataTable(Keys):
+    """`[data]`: where what people hand in is."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
+
+
+class PeoplesTables(Keys):
+    """`[people]` and `[data]`; a kind's own tables are further fields of a subclass.
+
+    Example:
+        >>> class Survey(PeoplesTables):
+        ...     levels: tuple[str, ...]
+        >>> Survey(people={"count": 3}, data={"source": "answers.csv"}, levels=("no", "yes")).people.id
+        'row'
+    """
+
+    people: PeopleTable
+    data: DataTable

@@ -1,0 +1,80 @@
+"""A plan that is a mechanism and nothing else: its promises as a table, and as a participant reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from confide.contract.encoding import encode
+from confide.contract.guarantees import Guarantees, Privacy
+from confide.contract.mechanism import Mechanism
+from confide.contract.presentation import Section, Table, Text
+from confide.people.column_rows import Role
+
+__all__ = ["MechanismPlan", "promises_table"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismPlan:
+    """What a campaign would give, where all of it is in the mechanism's own promises.
+
+    Args:
+        config: the campaign's tables.
+        mechanism: with its public parameters.
+        roles: of the columns of a record.
+        share: what each participant gets, in words: "how many answered as you did".
+    """
+
+    config: Any
+    mechanism: Mechanism
+    roles: Sequence[Role]
+    share: str = "what the mechanism decodes from your record and the public result"
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    def sections(self) -> Sequence[Section]:
+        """The mechanism's parameters and its promises."""
+        it = self.mechanism
+        rows = tuple((part.name.replace("_", " "), _shown(getattr(it, part.name))) for part in fields(it))  # type: ignore[arg-type]
+        return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
+                                                    note="All of it is public, and none of it comes from data."),)),
+                Section(title="What is promised", blocks=(promises_table(self.guarantees),))]
+
+    def offer(self) -> Sequence[Section]:
+        """What she hands in, who learns what, and what she gets."""
+        asked = tuple(f"{role.column}: {role.limit()}." for role in self.roles)
+        private = [_sentence(each.sentence()) for each in self.guarantees.privacy]
+        others = [_sentence(each.sentence()) for each in self.guarantees
+                  if each.claimable and not isinstance(each, Privacy)]
+        return [Section(title="What you hand in", blocks=(Text((*asked, "The operator reads it. A record that cannot "
+                                                                "be used counts as none, and only you are told.")),)),
+                Section(title="What others learn of you", blocks=(Text(tuple(private) or (
+                    "Nothing is promised of that.",)),)),
+                Section(title="What you get", blocks=(Text((_sentence(self.share), *others)),))]
+
+    def to_dict(self) -> dict[str, Any]:
+        it = self.mechanism
+        return {"mechanism": type(it).__name__, "guarantees": self.guarantees.to_dict(),
+                "parameters": {part.name: encode(getattr(it, part.name), {}) for part in fields(it)}}  # type: ignore[arg-type]
+
+
+def promises_table(promises: Guarantees) -> Table:
+    """Every promise with its source, how often it may fail, and whether it says anything."""
+    rows = tuple((it.name, _sentence(it.sentence()), it.failure_probability, "no" if it.vacuous else "yes",
+                  str(it.source)) for it in promises if it.claimable)
+    return Table(columns=("about", "promise", "may fail with probability", "says something at this size", "source"),
+                 rows=rows)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _shown(value: Any) -> str | int | float:
+    if isinstance(value, str | int | float):
+        return value
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

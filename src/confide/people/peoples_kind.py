@@ -1,0 +1,263 @@
+"""What kinds have in common whose records are people's own: one each, by a public list of ids.
+
+`PeoplesKind` is the part of a `Kind` that follows from that. A kind says how one pass over a file goes (`read`), how
+one person's own words become the same thing (`typed`), and what of it is a record (`one`); by default columns with
+public roles are read, a row of numbers for each person. Everything else is here: ids, the operator's look, a person's
+own record, and the bytes that she hands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.audit import AuditReport, AuditRow
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.people.column_rows import Role, read_rows, typed_row
+from confide.people.slot_rows import CellCodec, SlotRows
+from confide.people.submissions import Submissions
+from confide.tables import Roster, Source, open_table
+
+__all__ = ["PeoplesKind", "absent", "own_values"]
+
+
+class PeoplesKind:
+    """The part of a `Kind` that follows from people's records; `config` has the tables `people` and `data`.
+
+    Its hooks, each of which a kind may replace:
+
+    - `columns`: the public roles of a row's columns. `read`, `typed`, `one` and `codec` go together, and are replaced
+      together where a record is anything else than a row of cells.
+    - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for.
+    - `tolerated`: how many lies and empty slots the promises allow for.
+    - `template_file`: of the kind's package, the commented campaign file.
+    """
+
+    template_file = "template.toml"
+
+    @property
+    def template(self) -> str:
+        """A commented campaign file to start from."""
+        package = type(self).__module__.rpartition(".")[0]
+        return files(package).joinpath(*self.template_file.split("/")).read_text(encoding="utf-8")
+
+    # ---- what a kind says of its records
+
+    def columns(self, config: Any) -> Sequence[Role]:
+        """The public roles of a row's columns."""
+        raise NotImplementedError(f"{type(self).__name__} does not say which `columns` it reads")
+
+    def read(
+        self, config: Any, plan: Any, source: Any, *, roster: Roster, rejected: dict[str, str], counted: list[int],
+        rows: int | None = None,
+    ) -> Iterator[Any]:
+        """One pass over a table, as batches with the ranks of their people as `index`.
+
+        Args:
+            config: the campaign's tables.
+            plan: of the campaign.
+            source: what `open` gave.
+            roster: the public list of ids.
+            rejected: receives id -> reason of the rows that give no record.
+            counted: receives numbers that add up to all rows, where some are neither used nor rejected.
+            rows: of a batch, at most; it changes nothing but speed.
+        """
+        more = {} if rows is None else {"rows": rows}
+        return read_rows(source, roles=self.columns(config), roster=roster, id=config.people.id, rejected=rejected,
+                         **more)
+
+    def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Any:
+        """A batch of one person's record, as `read` has it, from what she types.
+
+        Args:
+            config: the campaign's tables.
+            plan: of the campaign.
+            index: her rank in the public list of ids.
+            values: column -> text.
+
+        Raises:
+            InvalidInput: what she typed cannot be used. The message is hers.
+        """
+        return SlotRows(np.array([index]), typed_row(values, self.columns(config))[None])
+
+    def one(self, plan: Any, batch: Any, place: int) -> Any:
+        """One record of a batch, as `Mechanism.decode` takes it."""
+        return np.array(batch.cells[place])
+
+    def codec(self, plan: Any) -> ReportCodec:
+        """A row is stored as its cells."""
+        return CellCodec(len(self.columns(plan.config)))
+
+    def open(self, config: Any, folder: Path) -> Any:
+        """The table that the campaign names."""
+        return open_table(config.data.source, folder=folder)
+
+    def look(self, config: Any, plan: Any, source: Any) -> None:
+        """Raise `InvalidInput` now if a column is missing or of a wrong type; looks at types, not at values."""
+        next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
+
+    def tolerated(self, config: Any) -> int | None:
+        """How many lies and empty slots the promises allow for; None where they speak of those who take part."""
+        return None
+
+    # ---- ids
+
+    def roster(self, config: Any) -> Roster:
+        """The public list of ids."""
+        return Roster(config.people.count)
+
+    def identities(self, config: Any) -> Sequence[str]:
+        """"1", "2", ..., the ids of all slots."""
+        return [str(rank) for rank in range(1, config.people.count + 1)]
+
+    def identity(self, config: Any, text: str) -> str:
+        """The id as it stands on the public list."""
+        roster = self.roster(config)
+        return roster.identity(roster.rank(text))
+
+    def payouts(self, plan: Any) -> PayoutTerms | None:
+        """Nothing is paid out."""
+        return None
+
+    # ---- records
+
+    def submissions(
+        self, config: Any, plan: Any, folder: Path, progress: Progress | None = None
+    ) -> Any:
+        """The file that a campaign names, its columns looked at; rows are read by whoever iterates.
+
+        Returns:
+            `Submissions`, or what has batches and `rejected` as they do.
+
+        Raises:
+            InvalidInput: it cannot be read, or a column is missing or of a wrong type.
+        """
+        source = self.open(config, folder)
+        self.look(config, plan, source)
+        if progress is not None and isinstance(source, Source):
+            source = source.watched(by_slots(progress, config.people.count))
+        roster = self.roster(config)
+        return Submissions(reading=lambda rejected, counted: self.read(
+            config, plan, source, roster=roster, rejected=rejected, counted=counted))
+
+    def collect(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Collection:
+        """Open the file and check its columns; rows are read by the run."""
+        data = self.submissions(config, plan, folder, progress)
+        return Collection(data=data, rejected=data.rejected)
+
+    def check(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Check:
+        """One pass over the file, for the operator alone."""
+        data = self.submissions(config, plan, folder, progress)
+        usable = sum(len(batch.index) for batch in data)
+        return Check(slots=config.people.count, rows=data.rows(usable), usable=usable, rejected=dict(data.rejected),
+                     tolerated=self.tolerated(config))
+
+    def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
+        """One participant's record as she handed it in (None where none is usable), and her index."""
+        index = self.roster(config).rank(identity)
+        for batch in self.submissions(config, plan, folder):
+            found = np.flatnonzero(batch.index == index)
+            if found.size:
+                return self.one(plan, batch, int(found[0])), index
+        return None, index
+
+    def parse_record(
+        self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
+    ) -> tuple[Any, int]:
+        """A record as its owner types it, coded as the file's row would be, and her index."""
+        index = self.roster(config).rank(identity)
+        return self.one(plan, self.typed(config, plan, index, values), 0), index
+
+    def submission(
+        self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """(slot, report) of what one participant hands in: the bytes that a file with this row would be stored as.
+
+        Args:
+            config: the campaign's tables.
+            plan: of the campaign.
+            identity: her id.
+            values: column -> text, as in `parse_record`; where her device draws what she hands in, its row.
+
+        Raises:
+            InvalidInput: what she hands in cannot be used. The message is hers.
+            Refused: she takes no part, so that there is nothing to store.
+        """
+        index = self.roster(config).rank(identity)
+        slots, reports = self.codec(plan).pack(self.typed(config, plan, index, values))
+        if not reports:
+            raise absent()
+        return int(slots[0]), reports[0]
+
+
+    # ---- results, of a kind whose plan is a `MechanismPlan`
+
+    def result(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Sequence[Section]:
+        """The public result as a table, and what is promised of it."""
+        from confide.people.default_pages import result_sections
+
+        return result_sections(outcome, next(iter(self.tables(plan, outcome).values())))
+
+    def tables(self, plan: Any, outcome: Outcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`billboard`: its numbers and lists side by side."""
+        from confide.people.default_pages import board_table
+
+        return {"billboard": board_table(outcome.billboard)}
+
+    def explain(
+        self, plan: Any, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        """One participant's share, and what it follows from."""
+        from confide.people.default_pages import explain_sections
+
+        return explain_sections(outcome, record, index, plan.share)
+
+    def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The released result beside the one without any noise."""
+        from confide.people.default_pages import study_sections
+
+        return study_sections(collection, outcome, self.tables(plan, outcome))
+
+    def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
+        """Rows of the audit on what is promised besides privacy; each has the promise's own sentence."""
+        return ()
+
+    def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
+        """Promised against measured, with planted bugs; uses no participant's record."""
+        from confide.people.default_audit import audit_mechanism
+
+        return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,
+                               self.measured(plan, seed))
+
+
+def absent() -> Refused:
+    """Told to who takes no part, where she would hand something in."""
+    return Refused("whoever takes no part hands nothing in", "what she handed in before, withdrawing takes back")
+
+
+def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:
+    """A row of a file without its id, which must be hers.
+
+    Args:
+        values: column -> text.
+        column: of the ids.
+        identity: hers, as it stands on the public list.
+
+    Raises:
+        InvalidInput: the row is another participant's.
+
+    Example:
+        >>> own_values({"id": "7", "report": "yes"}, "id", "7")
+        {'report': 'yes'}
+    """
+    if str(values.get(column, identity)).strip() != identity:
+        raise InvalidInput(column, "is another participant's", "hand in the row that was made for this id")
+    return {name: text for name, text in values.items() if name != column}

@@ -1,0 +1,61 @@
+"""Rows of cells: one fixed number of numbers for each person, whatever her record looks like; and their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CellCodec", "SlotRows", "cell_bytes", "cells_of"]
+
+_Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SlotRows:
+    """Usable rows of one batch; no slot comes twice in a pass. Private.
+
+    Args:
+        index: int64 (m,), ranks in the public list of ids.
+        cells: float64 (m, c), as the kind lays them out.
+    """
+
+    index: NDArray[np.int64]
+    cells: _Reals
+
+
+def cell_bytes(cells: _Reals) -> list[bytes]:
+    """(m, c) cells as m texts of 8 c bytes, little-endian doubles."""
+    rows = np.ascontiguousarray(cells, dtype="<f8")
+    return rows.view(f"V{8 * rows.shape[1]}").reshape(-1).tolist()
+
+
+def cells_of(reports: Sequence[bytes], width: int) -> _Reals:
+    """The cells that `cell_bytes` wrote: (m, width)."""
+    return np.frombuffer(b"".join(reports), dtype="<f8").reshape(len(reports), width)
+
+
+@dataclass(frozen=True)
+class CellCodec:
+    r"""Rows of cells as bytes: all of them, as doubles, so that a record is the same wherever it is read.
+
+    Args:
+        width: cells of a row.
+
+    Example:
+        >>> slots, reports = CellCodec(1).pack(SlotRows(np.array([4]), np.array([[0.5]])))
+        >>> reports, CellCodec(1).unpack(slots, reports).cells.tolist()
+        ([b'\x00\x00\x00\x00\x00\x00\xe0?'], [[0.5]])
+    """
+
+    width: int
+
+    def pack(self, batch: SlotRows) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        return batch.index, cell_bytes(batch.cells)
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> SlotRows:
+        """The batch of some slots."""
+        return SlotRows(slots, cells_of(reports, self.width).astype(np.float64))

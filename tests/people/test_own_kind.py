@@ -1,0 +1,172 @@
+"""A researcher's own mechanism, as a package of its own: short, installed beside confide, and led through its life."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confide.audit import exact_audit
+from confide.campaign import Campaign, Store, verify
+from confide.cli.app import app
+from confide.cli.failures import guarded
+from confide.contract import InvalidInput, kind, kinds
+from confide.people import SlotRows
+from confide.privacy import PureDP
+from confide.privacy.noise import ForcedNoise, Noise
+
+PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "private_histogram"
+CODE = PACKAGE / "src" / "private_histogram" / "__init__.py"
+WAYS = ("bus", "bicycle", "car", "on foot")
+
+
+def forget() -> None:
+    kinds._entries.cache_clear()
+    kind.cache_clear()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """As `pip install --target` leaves it: the package, and a dist-info with its entry points."""
+    target = tmp_path / "site"
+    shutil.copytree(CODE.parent, target / "private_histogram", ignore=shutil.ignore_patterns("__pycache__"))
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = target / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = project["entry-points"]["confide.kinds"]
+    (info / "entry_points.txt").write_text("[confide.kinds]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
+    monkeypatch.syspath_prepend(str(target))
+    forget()
+    yield target
+    sys.modules.pop("private_histogram", None)
+    forget()
+
+
+@pytest.fixture
+def path(installed: Path, tmp_path: Path) -> Path:
+    """A campaign of 500 people, some of whom answer what is not asked."""
+    rows = [f"{i},{WAYS[i % 3]}" for i in range(1, 451)]
+    rows[6] = "7,by air"
+    (tmp_path / "answers.csv").write_text("id,way\n" + "\n".join(rows) + "\n")
+    (tmp_path / "commute.toml").write_text(kind("histogram").template)
+    return tmp_path / "commute.toml"
+
+
+Call = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Call:
+    def call(*arguments: object) -> tuple[int, str]:
+        code = guarded(partial(app, [str(each) for each in arguments]))
+        return code, capsys.readouterr().out
+
+    return call
+
+
+def test_it_is_short() -> None:
+    """Everything counted: mechanism, tables, kind, campaign file, blank lines."""
+    assert len(CODE.read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Path) -> None:
+    assert "histogram" in run("kinds")[1]
+    code, plan = run("plan", path)
+    assert code == 0
+    assert "epsilon = 1" in plan
+    assert "Ghosh" in plan
+    assert "way: must be one of bus, bicycle, car, on foot" in " ".join(run("offer", path)[1].split())
+    code, looked = run("check", path)
+    assert code == 0
+    assert "by air" not in looked  # what is wrong is said in public terms
+    assert "way: is not a level" in " ".join(looked.split())
+    code, shown = run("run", path)
+    assert code == 0
+    assert "on foot" in shown
+    campaign = Campaign.load(path)
+    board = campaign.settled().billboard
+    assert board.answer == WAYS
+    assert np.abs(board.people - [150, 149, 150, 0]).max() <= 60  # e^-30 that it is not
+    said = json.loads(run("share", path, "--id", 4, "--json")[1])
+    assert said["sections"][0]["blocks"][0]["rows"] == [["same answer", int(board.people[1])]]
+    hers = run("share", path, "--id", 4, "--record", "way=bicycle", "--out", campaign.default_folder)
+    assert hers[0] == 0
+    assert "No usable record" in " ".join(run("share", path, "--id", 7)[1].split())
+    code, audited = run("audit", path)
+    assert code == 0
+    assert "half the noise" in audited
+    assert "NO" not in audited.split()
+    assert run("verify", campaign.default_folder)[0] == 0
+    assert "commuters" in run("ledger")[1]
+    with Store() as store:
+        (account,) = store.ledger("commuters")
+    assert account.filter.spent == PureDP(1.0)
+    assert verify(campaign.default_folder).passed
+    assert run("run", path, "--noise", "simulated", "--seed", 7, "--out", tmp_path / "study")[0] == 0
+
+
+def test_what_it_may_not_be_told(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for old, new, field in (("epsilon = 1.0", "epsilon = 0.0", "privacy.epsilon"),
+                            ('"on foot"]', '"bus"]', "levels"), ("beta = 0.05", "bta = 0.05", "privacy.bta"),
+                            ('column = "way"', 'column = "id"', "people.id")):
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(InvalidInput) as caught:
+            Campaign.load(path).check()
+        assert caught.value.field == field
+    path.write_text(text, encoding="utf-8")
+    campaign = Campaign.load(path)
+    with pytest.raises(InvalidInput, match="'by air' is not on the list"):
+        campaign.hand_in(3, {"way": "by air"})
+    slot, report = campaign.file.kind.submission(campaign.file.config, campaign.plan, "3", {"way": "car"})
+    assert (slot, np.frombuffer(report)[0]) == (2, 2.0)
+
+
+def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
+    report = Campaign.load(path).audit(seed=3)
+    assert report.passed, report.problems
+    assert [row.verdict for row in report.rows] == ["kept"] * 3
+    assert report.rows[0].measured == pytest.approx(1.0)
+    assert {bug.planted_bug: bug.flagged for bug in report.controls} == {"half the noise": True, "no noise": True}
+
+
+def test_its_law_and_its_error_by_enumeration(path: Path) -> None:
+    """Two counts that a replaced record moves, far ones taken together: every outcome's probability under both data
+    sets; and the exact chance of a larger error.
+    """
+    it = Campaign.load(path).plan.mechanism
+    q, reach = math.exp(-1 / it.scale), np.arange(-30, 31)
+
+    def law(center: int) -> np.ndarray:
+        inside = (1 - q) / (1 + q) * q ** np.abs(reach[1:-1] - center)
+        return np.concatenate([[q ** (30 + center) / (1 + q)], inside, [q ** (30 - center) / (1 + q)]])
+
+    assert law(1).sum() == pytest.approx(1.0)
+    laws = {"one": np.outer(law(0), law(1)).ravel(), "other": np.outer(law(1), law(0)).ravel()}
+    found = exact_audit(laws, PureDP(1.0))
+    assert not found.flagged
+    assert found.measured == pytest.approx(1.0, abs=1e-9)
+
+    def worse(error: int) -> float:
+        return float(1 - (1 - 2 * q ** (error + 1) / (1 + q)) ** len(it.levels))
+
+    assert worse(it.error) <= it.beta < worse(it.error - 1)
+
+
+def test_its_run_counts_and_decodes(path: Path) -> None:
+    it = Campaign.load(path).plan.mechanism
+    data = [SlotRows(np.array([0, 4]), np.array([[2.0], [0.0]])), SlotRows(np.array([9]), np.array([[2.0]]))]
+    bare = it.run(data, ForcedNoise(()))
+    assert bare.billboard.people.tolist() == [1, 0, 2, 0]
+    noisy = it.run(data, Noise.simulated(1))
+    shares = noisy.shares["same_answer"].to_pylist()
+    assert shares[:5] == [noisy.billboard.people[2], 0, 0, 0, noisy.billboard.people[0]]
