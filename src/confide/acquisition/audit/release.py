@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 
@@ -35,14 +35,16 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
     evidence = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
     local, central = _worst(contracts, contracts.sigma)
     return [
-        AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence),
-        AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence),
+        AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence,
+                         concern=Concern.PRIVACY),
+        AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence,
+                         concern=Concern.PRIVACY),
         AuditRow.at_most("privacy: the same towards the public, when somebody vanished",
                          1.0, _with_absentees(contracts, seed, run),
-                         "the variance that the platform asked for, along its own run"),
+                         "the variance that the platform asked for, along its own run", concern=Concern.PRIVACY),
         AuditRow.at_most("accuracy: estimate without noise against the weighted mean (widths)",
                          contracts.rounding_bias(), _noiseless(contracts, seed, run),
-                         "all clients' and the platform's own run, without noise"),
+                         "all clients' and the platform's own run, without noise", concern=Concern.ACCURACY),
     ]
 
 
@@ -59,13 +61,13 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         return Release(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
     halved = _worst(contracts, contracts.sigma // 2)
-    controls = [Control("levels", f"noise of half the scale: {name}", AuditRow.at_most("", 1.0, ratio, "").flagged)
+    controls = [Control("levels", f"noise of half the scale: {name}", exceeds(ratio, 1.0))
                 for name, ratio in zip(("local", "central"), halved, strict=True)]
     if contracts.active > 1:
-        controls.append(Control("levels", "nothing in the place of absentees", AuditRow.at_most(
-            "", 1.0, _with_absentees(contracts, seed, silent), "").flagged))
-    return [*controls, Control("accuracy", "the sum forgets the largest message", AuditRow.at_most(
-        "", contracts.rounding_bias(), _noiseless(contracts, seed, whole), "").flagged)]
+        controls.append(Control("levels", "nothing in the place of absentees",
+                                exceeds(_with_absentees(contracts, seed, silent), 1.0)))
+    return [*controls, Control("accuracy", "the sum forgets the largest message",
+                                 exceeds(_noiseless(contracts, seed, whole), contracts.rounding_bias()))]
 
 
 def _worst(contracts: LatticeContracts, sigma: np.ndarray) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMecha
 from confide.acquisition.paying.incentives import audit_ic
 from confide.acquisition.paying.payments import Offer, OfferRule
 from confide.acquisition.release.lattice import LatticeContracts, Release
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
@@ -110,16 +110,18 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     }
     return [
         AuditRow.at_most("privacy: the largest contracted loss, towards the platform", caps.local, worst["local"],
-                         evidence),
+                         evidence, concern=Concern.PRIVACY),
         AuditRow.at_most("privacy: the largest contracted loss, towards the public", caps.central, worst["central"],
-                         evidence),
+                         evidence, concern=Concern.PRIVACY),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
-                         note="no better than guessing the middle of the range" if accuracy.vacuous else ""),
+                         note="no better than guessing the middle of the range" if accuracy.vacuous else "",
+                         concern=Concern.ACCURACY),
         AuditRow.at_most(f"money: a single payment ({it.currency})", budget.highest, worst["paid"], evidence,
-                         scale=budget.highest),
+                         scale=budget.highest, concern=Concern.BUDGET),
         AuditRow.at_most(f"money: expected total ({it.currency})", budget.expected, worst["total"],
-                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected),
+                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected,
+                         concern=Concern.BUDGET),
     ]
 
 
@@ -177,9 +179,10 @@ def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
     return [
         AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
                          f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
-                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale),
+                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
+                         concern=Concern.INCENTIVES),
         AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
-                          f"the same people in {where}"),
+                          f"the same people in {where}", concern=Concern.PARTICIPATION),
     ]
 
 

@@ -19,7 +19,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Concern, Control
 from confide.contract.errors import Refused
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -115,7 +115,7 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
         found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
         wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
     return AuditRow.at_most("billboard: shares that are not what their bidders decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up bidders decode their own")
+                            f"{len(asked)} of {n:,} made-up bidders decode their own", concern=Concern.ACCURACY)
 
 
 # ---- supply
@@ -134,18 +134,19 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     promise = "supply: runs that give more than there is"
     if mechanism.on_overflow == "truncate":
         over = float(run_of(mechanism, seed).over > 0)
-        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off")
+        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off",
+                                concern=Concern.ACCURACY)
     strict = _strict(mechanism)
     if strict is not None:
         over = float(run_of(strict, seed).over > 0)
         return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
-                                false_alarm=FALSE_ALARM)
+                                false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
     runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.gamma)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.gamma))
     over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
     return AuditRow.at_most(promise, float(most), over,
                             f"{runs} runs on made-up bidders; with gamma = {mechanism.gamma:g} more than {most} have a "
-                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)
+                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
 
 
 def _strict(mechanism: Market) -> Market | None:
@@ -186,9 +187,9 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
     return [
         AuditRow.at_most("certificate: the claimed share of the best welfare", welfare / most,
                          claimed.ratio, f"{evidence}; promised: exact welfare over an exact bound of the best",
-                         false_alarm=FALSE_ALARM),
+                         false_alarm=FALSE_ALARM, concern=Concern.ACCURACY),
         AuditRow.at_least("certificate: the claimed bound of the best welfare", most, claimed.optimum,
-                          f"{evidence}; promised: the exact dual bound"),
+                          f"{evidence}; promised: the exact dual bound", concern=Concern.ACCURACY),
     ]
 
 

@@ -28,7 +28,7 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
+from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
 from confide.privacy.noise import Noise
 
@@ -134,7 +134,7 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
                 f"those of own walks; the largest log ratio was {realised:.3g}")
     where = ", noise drawn in blocks" if blocks else ""
     return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
-                            float(worst), evidence)
+                            float(worst), evidence, concern=Concern.PRIVACY)
 
 
 # ---- where noise is drawn in blocks
@@ -196,7 +196,8 @@ def crafted_row(mechanism: Market) -> AuditRow:
     found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
     promised = "privacy: an auction of eight, along a record that attains its epsilon"
     return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
-                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1")
+                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1",
+                            concern=Concern.PRIVACY)
 
 
 def crafted_controls() -> list[Control]:

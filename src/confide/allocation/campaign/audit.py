@@ -20,7 +20,7 @@ from confide.allocation.audit.whole import audit_matching
 from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.market import Market
-from confide.audit import AuditReport, AuditRow, Control, Verdict
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
@@ -129,7 +129,7 @@ def _spends(market: Market, events: Sequence[Event]) -> AuditRow:
     cost = price("basic", tuple(events), market.delta)
     measured = max(float(cost.epsilon) / market.epsilon, float(cost.delta) / market.delta if market.delta else 0.0)
     return AuditRow.at_most("what the ledger is charged is what is promised, as a share of it", 1.0, measured,
-                            "the prices of all releases, added up")
+                            "the prices of all releases, added up", concern=Concern.BUDGET)
 
 
 def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -143,7 +143,7 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
             wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people")
+                            f"{tried:,} decodes of {len(played)} runs on made-up people", concern=Concern.ACCURACY)
 
 
 def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -154,7 +154,7 @@ def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people")
+                            f"{len(played)} runs on made-up people", concern=Concern.ACCURACY)
 
 
 def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -184,4 +184,4 @@ def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
     share = seen / runs
     return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
                     f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
-                    false_alarm=FALSE_ALARM if allowed else 0.0)
+                    false_alarm=FALSE_ALARM if allowed else 0.0, concern=Concern.ACCURACY)

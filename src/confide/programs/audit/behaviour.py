@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Control, mixed
+from confide.audit import AuditRow, Concern, Control, mixed
 from confide.contract.errors import Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -149,7 +149,8 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
     return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round")
+                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
+                            concern=Concern.ACCURACY)
 
 
 def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
@@ -182,7 +183,7 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
     rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
                              float((over - found.excess).max()), f"{evidence}; exact averages",
-                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()))]
+                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()), concern=Concern.ACCURACY)]
     if mechanism.trivial > 0.0:
         prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
         actions = program.respond(records, prices)
@@ -196,7 +197,7 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
             program.public_load(prices)).sum() / LOAD_UNIT) / PRICE_UNIT
         rows.append(AuditRow.at_most("certificate: optimum less the value of the averages", float(found.gap + slip),
                                      dual - worth, f"{evidence}; exact dual value less exact value",
-                                     false_alarm=FALSE_ALARM, scale=abs(dual)))
+                                     false_alarm=FALSE_ALARM, scale=abs(dual), concern=Concern.ACCURACY))
     return rows
 
 
@@ -218,7 +219,8 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         return []
     name = "supply: runs that deliver more than there is"
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
-        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people"),
+        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people",
+                                 concern=Concern.ACCURACY),
                 stops_row(mechanism, pool, seed)]
     try:
         strict: Dude | None = replace(mechanism, beta=FALSE_ALARM)
@@ -226,12 +228,13 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         strict = None
     if strict is not None:
         return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
-                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                                 concern=Concern.ACCURACY)]
     runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.beta)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.beta))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
     return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
-                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)]
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
@@ -244,7 +247,8 @@ def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
     return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
-                            "one run on made-up people who ask for more than there is; the lowest noise of flags")
+                            "one run on made-up people who ask for more than there is; the lowest noise of flags",
+                            concern=Concern.ACCURACY)
 
 
 def _never(noise: Noise) -> Noise:
@@ -296,7 +300,7 @@ def order_row(run: Run) -> AuditRow:
     if isinstance(mechanism, PrivDude):
         wrong += not mixed_up.shares.equals(outcome.shares.take(order))
     return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
-                            "the same run with people in another order, and in other parts")
+                            "the same run with people in another order, and in other parts", concern=Concern.ACCURACY)
 
 
 def _board(outcome: Any) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Control, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
@@ -109,7 +109,7 @@ def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
     own = sound or mechanism
     spent = Accountant(mechanism.events()).epsilon(own.delta)
     return AuditRow.at_most("accounts: what all releases are charged together", own.loss.epsilon, spent,
-                            f"the events of a run; epsilon at delta = {own.delta:g}")
+                            f"the events of a run; epsilon at delta = {own.delta:g}", concern=Concern.BUDGET)
 
 
 def _wrong_accounts(mechanism: Dude) -> Control:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
@@ -129,7 +129,7 @@ def _spends(it: Dude, events: Sequence[Event]) -> AuditRow:
     cost = price("basic", tuple(events), it.delta)
     measured = max(float(cost.epsilon) / it.epsilon, float(cost.delta) / it.delta)
     return AuditRow.at_most("what the ledger is charged is what is promised, as a share of it", 1.0 + 1e-9, measured,
-                            "the prices of all releases, added up")
+                            "the prices of all releases, added up", concern=Concern.BUDGET)
 
 
 def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
@@ -143,7 +143,7 @@ def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
             wrong += dict(it.decode(there.record(each.cells[place]), place, each.board)) != share
             tried += 1
     return AuditRow.at_most("people whose own device finds another part than the run gave them", 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people")
+                            f"{tried:,} decodes of {len(played)} runs on made-up people", concern=Concern.ACCURACY)
 
 
 def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
@@ -154,4 +154,4 @@ def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people")
+                            f"{len(played)} runs on made-up people", concern=Concern.ACCURACY)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from confide.audit import AuditRow, Control, Verdict, best_response
+from confide.audit import AuditRow, Concern, Control, Verdict, best_response
 from confide.contract.guarantees import Accuracy, Budget, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -118,7 +118,8 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         worst = max(worst, abs(paid - due) / fine.payment.minor_units)
     return AuditRow.at_most(
         f"her answer moves her payment only through its own score ({mechanism.payment.currency})", 0.0, worst,
-        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's")
+        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's",
+        concern=Concern.INCENTIVES)
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
@@ -137,7 +138,8 @@ def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
         worst = max(worst, float(outside.max()))
     return AuditRow.at_most(
         f"no payment outside the sure range ({mechanism.payment.currency}): excess", 0.0, max(0.0, worst),
-        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest)
+        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest,
+        concern=Concern.BUDGET)
 
 
 def _mean_row(
@@ -147,7 +149,7 @@ def _mean_row(
     mean, runs = float(samples.mean()), len(samples)
     spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
     row = AuditRow.at_most(promise, bound, mean - spread, evidence, vacuous=vacuous, note=note,
-                           false_alarm=_FALSE_ALARM)
+                           false_alarm=_FALSE_ALARM, concern=Concern.ACCURACY)
     return replace(row, measured=mean)
 
 
@@ -180,20 +182,21 @@ def behaviour_rows(
         AuditRow.at_most(
             f"no lie gains more ({currency})", truth.gain, gain,
             f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
-            vacuous=truth.vacuous, note=note or truth.note),
+            vacuous=truth.vacuous, note=note or truth.note, concern=Concern.INCENTIVES),
         AuditRow(
             f"taking part pays: expected payment at least ({currency})", due, least,
             f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
-            Verdict.VACUOUS if cut else Verdict.KEPT if least >= due * (1 - 1e-9) else Verdict.BROKEN, note),
+            Verdict.VACUOUS if cut else Verdict.KEPT if least >= due * (1 - 1e-9) else Verdict.BROKEN, note,
+            concern=Concern.PARTICIPATION),
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
             vacuous=accuracy.vacuous,
             note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}"),
         _mean_row(f"expected total ({currency})", budget.expected, measured.totals, people),
         AuditRow.at_most(f"largest payment ({currency})", budget.highest, measured.highest, people,
-                         false_alarm=min(0.5, budget.failure_probability * runs)),
+                         false_alarm=min(0.5, budget.failure_probability * runs), concern=Concern.BUDGET),
         AuditRow.at_most(f"smallest payment, sign turned ({currency})", -budget.lowest, -measured.lowest, people,
-                         false_alarm=min(0.5, budget.failure_probability * runs)),
+                         false_alarm=min(0.5, budget.failure_probability * runs), concern=Concern.BUDGET),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditReport, AuditRow, Control, DampedNoise, Neighbours, door_audit, sampler_audit
+from confide.audit import AuditReport, AuditRow, Concern, Control, DampedNoise, Neighbours, door_audit, sampler_audit
 from confide.contract.guarantees import Accuracy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
@@ -130,14 +130,16 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
     return AuditRow.at_most("privacy: the epsilon that is promised, summed again", plan.loss.epsilon * (1 + 1e-9), own,
-                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}",
+                            concern=Concern.PRIVACY)
 
 
 def _wrong_accounts(plan: QueriesPlan) -> Control:
     """The same check of a mechanism that spends four times what it says."""
     it = plan.mechanism
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise")
+        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise",
+                                 concern=Concern.PRIVACY)
     else:
         wrong = _accounts(plan, 4.0)
     return Control("privacy, summed again", "four times the spend that is stated", wrong.flagged)
@@ -194,15 +196,18 @@ def _held(
             measured = np.abs(board.unweighted.answers(plan.workload) - true)
         yield AuditRow.at_most(f"accuracy: {promise.measure}", promise.bound, float(measured.max()),
                                f"{_RUN}; the promise fails with probability {promise.failure_probability:.2g}",
-                               vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability))
+                               vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability),
+                               concern=Concern.ACCURACY)
     row = _bar_row(it, held, errors, note)
     if row is not None:
         yield row
     if math.isfinite(held.together) and not isinstance(it, NoisyAnswers):
         yield AuditRow.at_most("accuracy: the largest error of all answers, by the run's own certificate",
-                               held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM)
+                               held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
+                               concern=Concern.ACCURACY)
     if promise is None and row is None:
-        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note)
+        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note,
+                       concern=Concern.ACCURACY)
 
 
 _RUN = "one run under simulated noise, on a made-up table with the campaign's columns"
@@ -216,13 +221,13 @@ def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow
     """Errors against bars of `FALSE_ALARM`, all at once; None where there are none."""
     if isinstance(it, NoisyAnswers):  # its single bars hold one by one
         return AuditRow.at_most("accuracy: the largest error of all answers", held.together, float(errors.max()),
-                                _rare(_RUN), note=note, false_alarm=FALSE_ALARM)
+                                _rare(_RUN), note=note, false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
     known = np.isfinite(held.each)
     if not known.any():
         return None
     return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
                             float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
-                            false_alarm=FALSE_ALARM)
+                            false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
 
 
 def _repeated(data: Codes, records: int) -> Codes:

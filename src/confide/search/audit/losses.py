@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow
+from confide.audit import AuditRow, Concern
 from confide.search.audit.made_up import (
     WIDEST,
     Made,
@@ -129,7 +129,8 @@ def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTar
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most(
         "privacy: one choice among noisy values, with a known threshold", worst[1], worst[0],
-        f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours")
+        f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours",
+        concern=Concern.PRIVACY)
 
 
 def _known(one: Any) -> Sequence[float | None]:
@@ -157,7 +158,7 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
                 worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
-                            f"its law on 3 networks, {pairs} ordered pairs of neighbours")
+                            f"its law on 3 networks, {pairs} ordered pairs of neighbours", concern=Concern.PRIVACY)
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
@@ -188,4 +189,5 @@ def list_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget |
         lists += len(tree.law(made.graphs[0]))
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the released list after two searches for a component", promised, worst,
-                            f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours")
+                            f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours",
+                            concern=Concern.PRIVACY)

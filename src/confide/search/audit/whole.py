@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Control, mixed
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
@@ -103,7 +103,8 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
 def accounts_row(mechanism: PTarget) -> AuditRow:
     """What the events of all calls cost together, against (k - 1) epsilon."""
     return AuditRow.at_most("accounts: what all calls are charged together", mechanism.calls * mechanism.epsilon,
-                            Accountant(mechanism.events()).epsilon(), "the events of a run, by basic composition")
+                            Accountant(mechanism.events()).epsilon(), "the events of a run, by basic composition",
+                            concern=Concern.BUDGET)
 
 
 def witness_row(witness: Witness) -> AuditRow:
@@ -115,7 +116,7 @@ def witness_row(witness: Witness) -> AuditRow:
     return AuditRow.at_most(
         "privacy: the list together with its second threshold", witness.promised, witness.loss,
         f"exact law on {witness.strangers:,} strangers and {witness.bridged} targets behind one of them, epsilon "
-        f"{witness.epsilon:g}")
+        f"{witness.epsilon:g}", concern=Concern.PRIVACY)
 
 
 def _stuck(seed: int) -> Callable[[int], Noise]:

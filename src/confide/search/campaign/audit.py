@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -77,7 +77,8 @@ def _spends(plan: SearchPlan, events: Sequence[Event]) -> AuditRow:
     delta = plan.mechanism.delta
     cost = price("basic", tuple(events), delta)
     return AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
-                            float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}")
+                            float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}",
+                            concern=Concern.BUDGET)
 
 
 def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
@@ -88,7 +89,7 @@ def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("lists of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(boards)} simulated runs on {network().name}")
+                            f"{len(boards)} simulated runs on {network().name}", concern=Concern.ACCURACY)
 
 
 def _small(it: PTarget) -> PTarget:
