@@ -16,7 +16,7 @@ from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["release_controls", "release_rows"]
+__all__ = ["release_controls", "release_rows", "towards_fellows"]
 
 _JUDGED = 1000  # people whose levels are recomputed in fractions: those nearest to their promise
 _RECORDS = 1000  # people whose clients are run; the others' records are at the low end
@@ -66,8 +66,26 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
     if contracts.active > 1:
         controls.append(Control("levels", "nothing in the place of absentees",
                                 exceeds(_with_absentees(contracts, seed, silent), 1.0)))
+        controls.append(Control("fellows", "a fellow's own noise, counted as if it hid others from her too",
+                                exceeds(towards_fellows(contracts), float(contracts.epsilon_central.max()))))
     return [*controls, Control("accuracy", "the sum forgets the largest message",
                                  exceeds(_noiseless(contracts, seed, whole), contracts.rounding_bias()))]
+
+
+def towards_fellows(contracts: LatticeContracts) -> float:
+    """The largest loss of anybody, in the contracts' order, when others leave their own noise out of the published sum:
+    the loudest fellow alone, or all of them together, to whom her own message is left.
+
+    Args:
+        contracts: as they were made.
+    """
+    shifts, noise = np.square(contracts.steps.astype(np.float64)), np.square(contracts.sigma.astype(np.float64))
+    left = noise.copy()  # all of them together
+    if contracts.active > 1:
+        loudest = np.full(len(noise), noise.max())
+        loudest[np.argmax(noise)] = np.partition(noise, -2)[-2]
+        left = np.minimum(left, noise.sum() - loudest)
+    return float((contracts.order / 2.0 * shifts / left).max())
 
 
 def _worst(contracts: LatticeContracts, sigma: np.ndarray) -> tuple[float, float]:

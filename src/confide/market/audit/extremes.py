@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from confide.audit import AuditRow, Concern, Control, charge_rows
@@ -39,10 +41,14 @@ def least_row(collection: BitCollection) -> AuditRow:
         f"all counts of up to {_MOST} reports, in whole coins", concern=Concern.BUDGET).holding(budget)
 
 
-def charged(collection: BitCollection) -> tuple[AuditRow, tuple[Control, ...]]:
-    """What a report costs in the ledger, against the level that is promised.
+def charged(collection: BitCollection) -> tuple[tuple[AuditRow, ...], tuple[Control, ...]]:
+    """What a report costs in the ledger, against the level that is promised; nothing where no level is.
 
     Args:
         collection: what a campaign runs.
     """
-    return charge_rows(collection.events(), PureDP(collection.market.largest_level))
+    level = collection.market.largest_level
+    if math.isinf(level):
+        return (), ()
+    row, out = charge_rows(collection.events(), PureDP(level))
+    return (row,), out

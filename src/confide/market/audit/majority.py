@@ -83,7 +83,7 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         out.append(Control("truth", f"{bug} (planted at 5 people)", gain > VISIBLE * small.margin))
     step()
     spent, twice = charged(collection)
-    return AuditReport((*rows, spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _planted(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:

@@ -76,8 +76,8 @@ def audit_pairs(
             vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else "",
             concern=Concern.ACCURACY).holding(accuracy))
     else:
-        rows.append(AuditRow.unmeasured(accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each "
-                                                  "number of ones"))
+        rows.append(AuditRow.unmeasured(
+            accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each number of ones"))
     rows += _insiders(market, groups)
     advance(progress, 3, 4)
     out = randomiser_controls(collection, seed)
@@ -89,7 +89,7 @@ def audit_pairs(
         out.append(Control("truth", bug, gain > VISIBLE * market.margin))
     advance(progress, 4, 4)
     spent, twice = charged(collection)
-    return AuditReport((*rows, spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _insiders(market: PairMarket, groups: Sequence[tuple[str, int, int]]) -> list[AuditRow]:

@@ -65,7 +65,8 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
                                  scale=abs(market.total_bound), concern=Concern.BUDGET).holding(budget))
     _, high = extremes(collection)
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, high,
-                                 "all counts of up to 40 reports, in whole coins", scale=high, concern=Concern.BUDGET).holding(budget))
+                                 "all counts of up to 40 reports, in whole coins", scale=high,
+                                 concern=Concern.BUDGET).holding(budget))
     rows.append(least_row(collection))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, evidence, vacuous=accuracy.vacuous,
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
@@ -79,7 +80,7 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         out.append(Control("truth", f"{bug} (planted at 3 people)", gain > VISIBLE * small.margin))
     advance(progress, 4, 4)
     spent, twice = charged(collection)
-    return AuditReport((*rows, spent), (*out, *twice))
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _planted(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
