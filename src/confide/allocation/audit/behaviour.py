@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.allocation.audit.tiny_markets import of_rows
+from confide.allocation.audit.worth import worth_controls, worth_rows
 from confide.allocation.duality import dual_bound
 from confide.allocation.instances import instance_a
 from confide.allocation.limits.gadgets import SpyGadgets
@@ -21,11 +22,24 @@ from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditRow, Concern, Control
 from confide.contract.errors import Refused
+from confide.contract.guarantees import Accuracy
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["FALSE_ALARM", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "run_of", "spy_row",
-           "supply_row"]
+__all__ = [
+    "FALSE_ALARM",
+    "SUPPLY",
+    "behaviour_controls",
+    "behaviour_rows",
+    "certificate_rows",
+    "decode_row",
+    "run_of",
+    "spy_row",
+    "supply_row",
+]
+
+SUPPLY = "copies of any good given beyond its supply"
+"""The measure of the promise that rows about supplies hold."""
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -95,7 +109,10 @@ def behaviour_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     """
     own = scaled(mechanism)
     run = run_of(own, seed)
-    return [decode_row(run, seed), supply_row(own, seed), *certificate_rows(run), *spy_row(mechanism, seed)]
+    promised = mechanism.guarantees()
+    supply = supply_row(own, seed).holding(*(each for each in promised.of(Accuracy) if each.measure == SUPPLY))
+    return [decode_row(run, seed), supply, *certificate_rows(run), *worth_rows(own, run.values, run.outcome, promised),
+            *spy_row(mechanism, seed)]
 
 
 # ---- decodes
@@ -262,6 +279,7 @@ def behaviour_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     run = run_of(own, seed)
     out = [Control("billboard", "everybody gets her neighbour's share", decode_row(_shifted(run)).flagged),
            Control("supply", "an auction without a reserve or a final clearing", supply_row(_RECKLESS, seed).flagged)]
+    out += worth_controls(own, run.values, run.outcome)
     forgetful = certificate_rows(run_of(_CERTIFIED, seed), forgetful=True)
     out.append(Control("certificate", "what bidders gain left out of the bound", all(row.flagged for row in forgetful)))
     told = SpyGadgets.drawn(_GADGETS, _SPIES, worth=0.5, seed=seed).optimum

@@ -7,6 +7,7 @@ same loss from her own walk along the billboard, which needs no second run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -30,6 +31,7 @@ from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
+from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Noise
 
 __all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
@@ -61,12 +63,13 @@ def walked(
                       histories(seed), hidden_parts(own), HISTORIES)
 
 
-def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+def door_rows(mechanism: Market, seed: int = 0, promised: Sequence[Privacy] = ()) -> list[AuditRow]:
     """What is promised of its privacy, by its own run on neighbours.
 
     Args:
         mechanism: a tiny one.
         seed: of valuations and histories.
+        promised: what a campaign promises of everything that others see, where it is a tiny copy of one.
 
     Example:
         >>> for row in door_rows(CRAFTED):
@@ -75,7 +78,8 @@ def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
         privacy: counts kept
     """
     names = {"": "everything that others see, jointly"}
-    return [audit.row(f"privacy: {names.get(part, part)}") for part, audit in walked(mechanism, seed).items()]
+    return [audit.row(f"privacy: {names.get(part, part)}").holding(*([] if part else promised))
+            for part, audit in walked(mechanism, seed).items()]
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:

@@ -62,7 +62,7 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     twin = tiny(mechanism)
     rows, out = [accounts_row(mechanism), *participation_rows(mechanism)], [_wrong_accounts(mechanism)]
     advance(progress, 1, _STEPS)
-    rows += door_rows(twin, seed)
+    rows += door_rows(twin, seed, mechanism.guarantees().privacy)
     rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
     advance(progress, 2, _STEPS)
     out += door_controls(twin, seed)
@@ -88,7 +88,7 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     rows, out = [decode_row(run_of(mechanism, seed), seed)], behaviour_controls(mechanism, seed)
     asked = len(recorded(mechanism, run_of(mechanism, seed).values, Noise.simulated(seed)).draws)
     rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
-                                 "what a run asked of its noise", concern=Concern.PRIVACY))
+                                 "what a run asked of its noise", concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
     advance(progress, _STEPS, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 

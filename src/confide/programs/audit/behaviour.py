@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, Control, mixed
 from confide.contract.errors import Refused
+from confide.contract.guarantees import Accuracy, Participation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
@@ -26,8 +27,8 @@ from confide.programs.audit.planted import (
     KeepsNothingBack,
     NeverRises,
 )
+from confide.programs.audit.promised_value import averages, dual_value, promised_rows
 from confide.programs.audit.tiny_programs import FlagAnswers
-from confide.programs.averages import tally_of, value_and_load
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
@@ -55,6 +56,7 @@ _RUNS = 24  # of what is broken, until it shows: noise hides it in about half of
 _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
+_SUPPLIES = ("excess of any row, of what is delivered", "excess of every row")
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
 
@@ -115,19 +117,37 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
                outcome=mechanism.run(records, noise if other is None else other(noise)))
 
 
-def behaviour_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[AuditRow]:
+def behaviour_rows(
+    mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (),
+) -> Iterator[AuditRow]:
     """Shares against decodes, certificate, supplies, and whether order and threads change nothing.
 
     Args:
         mechanism: as it will run, or `scaled`.
         pool: of its program's records.
         seed: of people and noise.
+        promised: of the campaign's own mechanism, where this one is a smaller copy.
     """
     run = run_of(mechanism, pool, seed)
     yield decode_row(run, seed)
     yield from certificate_rows(run)
-    yield from supply_rows(mechanism, pool, seed)
+    excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
+    yield from (row.holding(*excess) for row in supply_rows(mechanism, pool, seed))
+    strict, chance = _strict(mechanism), FALSE_ALARM
+    if strict is None:
+        strict, chance = mechanism, mechanism.beta
+    again = run_of(strict, pool, seed)
+    yield from promised_rows(again, _delivered(again) if isinstance(strict, _INTEGRAL) else None, promised,
+                             f"one run on made-up people with beta = {chance:g}", chance)
     yield order_row(run)
+
+
+def _strict(mechanism: Dude) -> Dude | None:
+    """The same with promises that fail so rarely that one run must not show it; None where there is no such plan."""
+    try:
+        return replace(mechanism, beta=FALSE_ALARM)
+    except Refused:
+        return None
 
 
 # ---- shares
@@ -173,12 +193,10 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     program, records, rounds = mechanism.program, run.records, mechanism.rounds
     main = board.prices[mechanism.burn_in :]
     found = claimed or certificate(board, FALSE_ALARM)
-    value, load = value_and_load(program, records, tally_of(records, program, main))
-    load = load + np.sum([program.public_load(row) for row in main], axis=0)
-    worth = (value / PRICE_UNIT + sum(program.public_value(row) for row in main)) / rounds
+    worth, mean = averages(program, records, main)
     # A path with margins is certified with them; what an audit keeps back is given back.
     limit = mechanism.priced if isinstance(mechanism, TightDude) else program
-    supply, mean = limit.supply_units / LOAD_UNIT, load / (LOAD_UNIT * rounds)
+    supply = limit.supply_units / LOAD_UNIT
     over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
     evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
     rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
@@ -186,12 +204,7 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
                              false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()), concern=Concern.ACCURACY)]
     if mechanism.trivial > 0.0:
         prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
-        actions = program.respond(records, prices)
-        utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
-            program.paid(records, actions, prices).astype(object).sum())
-        natural = prices / PRICE_UNIT
-        dual = utility / (PRICE_UNIT * program.scale) + float(natural @ supply) + program.public_value(prices) - float(
-            natural @ (program.public_load(prices) / LOAD_UNIT))
+        dual = dual_value(program, records, prices, supply)
         one = program.constants  # the average is rounded to the grid
         slip = (program.people * one.largest_entry * one.rows + np.abs(supply).sum() + np.abs(
             program.public_load(prices)).sum() / LOAD_UNIT) / PRICE_UNIT
@@ -222,10 +235,7 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people",
                                  concern=Concern.ACCURACY),
                 stops_row(mechanism, pool, seed)]
-    try:
-        strict: Dude | None = replace(mechanism, beta=FALSE_ALARM)
-    except Refused:
-        strict = None
+    strict = _strict(mechanism)
     if strict is not None:
         return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
                                  f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,

@@ -12,6 +12,7 @@ from typing import Any
 from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
@@ -69,13 +70,16 @@ def audit_program(
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
     found = walked_rows(twin, small, seed)
-    rows += [*found.values(), answers_row(twin, small, seed)]
+    promised = mechanism.guarantees()
+    rows += [*(row.holding(*([] if part else promised.privacy)) for part, row in found.items()),
+             answers_row(twin, small, seed)]
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
         out += flag_controls(mechanism, twin, small, seed)
     if isinstance(twin, Charging) and twin.alpha is not None:
         path, audit = (_number(found[part]) if part in found else 0.0 for part in ("slack", "audit"))
-        rows += lie_rows(twin, small, path, seed, audit=audit)
+        path_row, gain_row = lie_rows(twin, small, path, seed, audit=audit)
+        rows += [path_row, gain_row.holding(*promised.of(Truthfulness))]
         out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
     out += door_controls(twin, small, seed)
@@ -85,7 +89,7 @@ def audit_program(
     advance(progress, 4, _STEPS)
     own = scaled(mechanism)
     people = Pool.of(own.program, study_generator(seed, "people"), _POOL, records)
-    rows += behaviour_rows(own, people, seed)
+    rows += behaviour_rows(own, people, seed, (*promised.of(Accuracy), *promised.of(Participation)))
     advance(progress, 5, _STEPS)
     out += behaviour_controls(own, people, seed)
     advance(progress, 6, _STEPS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from confide.audit import AuditRow, Concern, Control, Verdict, best_response
+from confide.audit import AuditRow, Concern, Control, Verdict, best_response, exceeds
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -23,6 +23,7 @@ __all__ = ["behaviour_controls", "behaviour_rows", "own_score_row", "range_row"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
 _REPORTS = 401  # of a person, where those that move her prediction far are looked at
+_BENT = 8  # people who lie to peers that were broken on purpose
 _PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
 
 
@@ -245,6 +246,11 @@ def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[
     """Mechanisms whose incentives were broken on purpose."""
     own = planted(PaidByHerOwnGroup, mechanism)
     found = [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
+    # Peers who predict the opposite, twice as strongly: where answers can move a prediction far, some lie pays.
+    bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
+    if math.isfinite(bent.far):
+        found.append(Control("incentives", "peers whose predictions have the wrong sign", exceeds(
+            bent.far, 0.0, scale=mechanism.figures.highest)))
     if mechanism.payment.clip is not None:
         loose = planted(Unbounded, mechanism)
         found.append(Control("range of payments", "predictions that are not clipped", range_row(loose).flagged))
