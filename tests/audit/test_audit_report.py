@@ -88,8 +88,8 @@ def test_dictionary_is_json_and_canonical():
     out = report.to_dict()
     assert json.loads(canonical(out)) == out
     assert out["passed"] is False
-    assert [row["verdict"] for row in out["rows"]] == ["kept", "vacuous", "not measured", "broken"]
-    assert out["rows"][1]["promised"] == "Infinity"
+    assert [row["verdict"] for row in out["rows"]] == ["kept", "not measured", "vacuous", "broken"]
+    assert out["rows"][2]["promised"] == "Infinity"
     assert out["rows"][3]["measured"] == "nan"
     assert out["controls"][1] == {"name": "privacy", "planted_bug": "noise halved", "flagged": False}
 
@@ -98,8 +98,8 @@ def test_section_shows_rows_controls_and_problems():
     section = AuditReport((KEPT, SILENT), (TEETH, BLIND)).to_section("Audit", study=True)
     rows, planted, words = section.to_dict()["blocks"]
     assert section.study
-    assert rows["rows"][0][:4] == ["privacy", 1.0, 0.9, "kept"]
-    assert rows["rows"][1][1] == "Infinity"
+    assert rows["rows"][0][:5] == ["privacy", "privacy", 1.0, 0.9, "kept"]
+    assert rows["rows"][1][2] == "Infinity"
     assert [row[2] for row in planted["rows"]] == ["yes", "NO"]
     assert words["text"][0] == "Not passed."
     assert len(words["text"]) == 3

@@ -88,7 +88,8 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     rows, out = [decode_row(run_of(mechanism, seed), seed)], behaviour_controls(mechanism, seed)
     asked = len(recorded(mechanism, run_of(mechanism, seed).values, Noise.simulated(seed)).draws)
     rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
-                                 "what a run asked of its noise", concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
+                                 "what a run asked of its noise",
+                                 concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
     advance(progress, _STEPS, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 

@@ -81,8 +81,8 @@ def _unmeasured(promise: Guarantee) -> str:
     """Why a promise has no row: of a mean over noise, or of all of a run, no run on made-up people shows enough."""
     match promise:
         case Truthfulness():
-            return ("a mean over the noise of what a lie moves the prices by: it follows from the losses above, which "
-                    "are measured, and is too small to be seen in simulated runs")
+            return ("a mean over the noise, of which no single run shows anything: it follows from how far a lie moves "
+                    "the prices' law, and the losses above bound that")
         case Accuracy():
             return ("a bound before the run that follows from the law of the noise, which is tested above; the rows "
                     "about certificates hold what is claimed after a run against exact welfare")

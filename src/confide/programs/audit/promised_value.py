@@ -46,8 +46,8 @@ def dual_value(program: Any, records: Any, prices: NDArray[np.int64], supply: ND
     utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
         program.paid(records, actions, prices).astype(object).sum())
     natural = prices / PRICE_UNIT
-    return float(utility / (PRICE_UNIT * program.scale) + float(natural @ supply) + program.public_value(prices) - float(
-        natural @ (program.public_load(prices) / LOAD_UNIT)))
+    sold = float(natural @ supply) - float(natural @ (program.public_load(prices) / LOAD_UNIT))
+    return float(utility / (PRICE_UNIT * program.scale) + sold + program.public_value(prices))
 
 
 def promised_rows(

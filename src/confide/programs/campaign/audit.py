@@ -31,8 +31,8 @@ __all__ = ["audit_life", "audit_plan"]
 _RUNS = 2
 _DECODES = 40  # of one run
 _UNPROMISED = {
-    Concern.INCENTIVES: "no prices are charged, and then nothing is claimed about lies; alpha charges them, in the modes "
-                        "audited, truthful and tight",
+    Concern.INCENTIVES: "no prices are charged, and then nothing is claimed about lies; alpha charges them, in the "
+                        "modes audited, truthful and tight",
     Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
 }
 _STEPS = 100  # of either half, as its progress is told
@@ -70,8 +70,8 @@ def _unmeasured(promise: Guarantee) -> str:
     """Why a promise has no row."""
     match promise:
         case Accuracy():
-            return ("a bound before the run that rests on the regret of the prices; the rows about certificates hold what "
-                    "is claimed after a run against exact values")
+            return ("a bound before the run that rests on the regret of the prices; the rows about certificates hold "
+                    "what is claimed after a run against exact values")
         case Participation():
             return "what her part is worth at the charged prices is not held against the promise one by one"
         case Truthfulness():
