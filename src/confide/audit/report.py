@@ -6,6 +6,7 @@ unflagged control fails, and a report without any control does not call itself p
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -445,5 +446,8 @@ class AuditReport:
         return f"Passed; {left} promise{'s were' if left > 1 else ' was'} not measured, for the reason in the table."
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it."""
-        return self.to_section()._repr_html_()
+        """As a notebook shows it: the rows, the controls, and whether it passed."""
+        parts = [block.to_html() if isinstance(block, Table) else
+                 "".join(f"<p>{html.escape(words)}</p>" for words in getattr(block, "paragraphs", ()))
+                 for block in self.to_section().blocks]
+        return "".join(parts)

@@ -103,13 +103,14 @@ def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
     played = [_play(plan, 1000 * seed + number) for number in range(runs)]
     parts = _parts(market, played)
-    rows, out = list[AuditRow](), list[Control]()
+    spent, twice = charge_rows(market.events(), market.loss)
+    rows, out = [spent], [*twice]
+    advance(progress, 1, len(parts) + 1 + _STEPS)
     for audit, control, bug in parts:
         rows.append(audit())
         out.append(Control(rows[-1].promise, bug, control().flagged))
-        advance(progress, len(rows), len(parts) + _STEPS)
-    spent, twice = charge_rows(market.events(), market.loss)
-    return AuditReport((*rows, spent), (*out, *twice))
+        advance(progress, len(rows), len(parts) + 1 + _STEPS)
+    return AuditReport(tuple(rows), tuple(out))
 
 
 def _play(plan: GoodsPlan, seed: int) -> _Played:

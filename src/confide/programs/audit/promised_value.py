@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,45 +52,81 @@ def dual_value(program: Any, records: Any, prices: NDArray[np.int64], supply: ND
 
 
 def promised_rows(
-    run: Any, delivered: NDArray[np.int32] | None, promised: Sequence[Accuracy | Participation], evidence: str,
+    runs: Sequence[tuple[Any, NDArray[np.int32] | None]], promised: Sequence[Accuracy | Participation], evidence: str,
     false_alarm: float,
 ) -> Iterator[AuditRow]:
-    """One row for each of the promises that one run shows something of.
+    """One row for each of the promises that a run shows something of.
 
     Args:
-        run: a simulated run, at whose own sizes the promises are computed again.
-        delivered: (n, width) everybody's action; None where averages are given.
+        runs: simulated runs of one mechanism, at whose own sizes the promises are computed again; and (n, width)
+            everybody's action, None where averages are given. The run that is nearest to a promise of accuracy counts,
+            and of one to everybody the run that is furthest from it.
         promised: of the campaign's own mechanism.
-        evidence: which run that is.
-        false_alarm: probability with which a promise of accuracy fails in that run.
+        evidence: which runs these are.
+        false_alarm: probability with which a promise of accuracy fails in all of them.
     """
-    mechanism, board = run.mechanism, run.outcome.billboard
-    program, records = mechanism.program, run.records
-    main, supply = board.prices[mechanism.burn_in :], program.supply_units / LOAD_UNIT
-    worth, mean = averages(program, records, main)
-    dual = dual_value(program, records, np.rint(main.sum(axis=0) / len(main)).astype(np.int64), supply)
-    values = None if delivered is None else program.values(records, delivered).astype(np.float64) / PRICE_UNIT
-    for own in mechanism.guarantees():
+    found = [_Found.of(run, delivered) for run, delivered in runs]
+    for own in runs[0][0].mechanism.guarantees():
         same = [each for each in promised if type(each) is type(own) and _name(each) == _name(own)]
         if isinstance(own, Accuracy):
-            measured = None
-            if own.measure.startswith(_VALUE) and getattr(board, "accepted", True):
-                measured = dual - (worth if values is None else float(values.sum()))
-                if values is None and not own.measure.endswith("the averages"):
-                    measured = None  # of what is handed out, where that is another average
-            elif own.measure == _AVERAGES:
-                over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
-                measured = float(over.sum())
-            if measured is not None:
+            measured = [each for each in (one.of_accuracy(own) for one in found) if each is not None]
+            if len(measured) == len(found):
                 yield AuditRow.at_most(
-                    f"accuracy: {own.measure}, as promised before the run", own.bound, measured,
+                    f"accuracy: {own.measure}, as promised before the run", own.bound, min(measured),
                     f"{evidence}; exact values, and an exact dual value in place of the optimum",
                     vacuous=own.vacuous, note="no better than nothing" if own.vacuous else "", false_alarm=false_alarm,
-                    scale=abs(dual), concern=Concern.ACCURACY).holding(*same)
-        elif isinstance(own, Participation) and _EACH in own.who and values is not None:
-            least = float((values - run.outcome.shares["price"].to_numpy()).min())
-            yield AuditRow.at_least("participation: the value of what anybody gets, less its price", own.utility, least,
-                                    evidence, concern=Concern.PARTICIPATION).holding(*same)
+                    scale=abs(found[0].dual), concern=Concern.ACCURACY).holding(*same)
+        elif isinstance(own, Participation) and _EACH in own.who and found[0].least is not None:
+            yield AuditRow.at_least(
+                "participation: the value of what anybody gets, less its price", own.utility,
+                min(one.least for one in found if one.least is not None), evidence.replace("the best of ", "each of "),
+                concern=Concern.PARTICIPATION).holding(*same)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What a run was worth.
+
+    Args:
+        dual: no allocation is worth more.
+        averages: value of the averages.
+        over: what they take of all rows together beyond the supplies.
+        given: value of whole parts; None where averages are given, or nothing was.
+        least: the least value less price of anybody's whole part; None where none is charged.
+    """
+
+    dual: float
+    averages: float
+    over: float
+    given: float | None
+    least: float | None
+
+    @classmethod
+    def of(cls, run: Any, delivered: NDArray[np.int32] | None) -> _Found:
+        mechanism, board = run.mechanism, run.outcome.billboard
+        program, records = mechanism.program, run.records
+        main, supply = board.prices[mechanism.burn_in :], program.supply_units / LOAD_UNIT
+        worth, mean = averages(program, records, main)
+        over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
+        given = least = None
+        if delivered is not None:
+            values = program.values(records, delivered).astype(np.float64) / PRICE_UNIT
+            given = float(values.sum()) if getattr(board, "accepted", True) else None
+            if "price" in run.outcome.shares.column_names:
+                least = float((values - run.outcome.shares["price"].to_numpy()).min())
+        middle = np.rint(main.sum(axis=0) / len(main)).astype(np.int64)
+        return cls(dual=dual_value(program, records, middle, supply), averages=worth, over=float(over.sum()), given=given,
+                   least=least)
+
+    def of_accuracy(self, promise: Accuracy) -> float | None:
+        """What is measured of a promise; None where this says nothing of it."""
+        if promise.measure == _AVERAGES:
+            return self.over
+        if promise.measure == f"{_VALUE} the averages":
+            return self.dual - self.averages
+        if promise.measure.startswith(_VALUE) and self.given is not None:
+            return self.dual - self.given
+        return None
 
 
 def _name(promise: Any) -> str:
