@@ -73,19 +73,14 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
 
 
 def towards_fellows(contracts: LatticeContracts) -> float:
-    """The largest loss of anybody, in the contracts' order, when others leave their own noise out of the published sum:
-    the loudest fellow alone, or all of them together, to whom her own message is left.
+    """The largest loss of anybody, in the contracts' order, when all others together leave their own noise out of the
+    published sum: her own is left, and fewer fellows leave more.
 
     Args:
         contracts: as they were made.
     """
-    shifts, noise = np.square(contracts.steps.astype(np.float64)), np.square(contracts.sigma.astype(np.float64))
-    left = noise.copy()  # all of them together
-    if contracts.active > 1:
-        loudest = np.full(len(noise), noise.max())
-        loudest[np.argmax(noise)] = np.partition(noise, -2)[-2]
-        left = np.minimum(left, noise.sum() - loudest)
-    return float((contracts.order / 2.0 * shifts / left).max())
+    ratios = contracts.steps.astype(np.float64) / contracts.sigma.astype(np.float64)
+    return float(contracts.order / 2.0 * np.square(ratios).max())
 
 
 def _worst(contracts: LatticeContracts, sigma: np.ndarray) -> tuple[float, float]:

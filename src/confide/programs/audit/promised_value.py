@@ -115,8 +115,8 @@ class _Found:
             if "price" in run.outcome.shares.column_names:
                 least = float((values - run.outcome.shares["price"].to_numpy()).min())
         middle = np.rint(main.sum(axis=0) / len(main)).astype(np.int64)
-        return cls(dual=dual_value(program, records, middle, supply), averages=worth, over=float(over.sum()), given=given,
-                   least=least)
+        return cls(dual=dual_value(program, records, middle, supply), averages=worth, over=float(over.sum()),
+                   given=given, least=least)
 
     def of_accuracy(self, promise: Accuracy) -> float | None:
         """What is measured of a promise; None where this says nothing of it."""
