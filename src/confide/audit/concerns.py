@@ -31,12 +31,12 @@ def completed(
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
         >>> rest = dict.fromkeys(list(Concern)[1:], "it only adds noise")
         >>> for row in completed(AuditReport((row,)), (), rest).rows:
-        ...     print(row.concern, row.verdict, row.note)
-        privacy kept
-        incentives not measured it only adds noise
-        accuracy not measured it only adds noise
-        participation not measured it only adds noise
-        budget not measured it only adds noise
+        ...     print(f"{row.concern}: {row.note or row.verdict}")
+        privacy: kept
+        incentives: it only adds noise
+        accuracy: it only adds noise
+        participation: it only adds noise
+        budget: it only adds noise
     """
     rows = list(report.rows)
     held = {sentence for row in rows for sentence in row.holds}

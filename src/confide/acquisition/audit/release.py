@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
 from confide.audit import AuditRow, Concern, Control, exceeds
@@ -67,7 +68,7 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         controls.append(Control("levels", "nothing in the place of absentees",
                                 exceeds(_with_absentees(contracts, seed, silent), 1.0)))
         controls.append(Control("fellows", "a fellow's own noise, counted as if it hid others from her too",
-                                exceeds(towards_fellows(contracts), float(contracts.epsilon_central.max()))))
+                                exceeds(float((_alone(contracts) / contracts.epsilon_central).max()), 1.0)))
     return [*controls, Control("accuracy", "the sum forgets the largest message",
                                  exceeds(_noiseless(contracts, seed, whole), contracts.rounding_bias()))]
 
@@ -79,8 +80,13 @@ def towards_fellows(contracts: LatticeContracts) -> float:
     Args:
         contracts: as they were made.
     """
+    return float(_alone(contracts).max())
+
+
+def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
+    """(k,) what each would lose if her own noise were the only one."""
     ratios = contracts.steps.astype(np.float64) / contracts.sigma.astype(np.float64)
-    return float(contracts.order / 2.0 * np.square(ratios).max())
+    return np.asarray(contracts.order / 2.0 * np.square(ratios))
 
 
 def _worst(contracts: LatticeContracts, sigma: np.ndarray) -> tuple[float, float]:
