@@ -13,11 +13,11 @@ from confide.audit import AuditReport, AuditRow, Control, PlantedBug, Verdict, c
 from confide.contract import InvalidInput, canonical
 from confide.privacy import PureDP
 
-KEPT = AuditRow("privacy", 1.0, 0.9, "enumerated", "kept")
-BROKEN = AuditRow("budget", 10.0, 11.0, "closed form", "broken")
-SILENT = AuditRow("accuracy", math.inf, 3.0, "simulated", "vacuous")
-SAID = AuditRow("accuracy", math.inf, None, "", "vacuous", "promises nothing below n = 100")
-OPEN = AuditRow("truthfulness", 0.1, None, "", "not measured")
+KEPT = AuditRow("privacy", 1.0, 0.9, "enumerated", "kept", concern="privacy")
+BROKEN = AuditRow("budget", 10.0, 11.0, "closed form", "broken", concern="budget")
+SILENT = AuditRow("accuracy", math.inf, 3.0, "simulated", "vacuous", concern="accuracy")
+SAID = AuditRow("accuracy", math.inf, None, "", "vacuous", "promises nothing below n = 100", concern="accuracy")
+OPEN = AuditRow("truthfulness", 0.1, None, "", "not measured", concern="incentives")
 TEETH = Control("privacy", "no noise", True)
 BLIND = Control("privacy", "noise halved", False)
 
@@ -52,43 +52,44 @@ def test_every_problem_is_named():
 
 
 def test_at_most():
-    assert AuditRow.at_most("x", 1.0, 1.0 + 1e-12, "e").verdict is Verdict.KEPT
-    assert AuditRow.at_most("x", 1.0, 1.01, "e").flagged
-    assert AuditRow.at_most("x", 1.0, math.nan, "e").flagged
-    assert AuditRow.at_most("x", 1.0, math.inf, "e").flagged
-    endless = AuditRow.at_most("x", math.inf, 5.0, "e")
+    assert AuditRow.at_most("x", 1.0, 1.0 + 1e-12, "e", concern="accuracy").verdict is Verdict.KEPT
+    assert AuditRow.at_most("x", 1.0, 1.01, "e", concern="accuracy").flagged
+    assert AuditRow.at_most("x", 1.0, math.nan, "e", concern="accuracy").flagged
+    assert AuditRow.at_most("x", 1.0, math.inf, "e", concern="accuracy").flagged
+    endless = AuditRow.at_most("x", math.inf, 5.0, "e", concern="accuracy")
     assert (endless.verdict, bool(endless.note)) == (Verdict.VACUOUS, True)
-    assert AuditRow.at_most("x", -1.0, -2.0, "e").verdict is Verdict.KEPT
-    assert AuditRow.at_most("x", 1.0, 5.0, "e", vacuous=True).verdict is Verdict.VACUOUS
+    assert AuditRow.at_most("x", -1.0, -2.0, "e", concern="accuracy").verdict is Verdict.KEPT
+    assert AuditRow.at_most("x", 1.0, 5.0, "e", vacuous=True, concern="accuracy").verdict is Verdict.VACUOUS
 
 
 def test_rows_refuse_nonsense():
     with pytest.raises(InvalidInput, match="verdict"):
-        AuditRow("x", 1.0, 0.9, "e", "fine")
+        AuditRow("x", 1.0, 0.9, "e", "fine", concern="accuracy")
     for measured in (None, math.nan):
         with pytest.raises(InvalidInput, match="measured"):
-            AuditRow("x", 1.0, measured, "e", "kept")
+            AuditRow("x", 1.0, measured, "e", "kept", concern="accuracy")
     with pytest.raises(InvalidInput, match="measured"):
-        AuditRow("x", 1.0, None, "e", "broken")
+        AuditRow("x", 1.0, None, "e", "broken", concern="accuracy")
     for chance in (-0.1, 1.0, math.nan):
         with pytest.raises(InvalidInput, match="false_alarm"):
-            AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance)
+            AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance, concern="accuracy")
 
 
 def test_false_alarms_add_up():
-    rows = [AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance) for chance in (1e-3, 2e-3)]
+    rows = [AuditRow("x", 1.0, 0.5, "e", "kept", false_alarm=chance, concern="accuracy") for chance in (1e-3, 2e-3)]
     assert AuditReport((*rows, KEPT), (TEETH,)).false_alarm == pytest.approx(3e-3)
     assert "0.003" in AuditReport(tuple(rows), (TEETH,)).to_section().blocks[0].note
     assert "probability" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note
 
 
 def test_dictionary_is_json_and_canonical():
-    report = AuditReport((KEPT, SILENT, OPEN, AuditRow.at_most("x", 1.0, math.nan, "e")), (TEETH, BLIND))
+    report = AuditReport((KEPT, SILENT, OPEN, AuditRow.at_most("x", 1.0, math.nan, "e",
+                                                               concern="accuracy")), (TEETH, BLIND))
     out = report.to_dict()
     assert json.loads(canonical(out)) == out
     assert out["passed"] is False
-    assert [row["verdict"] for row in out["rows"]] == ["kept", "vacuous", "not measured", "broken"]
-    assert out["rows"][1]["promised"] == "Infinity"
+    assert [row["verdict"] for row in out["rows"]] == ["kept", "not measured", "vacuous", "broken"]
+    assert out["rows"][2]["promised"] == "Infinity"
     assert out["rows"][3]["measured"] == "nan"
     assert out["controls"][1] == {"name": "privacy", "planted_bug": "noise halved", "flagged": False}
 
@@ -97,8 +98,8 @@ def test_section_shows_rows_controls_and_problems():
     section = AuditReport((KEPT, SILENT), (TEETH, BLIND)).to_section("Audit", study=True)
     rows, planted, words = section.to_dict()["blocks"]
     assert section.study
-    assert rows["rows"][0][:4] == ["privacy", 1.0, 0.9, "kept"]
-    assert rows["rows"][1][1] == "Infinity"
+    assert rows["rows"][0][:5] == ["privacy", "privacy", 1.0, 0.9, "kept"]
+    assert rows["rows"][1][2] == "Infinity"
     assert [row[2] for row in planted["rows"]] == ["yes", "NO"]
     assert words["text"][0] == "Not passed."
     assert len(words["text"]) == 3

@@ -288,8 +288,8 @@ def test_audit_of_kept_promises(run: Run, path: Path, monkeypatch: pytest.Monkey
 
     def audit(self: Campaign, seed: int, progress: object) -> AuditReport:
         asked.append(seed)
-        return _report(AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated"),
-                       AuditRow.at_most("error", float("inf"), 0.5, "25 runs"))
+        return _report(AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy"),
+                       AuditRow.at_most("error", float("inf"), 0.5, "25 runs", concern="accuracy"))
 
     monkeypatch.setattr(Campaign, "audit", audit)
     found = run("audit", path, "--seed", 5)
@@ -303,7 +303,7 @@ def test_audit_of_kept_promises(run: Run, path: Path, monkeypatch: pytest.Monkey
 
 
 def test_audit_of_a_broken_promise(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = _report(AuditRow.at_most("privacy", 1.0, 1.02, "all pairs enumerated"))
+    report = _report(AuditRow.at_most("privacy", 1.0, 1.02, "all pairs enumerated", concern="privacy"))
     monkeypatch.setattr(Campaign, "audit", lambda *_: report)
     found = run("audit", path)
     assert (found.code, found.err) == (1, "")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.audit.charging import charge_rows
     from confide.audit.claims import Loss, exceeds
+    from confide.audit.concerns import completed
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
     from confide.audit.gallery import Exhibit, exhibits, gallery_section
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise
     from confide.audit.power import detectable, flag_probability, samples_needed
     from confide.audit.replayed import ReplayedAudit, replayed_audit, supremum_audit
-    from confide.audit.report import AuditReport, AuditRow, Control, Finding, PlantedBug, Verdict, controls
+    from confide.audit.report import AuditReport, AuditRow, Concern, Control, Finding, PlantedBug, Verdict, controls
     from confide.audit.sampler import sampler_audit
     from confide.audit.seen_by_others import published
     from confide.audit.statistical import (
@@ -35,6 +37,7 @@ __all__ = [
     "AuditReport",
     "AuditRow",
     "BestResponse",
+    "Concern",
     "Control",
     "DampedNoise",
     "DoorAudit",
@@ -54,7 +57,9 @@ __all__ = [
     "Verdict",
     "best_response",
     "best_response_among",
+    "charge_rows",
     "clopper_pearson",
+    "completed",
     "controls",
     "detectable",
     "door_audit",
@@ -76,7 +81,9 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "charging": ("charge_rows",),
         "claims": ("Loss", "exceeds"),
+        "concerns": ("completed",),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),
         "gallery": ("Exhibit", "exhibits", "gallery_section"),
@@ -86,7 +93,7 @@ __getattr__, __dir__ = doors(
         "planted": ("DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"),
         "power": ("detectable", "flag_probability", "samples_needed"),
         "replayed": ("ReplayedAudit", "replayed_audit", "supremum_audit"),
-        "report": ("AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
+        "report": ("AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"),
         "sampler": ("sampler_audit",),
         "seen_by_others": ("published",),
         "statistical": (

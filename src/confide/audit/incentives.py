@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.audit.report import AuditRow
+from confide.audit.report import AuditRow, Concern
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 
@@ -66,7 +66,7 @@ class BestResponse:
         if not math.isinf(self.gain_bound):
             evidence += f"; no report gains more than {self.gain_bound:.6g}"
         return AuditRow.at_most(promise, promised, self.regret, evidence,
-                                scale=abs(self.truthful_utility) + abs(self.gain))
+                                scale=abs(self.truthful_utility) + abs(self.gain), concern=Concern.INCENTIVES)
 
 
 def best_response(

@@ -1,4 +1,4 @@
-"""The result of an audit: one row per promise, and the controls that show that the audit can say no.
+"""The result of an audit: one row per promise, by concern, and the controls that show that the audit can say no.
 
 A control is a mechanism that was broken on purpose. An audit that does not flag it proves nothing, so a report with an
 unflagged control fails, and a report without any control does not call itself passed.
@@ -6,6 +6,7 @@ unflagged control fails, and a report without any control does not call itself p
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,10 +16,56 @@ from typing import Any, Protocol
 from confide.audit.claims import exceeds
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import PrivacyLoss
+from confide.contract.guarantees import (
+    Accuracy,
+    Budget,
+    Guarantee,
+    Participation,
+    Privacy,
+    PrivacyLoss,
+    Truthfulness,
+)
 from confide.contract.presentation import Block, Section, Table, Text
 
-__all__ = ["AuditReport", "AuditRow", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
+__all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
+
+
+class Concern(StrEnum):
+    """What a promise is about, in the order in which a report shows them."""
+
+    PRIVACY = "privacy"
+    """what others can learn"""
+    INCENTIVES = "incentives"
+    """what a lie gains"""
+    ACCURACY = "accuracy"
+    """how good the result is, and that everybody gets what it says"""
+    PARTICIPATION = "participation"
+    """what taking part is worth"""
+    BUDGET = "budget"
+    """what is paid, and what the ledger is charged"""
+
+    @classmethod
+    def of(cls, promise: Guarantee) -> Concern:
+        """What a guarantee is about.
+
+        Raises:
+            InvalidInput: a guarantee of another type than those of the contract.
+
+        Example:
+            >>> from confide.contract import Budget, Source
+            >>> source = Source(document="a", statement="b")
+            >>> Concern.of(Budget(expected=10.0, lowest=0.0, highest=1.0, source=source))
+            <Concern.BUDGET: 'budget'>
+        """
+        for kind, concern in _CONCERNS.items():
+            if isinstance(promise, kind):
+                return concern
+        raise InvalidInput("promise", f"{type(promise).__name__} is about none of {', '.join(cls)}")
+
+
+_CONCERNS: dict[type[Guarantee], Concern] = {
+    Privacy: Concern.PRIVACY, Truthfulness: Concern.INCENTIVES, Accuracy: Concern.ACCURACY,
+    Participation: Concern.PARTICIPATION, Budget: Concern.BUDGET}
 
 
 class Verdict(StrEnum):
@@ -31,7 +78,7 @@ class Verdict(StrEnum):
     VACUOUS = "vacuous"
     """the promise says nothing at these sizes"""
     NOT_MEASURED = "not measured"
-    """no attack was run"""
+    """nothing was measured: nothing is promised, or no attack is known; the note says which"""
 
 
 class Finding(Protocol):
@@ -57,14 +104,16 @@ class AuditRow:
         measured: the measured number; None where nothing was measured.
         evidence: how it was measured, and what that can and cannot see.
         verdict: kept, broken, vacuous or not measured.
-        note: what a reader must know besides; a vacuous row does not pass without one.
+        note: what a reader must know besides; a vacuous row, and one that was not measured, do not pass without one.
         false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
+        concern: what it is about: privacy, incentives, accuracy, participation or budget.
+        holds: sentences of the guarantees that it is evidence for; see `holding`.
 
     Raises:
-        InvalidInput: an unknown verdict, or "kept" or "broken" without a measurement.
+        InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement.
 
     Example:
-        >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept").flagged
+        >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept", concern="privacy").flagged
         False
     """
 
@@ -75,8 +124,13 @@ class AuditRow:
     verdict: Verdict | str
     note: str = ""
     false_alarm: float = 0.0
+    concern: Concern | str = field(kw_only=True)
+    holds: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.concern not in tuple(Concern):
+            raise InvalidInput("concern", f"{self.concern!r} is not known", f"must be one of {', '.join(Concern)}")
+        object.__setattr__(self, "concern", Concern(self.concern))
         if self.verdict not in tuple(Verdict):
             raise InvalidInput("verdict", f"{self.verdict!r} is not known", f"must be one of {', '.join(Verdict)}")
         object.__setattr__(self, "verdict", Verdict(self.verdict))
@@ -95,6 +149,7 @@ class AuditRow:
         measured: float,
         evidence: str,
         *,
+        concern: Concern | str,
         vacuous: bool = False,
         note: str = "",
         false_alarm: float = 0.0,
@@ -107,13 +162,14 @@ class AuditRow:
             bound: the promised bound; infinity is vacuous.
             measured: what was found.
             evidence: how.
+            concern: what it is about.
             vacuous: True where the bound says nothing although it is finite; needs a `note` to pass.
             note: what a reader must know besides.
             false_alarm: probability of a wrong "broken".
             scale: size of the numbers that `measured` is a difference of.
 
         Example:
-            >>> AuditRow.at_most("largest payment", 5.0, 5.5, "10 000 settlements").verdict
+            >>> AuditRow.at_most("largest payment", 5.0, 5.5, "10 000 settlements", concern="budget").verdict
             <Verdict.BROKEN: 'broken'>
         """
         if math.isinf(bound) and bound > 0:
@@ -122,17 +178,19 @@ class AuditRow:
             verdict = Verdict.VACUOUS
         else:
             verdict = Verdict.BROKEN if exceeds(measured, bound, scale=scale) else Verdict.KEPT
-        return cls(promise, bound, measured, evidence, verdict, note, false_alarm)
+        return cls(promise, bound, measured, evidence, verdict, note, false_alarm, concern=concern)
 
     @classmethod
-    def at_least(cls, promise: str, bound: float, measured: float, evidence: str) -> AuditRow:
+    def at_least(
+        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str
+    ) -> AuditRow:
         """The row of a promised lower bound, judged as the upper bound on its negative, on the measured scale.
 
         Example:
-            >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation").verdict
+            >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict
             <Verdict.BROKEN: 'broken'>
         """
-        judged = cls.at_most(promise, -bound, -measured, evidence, scale=abs(measured))
+        judged = cls.at_most(promise, -bound, -measured, evidence, concern=concern, scale=abs(measured))
         return replace(judged, promised=bound, measured=measured)
 
     @classmethod
@@ -151,9 +209,57 @@ class AuditRow:
             flagged: whether the audit refutes the claim.
             false_alarm: probability of a wrong "broken".
         """
+        verdict, note = Verdict.BROKEN if flagged else Verdict.KEPT, ""
         if claim.vacuous:
-            return cls(promise, promised, measured, evidence, Verdict.VACUOUS, f"{claim} promises nothing", false_alarm)
-        return cls(promise, promised, measured, evidence, Verdict.BROKEN if flagged else Verdict.KEPT, "", false_alarm)
+            verdict, note = Verdict.VACUOUS, f"{claim} promises nothing"
+        return cls(promise, promised, measured, evidence, verdict, note, false_alarm, concern=Concern.PRIVACY)
+
+    @classmethod
+    def unpromised(cls, concern: Concern | str, reason: str) -> AuditRow:
+        """The row of a concern about which nothing is promised.
+
+        Args:
+            concern: what nothing is promised about.
+            reason: why, in words.
+
+        Example:
+            >>> AuditRow.unpromised("participation", "nobody is invited: a custodian holds the table").verdict
+            <Verdict.NOT_MEASURED: 'not measured'>
+        """
+        return cls("nothing is promised", "nothing", None, "", Verdict.NOT_MEASURED, reason, concern=concern)
+
+    @classmethod
+    def unmeasured(cls, promise: Guarantee, reason: str) -> AuditRow:
+        """The row of a promise that was not measured; vacuous where it says nothing.
+
+        Args:
+            promise: of a plan.
+            reason: why nothing was measured, in words.
+        """
+        verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
+        row = cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise))
+        return row.holding(promise)
+
+    def holding(self, *promises: Guarantee) -> AuditRow:
+        """The same row as evidence for guarantees of its concern.
+
+        Args:
+            promises: of a plan; none changes nothing.
+
+        Raises:
+            InvalidInput: one of another concern.
+
+        Example:
+            >>> from confide.contract import Participation, Source
+            >>> paid = Participation(utility=0.0, who="everybody", source=Source(document="a", statement="b"))
+            >>> row = AuditRow.at_least("utility", 0.0, 0.5, "the exact expectation", concern="participation")
+            >>> row.holding(paid).holds
+            ('expected payment less privacy cost is at least 0, for everybody',)
+        """
+        for promise in promises:
+            if Concern.of(promise) is not self.concern:
+                raise InvalidInput("promise", f"is about {Concern.of(promise)}, and the row about {self.concern}")
+        return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     @property
     def flagged(self) -> bool:
@@ -162,9 +268,35 @@ class AuditRow:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; infinities become the string "Infinity"."""
-        return {"promise": self.promise, "promised": _plain(self.promised), "measured": _plain(self.measured),
-                "evidence": self.evidence, "verdict": str(self.verdict), "note": self.note,
-                "false_alarm": self.false_alarm}
+        return {"concern": str(self.concern), "promise": self.promise, "promised": _plain(self.promised),
+                "measured": _plain(self.measured), "evidence": self.evidence, "verdict": str(self.verdict),
+                "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds)}
+
+    @property
+    def named(self) -> str:
+        """The promise without the name of its concern, which a table shows beside it."""
+        return self.promise.removeprefix(f"{self.concern}: ")
+
+    @property
+    def reading(self) -> str:
+        """The evidence and the note, as a table shows them."""
+        return "; ".join(part for part in (self.evidence, self.note) if part)
+
+
+def _figure(promise: Guarantee) -> float | str:
+    """The number that a guarantee names."""
+    match promise:
+        case Privacy():
+            return str(promise.loss)
+        case Truthfulness():
+            return promise.gain
+        case Accuracy():
+            return promise.bound
+        case Participation():
+            return promise.utility
+        case Budget():
+            return promise.expected
+    return promise.sentence()
 
 
 @dataclass(frozen=True)
@@ -212,7 +344,7 @@ def controls(bugs: Iterable[PlantedBug], attack: Callable[[Any], Finding]) -> tu
         One control per bug.
 
     Example:
-        >>> attack = lambda scale: AuditRow.at_most("privacy", 1.0, 1.0 / scale, "closed form")
+        >>> attack = lambda scale: AuditRow.at_most("privacy", 1.0, 1.0 / scale, "closed form", concern="privacy")
         >>> controls([PlantedBug("privacy", "noise halved", 0.5)], attack)
         (Control(name='privacy', planted_bug='noise halved', flagged=True),)
     """
@@ -224,11 +356,11 @@ class AuditReport:
     """Promised against measured, with the controls that show that the audit has teeth.
 
     Args:
-        rows: one per promise.
+        rows: one per promise; they are kept by concern, and within one in the order in which they were given.
         controls: mechanisms broken on purpose; at least one, or the report does not pass.
 
     Example:
-        >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated")
+        >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
         >>> AuditReport((row,)).problems
         ('no control: nothing shows that this audit could have said no',)
         >>> AuditReport((row,), (Control("privacy", "no noise", True),)).passed
@@ -239,7 +371,8 @@ class AuditReport:
     controls: tuple[Control, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", tuple(self.rows))
+        order = tuple(Concern)
+        object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda row: order.index(Concern(row.concern)))))
         object.__setattr__(self, "controls", tuple(self.controls))
 
     @property
@@ -249,8 +382,8 @@ class AuditReport:
         for row in self.rows:
             if row.verdict is Verdict.BROKEN:
                 found.append(f"{row.promise}: promised {row.promised}, measured {row.measured}")
-            elif row.verdict is Verdict.NOT_MEASURED:
-                found.append(f"{row.promise}: not measured")
+            elif row.verdict is Verdict.NOT_MEASURED and not row.note:
+                found.append(f"{row.promise}: not measured, and no note says why")
             elif row.verdict is Verdict.VACUOUS and not row.note:
                 found.append(f"{row.promise}: vacuous, and no note says so")
         found += [f"{c.name}: the audit did not flag {c.planted_bug}" for c in self.controls if not c.flagged]
@@ -260,8 +393,15 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """True when every row is kept, or vacuous with a note, there is a control, and every control was flagged."""
+        """True when every row is kept, or has a note that says why it says nothing or was not measured, there is a
+        control, and every control was flagged.
+        """
         return not self.problems
+
+    @property
+    def unmeasured(self) -> tuple[AuditRow, ...]:
+        """The rows of promises that were not measured; where nothing is promised there is nothing to measure."""
+        return tuple(row for row in self.rows if row.verdict is Verdict.NOT_MEASURED and row.holds)
 
     @property
     def false_alarm(self) -> float:
@@ -271,6 +411,7 @@ class AuditReport:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary."""
         return {"passed": self.passed, "problems": list(self.problems), "false_alarm": self.false_alarm,
+                "unmeasured": len(self.unmeasured),
                 "rows": [row.to_dict() for row in self.rows],
                 "controls": [control.to_dict() for control in self.controls]}
 
@@ -284,9 +425,9 @@ class AuditReport:
         chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
         blocks: list[Block] = [
             Table(
-                columns=("promise", "promised", "measured", "verdict", "evidence"),
-                rows=tuple((row.promise, _plain(row.promised), _plain(row.measured), str(row.verdict),
-                            f"{row.evidence}; {row.note}" if row.note else row.evidence) for row in self.rows),
+                columns=("concern", "promise", "promised", "measured", "verdict", "evidence"),
+                rows=tuple((str(row.concern), row.named, _plain(row.promised), _plain(row.measured), str(row.verdict),
+                            row.reading) for row in self.rows),
                 note="kept: nothing above the promise was found by the evidence" + (chance if self.false_alarm else ""),
             ),
             Table(
@@ -294,6 +435,19 @@ class AuditReport:
                 rows=tuple((c.name, c.planted_bug, "yes" if c.flagged else "NO") for c in self.controls),
                 note="mechanisms broken on purpose; the audit must flag every one",
             ),
-            Text(("Passed.",) if self.passed else ("Not passed.", *self.problems)),
+            Text((self._said(),) if self.passed else ("Not passed.", *self.problems)),
         ]
         return Section(title=title, blocks=tuple(blocks), study=study)
+
+    def _said(self) -> str:
+        left = len(self.unmeasured)
+        if not left:
+            return "Passed."
+        return f"Passed; {left} promise{'s were' if left > 1 else ' was'} not measured, for the reason in the table."
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: the rows, the controls, and whether it passed."""
+        parts = [block.to_html() if isinstance(block, Table) else
+                 "".join(f"<p>{html.escape(words)}</p>" for words in getattr(block, "paragraphs", ()))
+                 for block in self.to_section().blocks]
+        return "".join(parts)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit.report import AuditRow, Verdict
+from confide.audit.report import AuditRow, Concern, Verdict
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Draw, Noise
@@ -62,6 +62,7 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
         f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
         f"p above {alpha:g}", p_value, f"{test} on {count} fresh draws of {noise.kind} noise",
         Verdict.KEPT if p_value > alpha else Verdict.BROKEN, false_alarm=alpha,
+        concern=Concern.PRIVACY,
     )
 
 

@@ -160,12 +160,45 @@ class ShareOutput(_Campaign):
     sections: list[SectionModel]
 
 
+class AuditRowModel(_Model):
+    """One promise held against what was measured."""
+
+    concern: Literal["privacy", "incentives", "accuracy", "participation", "budget"]
+    promise: str
+    promised: float | str = Field(description="a number, or a text with its unit; infinities are texts")
+    measured: float | str | None = Field(description="None where nothing was measured")
+    evidence: str
+    verdict: Literal["kept", "broken", "vacuous", "not measured"]
+    note: str
+    false_alarm: float = Field(description='probability of "broken" of a kept promise; 0 for exact evidence')
+    holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for")
+
+
+class ControlModel(_Model):
+    """A mechanism broken on purpose, which the audit must flag."""
+
+    name: str
+    planted_bug: str
+    flagged: bool
+
+
+class ReportModel(_Model):
+    """Promised against measured: rows by concern, and controls."""
+
+    passed: bool
+    problems: list[str]
+    false_alarm: float
+    unmeasured: int = Field(description="promises that were not measured; their rows say why")
+    rows: list[AuditRowModel]
+    controls: list[ControlModel]
+
+
 class AuditOutput(_Campaign):
     """`confide audit --json`."""
 
     command: Literal["audit"] = "audit"
     passed: bool
-    report: dict[str, Any]
+    report: ReportModel
 
 
 class KindsOutput(_Model):

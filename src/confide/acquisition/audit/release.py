@@ -10,13 +10,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.acquisition.release.lattice import LatticeContracts, Release, aggregate, perturb
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["release_controls", "release_rows"]
+__all__ = ["release_controls", "release_rows", "towards_fellows"]
 
 _JUDGED = 1000  # people whose levels are recomputed in fractions: those nearest to their promise
 _RECORDS = 1000  # people whose clients are run; the others' records are at the low end
@@ -35,14 +36,16 @@ def release_rows(contracts: LatticeContracts, seed: int, run: Sum = aggregate) -
     evidence = f"recomputed from the integers in fractions, {min(contracts.active, _JUDGED)} people"
     local, central = _worst(contracts, contracts.sigma)
     return [
-        AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence),
-        AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence),
+        AuditRow.at_most("privacy: delivered over contracted level, towards the platform", 1.0, local, evidence,
+                         concern=Concern.PRIVACY),
+        AuditRow.at_most("privacy: delivered over contracted level, towards the public", 1.0, central, evidence,
+                         concern=Concern.PRIVACY),
         AuditRow.at_most("privacy: the same towards the public, when somebody vanished",
                          1.0, _with_absentees(contracts, seed, run),
-                         "the variance that the platform asked for, along its own run"),
+                         "the variance that the platform asked for, along its own run", concern=Concern.PRIVACY),
         AuditRow.at_most("accuracy: estimate without noise against the weighted mean (widths)",
                          contracts.rounding_bias(), _noiseless(contracts, seed, run),
-                         "all clients' and the platform's own run, without noise"),
+                         "all clients' and the platform's own run, without noise", concern=Concern.ACCURACY),
     ]
 
 
@@ -59,13 +62,31 @@ def release_controls(contracts: LatticeContracts, seed: int) -> list[Control]:
         return Release(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
     halved = _worst(contracts, contracts.sigma // 2)
-    controls = [Control("levels", f"noise of half the scale: {name}", AuditRow.at_most("", 1.0, ratio, "").flagged)
+    controls = [Control("levels", f"noise of half the scale: {name}", exceeds(ratio, 1.0))
                 for name, ratio in zip(("local", "central"), halved, strict=True)]
     if contracts.active > 1:
-        controls.append(Control("levels", "nothing in the place of absentees", AuditRow.at_most(
-            "", 1.0, _with_absentees(contracts, seed, silent), "").flagged))
-    return [*controls, Control("accuracy", "the sum forgets the largest message", AuditRow.at_most(
-        "", contracts.rounding_bias(), _noiseless(contracts, seed, whole), "").flagged)]
+        controls.append(Control("levels", "nothing in the place of absentees",
+                                exceeds(_with_absentees(contracts, seed, silent), 1.0)))
+        controls.append(Control("fellows", "a fellow's own noise, counted as if it hid others from her too",
+                                exceeds(float((_alone(contracts) / contracts.epsilon_central).max()), 1.0)))
+    return [*controls, Control("accuracy", "the sum forgets the largest message",
+                                 exceeds(_noiseless(contracts, seed, whole), contracts.rounding_bias()))]
+
+
+def towards_fellows(contracts: LatticeContracts) -> float:
+    """The largest loss of anybody, in the contracts' order, when all others together leave their own noise out of the
+    published sum: her own is left, and fewer fellows leave more.
+
+    Args:
+        contracts: as they were made.
+    """
+    return float(_alone(contracts).max())
+
+
+def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
+    """(k,) what each would lose if her own noise were the only one."""
+    ratios = contracts.steps.astype(np.float64) / contracts.sigma.astype(np.float64)
+    return np.asarray(contracts.order / 2.0 * np.square(ratios))
 
 
 def _worst(contracts: LatticeContracts, sigma: np.ndarray) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.release.lattice import LatticeContracts
 from confide.acquisition.release.losses import as_order, gaussian_losses, local_sigma
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Concern, Control, exceeds
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.privacy.divergences import renyi_divergence
@@ -155,7 +155,7 @@ def sum_rows(contracts: LatticeContracts) -> list[AuditRow]:
     return [AuditRow.at_most(
         "privacy: the published sum, towards the public (Renyi)", _formula(steps, sigma, contracts.order), measured,
         f"the exact law of the sum of {len(steps)} people's messages on a lattice of {_STEPS} steps; promised is the "
-        "contracts' formula at these integers")]
+        "contracts' formula at these integers", concern=Concern.PRIVACY)]
 
 
 def sum_controls(contracts: LatticeContracts) -> list[Control]:
@@ -166,9 +166,9 @@ def sum_controls(contracts: LatticeContracts) -> list[Control]:
     claimed, real = float(gaussian_losses(_WEIGHTS, _LEVELS, 2.0).central[0]), real_weights()
     return [
         Control("privacy of the sum", "half of one person's noise, and nobody else's",
-                AuditRow.at_most("", promised, alone, "").flagged),
+                exceeds(alone, promised)),
         Control("privacy of the sum", f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all "
-                "their summands", AuditRow.at_most("", claimed, real.divergence, "").flagged),
+                "their summands", exceeds(real.divergence, claimed)),
     ]
 
 

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.acquisition.audit.client import client_controls, client_rows
-from confide.acquisition.audit.release import release_controls, release_rows
+from confide.acquisition.audit.release import release_controls, release_rows, towards_fellows
 from confide.acquisition.audit.sums import sum_controls, sum_rows
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
 from confide.acquisition.paying.incentives import audit_ic
 from confide.acquisition.paying.payments import Offer, OfferRule
 from confide.acquisition.release.lattice import LatticeContracts, Release
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows
 from confide.contract.errors import Refused
-from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
+from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
@@ -55,8 +56,9 @@ def audit_mean(it: TwoPartMechanism, seed: int = 0, progress: Progress | None = 
     advance(progress, 3, 4)
     out = [*client_controls(lattice, seed), *sum_controls(lattice), *release_controls(lattice, seed),
            *_liars_paid(it, seed)]
+    spent, twice = charge_rows(it.events(), ZCDP(it.concentrated(it.caps.local)))
     advance(progress, 4, 4)
-    return AuditReport(tuple(rows), tuple(out))
+    return AuditReport((*rows, spent), (*out, *twice))
 
 
 def _campaign(it: TwoPartMechanism, made: Contracts) -> Callable[..., Release]:
@@ -100,26 +102,37 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
     unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
                                             "with one person who carries as much as she can")
+    renyi = f"{evidence}; Renyi at order {it.order:g}, of which the promised zCDP follows"
+    towards = {who: [each for each in promised.privacy if each.audience is who] for who in Audience}
     bought = [each.lattice for each in all_made if each.lattice is not None]
     worst = {
         "local": max(float(each.epsilon_local.max()) for each in bought),
         "central": max(float(each.epsilon_central.max()) for each in bought),
         "error": max(each.mse(it.scaled_variance) for each in bought) * it.width**2,
+        "least": min(int(each.payments.min(initial=0)) for each in all_made) * unit,
         "paid": max(int(each.payments.max(initial=0)) for each in all_made) * unit,
         "total": float(np.mean([each.payments.sum() for each in all_made[:_PROFILES]])) * unit,
     }
     return [
         AuditRow.at_most("privacy: the largest contracted loss, towards the platform", caps.local, worst["local"],
-                         evidence),
+                         renyi, concern=Concern.PRIVACY).holding(*towards[Audience.COLLECTOR]),
         AuditRow.at_most("privacy: the largest contracted loss, towards the public", caps.central, worst["central"],
-                         evidence),
+                         renyi, concern=Concern.PRIVACY).holding(*towards[Audience.PUBLIC]),
+        AuditRow.at_most("privacy: the largest loss towards fellows, all of them together", caps.local,
+                         max(towards_fellows(each) for each in bought),
+                         f"{renyi}; only her own noise is left in the sum where the others leave out theirs",
+                         concern=Concern.PRIVACY).holding(*towards[Audience.FELLOWS]),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
-                         note="no better than guessing the middle of the range" if accuracy.vacuous else ""),
+                         note="no better than guessing the middle of the range" if accuracy.vacuous else "",
+                         concern=Concern.ACCURACY).holding(accuracy),
         AuditRow.at_most(f"money: a single payment ({it.currency})", budget.highest, worst["paid"], evidence,
-                         scale=budget.highest),
+                         scale=budget.highest, concern=Concern.BUDGET).holding(budget),
+        AuditRow.at_least(f"money: a single payment, at least ({it.currency})", budget.lowest, worst["least"], evidence,
+                          concern=Concern.BUDGET).holding(budget),
         AuditRow.at_most(f"money: expected total ({it.currency})", budget.expected, worst["total"],
-                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected),
+                         f"the mean over {_PROFILES} profiles from the belief", scale=budget.expected,
+                         concern=Concern.BUDGET).holding(budget),
     ]
 
 
@@ -177,9 +190,10 @@ def _lies(it: TwoPartMechanism, seed: int) -> list[AuditRow]:
     return [
         AuditRow.at_most("truth: gain of the best lie", truth.gain, gain,
                          f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
-                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale),
+                         vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
+                         concern=Concern.INCENTIVES).holding(truth),
         AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
-                          f"the same people in {where}"),
+                          f"the same people in {where}", concern=Concern.PARTICIPATION).holding(part),
     ]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.allocation.audit.tiny_markets import of_rows
+from confide.allocation.audit.worth import worth_controls, worth_rows
 from confide.allocation.duality import dual_bound
 from confide.allocation.instances import instance_a
 from confide.allocation.limits.gadgets import SpyGadgets
@@ -19,13 +20,26 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditRow, Control
+from confide.audit import AuditRow, Concern, Control
 from confide.contract.errors import Refused
+from confide.contract.guarantees import Accuracy
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 
-__all__ = ["FALSE_ALARM", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "run_of", "spy_row",
-           "supply_row"]
+__all__ = [
+    "FALSE_ALARM",
+    "SUPPLY",
+    "behaviour_controls",
+    "behaviour_rows",
+    "certificate_rows",
+    "decode_row",
+    "run_of",
+    "spy_row",
+    "supply_row",
+]
+
+SUPPLY = "copies of any good given beyond its supply"
+"""The measure of the promise that rows about supplies hold."""
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -95,7 +109,10 @@ def behaviour_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     """
     own = scaled(mechanism)
     run = run_of(own, seed)
-    return [decode_row(run, seed), supply_row(own, seed), *certificate_rows(run), *spy_row(mechanism, seed)]
+    promised = mechanism.guarantees()
+    supply = supply_row(own, seed).holding(*(each for each in promised.of(Accuracy) if each.measure == SUPPLY))
+    return [decode_row(run, seed), supply, *certificate_rows(run), *worth_rows(own, run.values, run.outcome, promised),
+            *spy_row(mechanism, seed)]
 
 
 # ---- decodes
@@ -115,7 +132,7 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
         found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
         wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
     return AuditRow.at_most("billboard: shares that are not what their bidders decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up bidders decode their own")
+                            f"{len(asked)} of {n:,} made-up bidders decode their own", concern=Concern.ACCURACY)
 
 
 # ---- supply
@@ -134,18 +151,19 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     promise = "supply: runs that give more than there is"
     if mechanism.on_overflow == "truncate":
         over = float(run_of(mechanism, seed).over > 0)
-        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off")
+        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off",
+                                concern=Concern.ACCURACY)
     strict = _strict(mechanism)
     if strict is not None:
         over = float(run_of(strict, seed).over > 0)
         return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
-                                false_alarm=FALSE_ALARM)
+                                false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
     runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.gamma)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.gamma))
     over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
     return AuditRow.at_most(promise, float(most), over,
                             f"{runs} runs on made-up bidders; with gamma = {mechanism.gamma:g} more than {most} have a "
-                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)
+                            f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
 
 
 def _strict(mechanism: Market) -> Market | None:
@@ -186,9 +204,9 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
     return [
         AuditRow.at_most("certificate: the claimed share of the best welfare", welfare / most,
                          claimed.ratio, f"{evidence}; promised: exact welfare over an exact bound of the best",
-                         false_alarm=FALSE_ALARM),
+                         false_alarm=FALSE_ALARM, concern=Concern.ACCURACY),
         AuditRow.at_least("certificate: the claimed bound of the best welfare", most, claimed.optimum,
-                          f"{evidence}; promised: the exact dual bound"),
+                          f"{evidence}; promised: the exact dual bound", concern=Concern.ACCURACY),
     ]
 
 
@@ -261,6 +279,7 @@ def behaviour_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     run = run_of(own, seed)
     out = [Control("billboard", "everybody gets her neighbour's share", decode_row(_shifted(run)).flagged),
            Control("supply", "an auction without a reserve or a final clearing", supply_row(_RECKLESS, seed).flagged)]
+    out += worth_controls(own, run.values, run.outcome)
     forgetful = certificate_rows(run_of(_CERTIFIED, seed), forgetful=True)
     out.append(Control("certificate", "what bidders gain left out of the bound", all(row.flagged for row in forgetful)))
     told = SpyGadgets.drawn(_GADGETS, _SPIES, worth=0.5, seed=seed).optimum

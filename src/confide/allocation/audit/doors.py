@@ -7,6 +7,7 @@ same loss from her own walk along the billboard, which needs no second run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -28,8 +29,9 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
+from confide.audit import AuditRow, Concern, Control, DoorAudit, PlantedBug, controls, door_audit, mixed
 from confide.audit.history_loss import promised_parameter
+from confide.contract.guarantees import Privacy
 from confide.privacy.noise import Noise
 
 __all__ = ["CRAFTED", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
@@ -61,12 +63,13 @@ def walked(
                       histories(seed), hidden_parts(own), HISTORIES)
 
 
-def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+def door_rows(mechanism: Market, seed: int = 0, promised: Sequence[Privacy] = ()) -> list[AuditRow]:
     """What is promised of its privacy, by its own run on neighbours.
 
     Args:
         mechanism: a tiny one.
         seed: of valuations and histories.
+        promised: what a campaign promises of everything that others see, where it is a tiny copy of one.
 
     Example:
         >>> for row in door_rows(CRAFTED):
@@ -75,7 +78,8 @@ def door_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
         privacy: counts kept
     """
     names = {"": "everything that others see, jointly"}
-    return [audit.row(f"privacy: {names.get(part, part)}") for part, audit in walked(mechanism, seed).items()]
+    return [audit.row(f"privacy: {names.get(part, part)}").holding(*([] if part else promised))
+            for part, audit in walked(mechanism, seed).items()]
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
@@ -134,7 +138,7 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
                 f"those of own walks; the largest log ratio was {realised:.3g}")
     where = ", noise drawn in blocks" if blocks else ""
     return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
-                            float(worst), evidence)
+                            float(worst), evidence, concern=Concern.PRIVACY)
 
 
 # ---- where noise is drawn in blocks
@@ -196,7 +200,8 @@ def crafted_row(mechanism: Market) -> AuditRow:
     found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
     promised = "privacy: an auction of eight, along a record that attains its epsilon"
     return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
-                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1")
+                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1",
+                            concern=Concern.PRIVACY)
 
 
 def crafted_controls() -> list[Control]:

@@ -34,7 +34,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import AuditReport, AuditRow, Control, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
 from confide.audit.history_loss import promised_parameter
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -62,7 +62,7 @@ def audit_matching(mechanism: Market, seed: int = 0, progress: Progress | None =
     twin = tiny(mechanism)
     rows, out = [accounts_row(mechanism), *participation_rows(mechanism)], [_wrong_accounts(mechanism)]
     advance(progress, 1, _STEPS)
-    rows += door_rows(twin, seed)
+    rows += door_rows(twin, seed, mechanism.guarantees().privacy)
     rows += [walked_row(twin, seed), *counted_rows(mechanism, seed)]
     advance(progress, 2, _STEPS)
     out += door_controls(twin, seed)
@@ -88,7 +88,8 @@ def _of_plenty(mechanism: Market, seed: int, progress: Progress | None) -> Audit
     rows, out = [decode_row(run_of(mechanism, seed), seed)], behaviour_controls(mechanism, seed)
     asked = len(recorded(mechanism, run_of(mechanism, seed).values, Noise.simulated(seed)).draws)
     rows.append(AuditRow.at_most("privacy: releases, where there is enough of everything", 0.0, float(asked),
-                                 "what a run asked of its noise"))
+                                 "what a run asked of its noise",
+                                 concern=Concern.PRIVACY).holding(*mechanism.guarantees().privacy))
     advance(progress, _STEPS, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
@@ -109,7 +110,7 @@ def accounts_row(mechanism: Market) -> AuditRow:
     pure = isinstance(claim, PureDP)
     spent = Accountant(events).epsilon(0.0, calculator="basic") if pure else Accountant(events).rho()
     return AuditRow.at_most("accounts: the sum of what the releases are charged", promised_parameter(claim), spent,
-                            f"the events of a run; {'epsilon' if pure else 'rho'}")
+                            f"the events of a run; {'epsilon' if pure else 'rho'}", concern=Concern.BUDGET)
 
 
 def _wrong_accounts(mechanism: Market) -> Control:
@@ -136,7 +137,8 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
     evidence = (f"all public histories of {own.rounds} rounds with {own.bid_cap} bids at most, by dynamic programming "
                 "over a bidder's two states")
     rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.distance),
-                             float(auction_reach(own.rounds, bid_cap=own.bid_cap, add_remove=absent)), evidence)]
+                             float(auction_reach(own.rounds, bid_cap=own.bid_cap, add_remove=absent)), evidence,
+                             concern=Concern.PRIVACY)]
     counter = own.halting_plan.counter
     if counter is not None:
         counted: Counted = "bidding" if own.halting == "bids" else "unsatisfied"
@@ -147,12 +149,13 @@ def participation_rows(mechanism: Market) -> list[AuditRow]:
             found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, add_remove=absent, last_report=False,
                                   bids_count=False)
         rows.append(AuditRow.at_most("privacy: how far a bidder moves the reports to halt (l1)",
-                                     float(counter.distance), float(found), evidence))
+                                     float(counter.distance), float(found), evidence, concern=Concern.PRIVACY))
     if isinstance(own, PMatch) and not absent:
         history = staggered_auction(own.rounds, bid_cap=own.bid_cap)
         moved, _ = bids_and_reports(history.first, history.second, history.billboard)
         rows.append(AuditRow.at_most("privacy: the same along a history that attains it",
-                                     float(own.counter.distance), float(moved), "her own walks along that history"))
+                                     float(own.counter.distance), float(moved), "her own walks along that history",
+                                     concern=Concern.PRIVACY))
     return rows
 
 

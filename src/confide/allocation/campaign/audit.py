@@ -16,23 +16,29 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binom
 
+from confide.allocation.audit.behaviour import SUPPLY
 from confide.allocation.audit.whole import audit_matching
 from confide.allocation.campaign.crowds import Crowd, counts
 from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.market import Market
-from confide.audit import AuditReport, AuditRow, Control, Verdict
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.progress import advance
-from confide.privacy.events import Event
-from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 
 __all__ = ["audit_life", "audit_plan"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
+
+_UNPROMISED = {
+    Concern.INCENTIVES: "without charges nothing is claimed about lies; the methods that charge prices (charge = true) "
+                        "bound what a lie gains",
+    Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
+}
 
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
@@ -67,7 +73,22 @@ def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
             progress(len(own.rows) + done, None if total is None else len(own.rows) + total)
 
     family = audit_matching(plan.market, seed, after)
-    return AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
+    both = AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
+    return completed(both, plan.guarantees, _UNPROMISED, _unmeasured)
+
+
+def _unmeasured(promise: Guarantee) -> str:
+    """Why a promise has no row: of a mean over noise, or of all of a run, no run on made-up people shows enough."""
+    match promise:
+        case Truthfulness():
+            return ("a mean over the noise, of which no single run shows anything: it follows from how far a lie moves "
+                    "the prices' law, and the losses above bound that")
+        case Accuracy():
+            return ("a bound before the run that follows from the law of the noise, which is tested above; the rows "
+                    "about certificates hold what is claimed after a run against exact welfare")
+        case Participation():
+            return "no run on made-up people prices bundles one by one"
+    return ""
 
 
 def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
@@ -82,11 +103,13 @@ def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None)
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
     played = [_play(plan, 1000 * seed + number) for number in range(runs)]
     parts = _parts(market, played)
-    rows, out = list[AuditRow](), list[Control]()
+    spent, twice = charge_rows(market.events(), market.loss)
+    rows, out = [spent], [*twice]
+    advance(progress, 1, len(parts) + 1 + _STEPS)
     for audit, control, bug in parts:
         rows.append(audit())
         out.append(Control(rows[-1].promise, bug, control().flagged))
-        advance(progress, len(rows), len(parts) + _STEPS)
+        advance(progress, len(rows), len(parts) + 1 + _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
 
@@ -106,8 +129,6 @@ def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, 
     handed = [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played[:2]]
     favourites = [_given(each, each.crowd.favourites()) for each in played]
     found: list[tuple[_Row, _Row, str]] = [
-        (partial(_spends, market, market.events()), partial(_spends, market, (*market.events(), *market.events())),
-         "everything released twice"),
         (partial(_decodes, market, played[:2]), partial(_decodes, market, handed),
          "each good handed to the next person"),
         (partial(_checks, market, played), partial(_checks, replace(market, people=market.people + 1), played),
@@ -125,13 +146,6 @@ def _given(played: _Played, shares: pa.Table) -> _Played:
     return replace(played, outcome=replace(played.outcome, shares=shares))
 
 
-def _spends(market: Market, events: Sequence[Event]) -> AuditRow:
-    cost = price("basic", tuple(events), market.delta)
-    measured = max(float(cost.epsilon) / market.epsilon, float(cost.delta) / market.delta if market.delta else 0.0)
-    return AuditRow.at_most("what the ledger is charged is what is promised, as a share of it", 1.0, measured,
-                            "the prices of all releases, added up")
-
-
 def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
     """Everybody finds what she was given, from her own row, her place and the billboard."""
     wrong = tried = 0
@@ -143,7 +157,7 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
             wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people")
+                            f"{tried:,} decodes of {len(played)} runs on made-up people", concern=Concern.ACCURACY)
 
 
 def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -154,7 +168,7 @@ def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("billboards of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(played)} runs on made-up people")
+                            f"{len(played)} runs on made-up people", concern=Concern.ACCURACY)
 
 
 def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
@@ -162,7 +176,8 @@ def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
     for each in played:
         over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
     allowed = 0.0 if market.on_overflow == "truncate" else market.gamma
-    return _often("runs in which a good is given more often than there are copies", allowed, over, len(played))
+    return _often("runs in which a good is given more often than there are copies", allowed, over, len(played)).holding(
+        *(each for each in market.guarantees().of(Accuracy) if each.measure == SUPPLY))
 
 
 def _certifies(market: Market, played: Sequence[_Played], factor: float) -> AuditRow:
@@ -184,4 +199,4 @@ def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
     share = seen / runs
     return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
                     f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
-                    false_alarm=FALSE_ALARM if allowed else 0.0)
+                    false_alarm=FALSE_ALARM if allowed else 0.0, concern=Concern.ACCURACY)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
+from confide.market.audit.extremes import charged, least_row
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
 from confide.market.counts import binomial_weights
@@ -55,18 +56,22 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         "truth: gain of the best other way of reporting", truth.gain, found.regret,
         f"the exact best reply over all channels, to payments in whole coins; its level is "
         f"{found.rows[0].best.level:.6g}, {market.epsilon:g} is bought",
-        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[1]))
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[1],
+        concern=Concern.INCENTIVES).holding(truth))
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
-                                  found.rows[0].utility, "the exact expectation, in whole coins"))
+                                  found.rows[0].utility, "the exact expectation, in whole coins",
+                                  concern=Concern.PARTICIPATION).holding(part))
     step()
     mean, largest, wrong, evidence = _money(collection)
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=mean))
+                                 scale=mean, concern=Concern.BUDGET).holding(budget))
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
-                                 scale=largest))
+                                 scale=largest, concern=Concern.BUDGET).holding(budget))
+    rows.append(least_row(collection))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, f"{evidence}; the better guess of each",
                                  vacuous=accuracy.vacuous, scale=accuracy.bound,
-                                 note="no better than guessing by the prior" if accuracy.vacuous else ""))
+                                 note="no better than guessing by the prior" if accuracy.vacuous else "",
+                                 concern=Concern.ACCURACY).holding(accuracy))
     step()
     out = randomiser_controls(collection, seed)
     step()
@@ -77,7 +82,8 @@ def audit_majority(collection: BitCollection, seed: int = 0, progress: Progress 
         gain = check_equilibrium(_planted(broken, small), tolerance=0.0).regret
         out.append(Control("truth", f"{bug} (planted at 5 people)", gain > VISIBLE * small.margin))
     step()
-    return AuditReport(tuple(rows), tuple(out))
+    spent, twice = charged(collection)
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _planted(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:

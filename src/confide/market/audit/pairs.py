@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Control, Verdict
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.market.audit.extremes import charged, least_row
 from confide.market.audit.majority import TOO_COARSE, VISIBLE
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.collection import BitCollection
@@ -54,22 +55,29 @@ def audit_pairs(
         "truth: gain of the best other way of reporting", truth.gain, best.utility - earned + rounding,
         f"the exact best reply over all channels, at level {best.level:.6g}, " + (
             "and a coin for rounding" if rounding else "to payments in whole coins, count by count"),
-        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[0]))
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.liability()[0],
+        concern=Concern.INCENTIVES).holding(truth))
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility, earned,
-                                  "the exact expectation, before payments are rounded up"))
+                                  "the exact expectation, before payments are rounded up",
+                                  concern=Concern.PARTICIPATION).holding(part))
     mean, largest = _money(collection)
     evidence = "expected over the law of two reports, and all reports alike, paid by the mechanism's own rule"
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=mean))
+                                 scale=mean, concern=Concern.BUDGET).holding(budget))
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, largest, evidence,
-                                 scale=largest))
+                                 scale=largest, concern=Concern.BUDGET).holding(budget))
+    rows.append(least_row(collection))
     advance(progress, 2, 4)
     if market.people <= _LARGEST_EXACT:
         failure = failure_probability(market.people, market.epsilon, accuracy.bound)
         rows.append(AuditRow.at_most(
             f"accuracy: chance that the estimate is further off than {accuracy.bound:.4g}",
             accuracy.failure_probability, failure, "exact, the worst over all numbers of ones",
-            vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else ""))
+            vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else "",
+            concern=Concern.ACCURACY).holding(accuracy))
+    else:
+        rows.append(AuditRow.unmeasured(
+            accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each number of ones"))
     rows += _insiders(market, groups)
     advance(progress, 3, 4)
     out = randomiser_controls(collection, seed)
@@ -80,7 +88,8 @@ def audit_pairs(
         gain = best_response(table, market.cost).utility - utility(table, market.strategy, market.cost)
         out.append(Control("truth", bug, gain > VISIBLE * market.margin))
     advance(progress, 4, 4)
-    return AuditReport(tuple(rows), tuple(out))
+    spent, twice = charged(collection)
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _insiders(market: PairMarket, groups: Sequence[tuple[str, int, int]]) -> list[AuditRow]:
@@ -90,7 +99,8 @@ def _insiders(market: PairMarket, groups: Sequence[tuple[str, int, int]]) -> lis
     return [AuditRow(
         f"truth: gain of the best other way of reporting of who knows that she is in group {row.group}", "no promise",
         row.gain, "the exact best reply to peers of her group alone", Verdict.VACUOUS,
-        f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"))
+        f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"),
+        concern=Concern.INCENTIVES)
         for row in audit_groups(market, sizes, ones, list(names))]
 
 

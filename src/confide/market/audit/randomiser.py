@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from confide.audit import AuditRow, Control, DampedNoise, Neighbours, door_audit, sampler_audit
+from confide.contract.guarantees import Privacy
 from confide.market.collection import BitCollection
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, RecordingNoise
@@ -43,7 +44,8 @@ def randomiser_rows(collection: BitCollection, seed: int, worths: Sequence[float
     heard = RecordingNoise(Noise.simulated(seed))
     collection.submit((1, worths[0]), noise=heard)
     return [
-        _door(collection, worths, level, seed).row("privacy: one report, local"),
+        _door(collection, worths, level, seed).row("privacy: one report, local").holding(
+            *collection.guarantees().of(Privacy)),
         sampler_audit(Noise.secure(), heard.draws[0], _DRAWS, FALSE_ALARM),
     ]
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control
 from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.market.audit.extremes import charged, extremes, least_row
 from confide.market.audit.majority import TOO_COARSE, VISIBLE
 from confide.market.audit.randomiser import randomiser_controls, randomiser_rows
 from confide.market.binomials import table_of_errors
@@ -47,10 +48,12 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         "truth: gain of the best other way of reporting", truth.gain, types.regret,
         f"the exact best reply over all channels up to the ceiling, of {len(types.rows)} types, to payments in whole "
         "coins",
-        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.terms.stake))
+        vacuous=truth.vacuous, note=TOO_COARSE if truth.vacuous else "", scale=market.terms.stake,
+        concern=Concern.INCENTIVES).holding(truth))
     utility = min(row.utility for row in types.rows)
     rows.append(AuditRow.at_least("participation: expected payment less the cost of the level", part.utility,
-                                  utility, "the exact expectation of each type, in whole coins"))
+                                  utility, "the exact expectation of each type, in whole coins",
+                                  concern=Concern.PARTICIPATION).holding(part))
     advance(progress, 2, 4)
     if market.people <= _LARGEST:
         mean, wrong = _enumerated(market)
@@ -59,15 +62,15 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         mean, wrong = market.total_payment().mean, market.error_probability()
         evidence = "the law of the counts, state by state"
     rows.append(AuditRow.at_most(f"money: expected total ({collection.currency})", budget.expected, mean, evidence,
-                                 scale=abs(market.total_bound)))
-    low, high = _extremes(collection)
+                                 scale=abs(market.total_bound), concern=Concern.BUDGET).holding(budget))
+    _, high = extremes(collection)
     rows.append(AuditRow.at_most(f"money: a single payment ({collection.currency})", budget.highest, high,
-                                 "all counts of up to 40 reports, in whole coins", scale=high))
-    rows.append(AuditRow.at_least(f"money: a single payment, at least ({collection.currency})", budget.lowest, low,
-                                  "all counts of up to 40 reports, in whole coins"))
+                                 "all counts of up to 40 reports, in whole coins", scale=high,
+                                 concern=Concern.BUDGET).holding(budget))
+    rows.append(least_row(collection))
     rows.append(AuditRow.at_most(accuracy.measure, accuracy.bound, wrong, evidence, vacuous=accuracy.vacuous,
                                  note="no better than guessing by the prior" if accuracy.vacuous else "",
-                                 scale=accuracy.bound))
+                                 scale=accuracy.bound, concern=Concern.ACCURACY).holding(accuracy))
     advance(progress, 3, 4)
     out = randomiser_controls(collection, seed, worths)
     for bug, broken in (("payments for people who all report at epsilon", AsIfAllAtEpsilon),
@@ -76,7 +79,8 @@ def audit_unknown_costs(collection: BitCollection, seed: int = 0, progress: Prog
         gain = check_types(_planted(broken, small)).regret
         out.append(Control("truth", f"{bug} (planted at 3 people)", gain > VISIBLE * small.margin))
     advance(progress, 4, 4)
-    return AuditReport(tuple(rows), tuple(out))
+    spent, twice = charged(collection)
+    return AuditReport((*rows, *spent), (*out, *twice))
 
 
 def _planted(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
@@ -100,14 +104,6 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
             total = np.where(ones > 0, ones * for_one, 0.0) + np.where(ones < k, (k - ones) * for_zero, 0.0)
             mean += present[k] * float((laws[0] + laws[1]) @ total)
     return mean, wrong
-
-
-def _extremes(collection: BitCollection) -> tuple[float, float]:
-    most = min(collection.market.people, 40)
-    counts = [(ones, n - ones) for n in range(2, most + 1) for ones in range(n + 1)]
-    board = collection.pay_counts(*(np.array(each) for each in zip(*counts, strict=True)))
-    paid = np.concatenate([board.for_one[board.ones > 0], board.for_zero[board.zeros > 0]])
-    return float(paid.min()) / collection.minor_units, float(paid.max()) / collection.minor_units
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Control, mixed
+from confide.audit import AuditRow, Concern, Control, mixed
 from confide.contract.errors import Refused
+from confide.contract.guarantees import Accuracy, Participation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
@@ -26,8 +27,8 @@ from confide.programs.audit.planted import (
     KeepsNothingBack,
     NeverRises,
 )
+from confide.programs.audit.promised_value import averages, dual_value, promised_rows
 from confide.programs.audit.tiny_programs import FlagAnswers
-from confide.programs.averages import tally_of, value_and_load
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
@@ -55,6 +56,7 @@ _RUNS = 24  # of what is broken, until it shows: noise hides it in about half of
 _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
+_SUPPLIES = ("excess of any row, of what is delivered", "excess of every row")
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
 
@@ -115,19 +117,47 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
                outcome=mechanism.run(records, noise if other is None else other(noise)))
 
 
-def behaviour_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[AuditRow]:
+def behaviour_rows(
+    mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (),
+) -> Iterator[AuditRow]:
     """Shares against decodes, certificate, supplies, and whether order and threads change nothing.
 
     Args:
         mechanism: as it will run, or `scaled`.
         pool: of its program's records.
         seed: of people and noise.
+        promised: of the campaign's own mechanism, where this one is a smaller copy.
     """
     run = run_of(mechanism, pool, seed)
     yield decode_row(run, seed)
     yield from certificate_rows(run)
-    yield from supply_rows(mechanism, pool, seed)
+    excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
+    yield from (row.holding(*excess) for row in supply_rows(mechanism, pool, seed))
+    strict, chance = _strict(mechanism), FALSE_ALARM
+    # Bounds that fail so rarely may say nothing where those of the plan do.
+    if strict is None or _silent(strict) > _silent(mechanism):
+        strict, chance = mechanism, mechanism.beta
+    # That all of so many runs break a promise that is kept is as unlikely as one false alarm may be.
+    number = max(1, math.ceil(math.log(FALSE_ALARM) / math.log(chance)))
+    again = [run_of(strict, pool, seed * 1009 + each) for each in range(number)]
+    yield from promised_rows(
+        [(each, _delivered(each) if isinstance(strict, _INTEGRAL) else None) for each in again], promised,
+        f"the best of {number} runs on made-up people" if number > 1 else
+        f"one run on made-up people with beta = {chance:g}", FALSE_ALARM)
     yield order_row(run)
+
+
+def _silent(mechanism: Dude) -> int:
+    """How many of its promises of accuracy say nothing."""
+    return sum(each.vacuous for each in mechanism.guarantees().of(Accuracy))
+
+
+def _strict(mechanism: Dude) -> Dude | None:
+    """The same with promises that fail so rarely that one run must not show it; None where there is no such plan."""
+    try:
+        return replace(mechanism, beta=FALSE_ALARM)
+    except Refused:
+        return None
 
 
 # ---- shares
@@ -149,7 +179,8 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
     return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round")
+                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
+                            concern=Concern.ACCURACY)
 
 
 def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
@@ -172,31 +203,24 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     program, records, rounds = mechanism.program, run.records, mechanism.rounds
     main = board.prices[mechanism.burn_in :]
     found = claimed or certificate(board, FALSE_ALARM)
-    value, load = value_and_load(program, records, tally_of(records, program, main))
-    load = load + np.sum([program.public_load(row) for row in main], axis=0)
-    worth = (value / PRICE_UNIT + sum(program.public_value(row) for row in main)) / rounds
+    worth, mean = averages(program, records, main)
     # A path with margins is certified with them; what an audit keeps back is given back.
     limit = mechanism.priced if isinstance(mechanism, TightDude) else program
-    supply, mean = limit.supply_units / LOAD_UNIT, load / (LOAD_UNIT * rounds)
+    supply = limit.supply_units / LOAD_UNIT
     over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
     evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
     rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
                              float((over - found.excess).max()), f"{evidence}; exact averages",
-                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()))]
+                             false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()), concern=Concern.ACCURACY)]
     if mechanism.trivial > 0.0:
         prices = np.rint(main.sum(axis=0) / rounds).astype(np.int64)
-        actions = program.respond(records, prices)
-        utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
-            program.paid(records, actions, prices).astype(object).sum())
-        natural = prices / PRICE_UNIT
-        dual = utility / (PRICE_UNIT * program.scale) + float(natural @ supply) + program.public_value(prices) - float(
-            natural @ (program.public_load(prices) / LOAD_UNIT))
+        dual = dual_value(program, records, prices, supply)
         one = program.constants  # the average is rounded to the grid
         slip = (program.people * one.largest_entry * one.rows + np.abs(supply).sum() + np.abs(
             program.public_load(prices)).sum() / LOAD_UNIT) / PRICE_UNIT
         rows.append(AuditRow.at_most("certificate: optimum less the value of the averages", float(found.gap + slip),
                                      dual - worth, f"{evidence}; exact dual value less exact value",
-                                     false_alarm=FALSE_ALARM, scale=abs(dual)))
+                                     false_alarm=FALSE_ALARM, scale=abs(dual), concern=Concern.ACCURACY))
     return rows
 
 
@@ -218,20 +242,19 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
         return []
     name = "supply: runs that deliver more than there is"
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
-        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people"),
+        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people",
+                                 concern=Concern.ACCURACY),
                 stops_row(mechanism, pool, seed)]
-    try:
-        strict: Dude | None = replace(mechanism, beta=FALSE_ALARM)
-    except Refused:
-        strict = None
+    strict = _strict(mechanism)
     if strict is not None:
         return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
-                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                                 concern=Concern.ACCURACY)]
     runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.beta)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.beta))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
     return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
-                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM)]
+                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)]
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
@@ -244,7 +267,8 @@ def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
     return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
-                            "one run on made-up people who ask for more than there is; the lowest noise of flags")
+                            "one run on made-up people who ask for more than there is; the lowest noise of flags",
+                            concern=Concern.ACCURACY)
 
 
 def _never(noise: Noise) -> Noise:
@@ -296,7 +320,7 @@ def order_row(run: Run) -> AuditRow:
     if isinstance(mechanism, PrivDude):
         wrong += not mixed_up.shares.equals(outcome.shares.take(order))
     return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
-                            "the same run with people in another order, and in other parts")
+                            "the same run with people in another order, and in other parts", concern=Concern.ACCURACY)
 
 
 def _board(outcome: Any) -> bytes:

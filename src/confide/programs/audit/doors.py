@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Control, DoorAudit, Finding, PlantedBug, controls, door_audit, mixed
+from confide.audit import AuditRow, Concern, Control, DoorAudit, Finding, PlantedBug, controls, door_audit, mixed
 from confide.numerics.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
@@ -102,7 +102,8 @@ def answers_row(
         wrong += _unanswered(sound or mechanism, board, history.draws)
         runs += 1
     return AuditRow.at_most("privacy: published numbers that are not a draw's own answer, and draws before the records",
-                            0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order")
+                            0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order",
+                            concern=Concern.PRIVACY)
 
 
 def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:

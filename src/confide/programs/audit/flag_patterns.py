@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from confide.audit import AuditRow, Control, mixed
+from confide.audit import AuditRow, Concern, Control, mixed
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import RecordingNoise
 from confide.programs.audit.doors import answers_row
@@ -78,7 +78,8 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
                     for records in (step.records, step.changed)] if mechanism.flags.queries else [0.0, 0.0]
             worst = max(worst, abs(both[0] - both[1]))
     return AuditRow.at_most("privacy: when flags rise", (sound or mechanism).flags.epsilon, worst,
-                            f"log ratio of the patterns of {runs} own runs, by the noise that they asked for")
+                            f"log ratio of the patterns of {runs} own runs, by the noise that they asked for",
+                            concern=Concern.PRIVACY)
 
 
 def _log_probability(mechanism: RoundDude, records: Any, board: Any, level: float, query: float) -> float:
@@ -128,7 +129,8 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
         promised = flag_loss(*(sound or mechanism).flags.parts, float(fills), rows, neighbours=mechanism.neighbours)
         out.append(AuditRow.at_most(
             f"privacy: when flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}", promised, worst,
-            f"all patterns, all records of nothing or Cinf, {len(_LEVELS)} levels; exact, with the planned noise"))
+            f"all patterns, all records of nothing or Cinf, {len(_LEVELS)} levels; exact, with the planned noise",
+            concern=Concern.PRIVACY))
     return out
 
 
@@ -160,7 +162,8 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
     return AuditRow.at_most(
         "privacy: delta that stops cost", (sound or mechanism).flags.stop_delta,
         (1.0 + math.exp(own.epsilon)) * own.rows * apart,
-        "the law of the planned noise, and of the room between levels and stops; by quadrature", scale=own.stop_delta)
+        "the law of the planned noise, and of the room between levels and stops; by quadrature", scale=own.stop_delta,
+        concern=Concern.PRIVACY)
 
 
 def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Control]:

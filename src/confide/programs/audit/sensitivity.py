@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Control, mixed
+from confide.audit import AuditRow, Concern, Control, mixed
 from confide.numerics.roots import root_up
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audit.made_up import Pool
@@ -50,12 +50,16 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
     sigma, pairs = root_up(mechanism.squared_sensitivity), len(pool.records) ** 2
     evidence = f"{pairs} pairs of records, random and made to move most, at {len(prices)} price vectors"
     rows = [
-        AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence),
-        AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence),
-        AuditRow.at_most("sensitivity: the sum of a contribution's entries", one.largest_sum, total, evidence),
+        AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence,
+                         concern=Concern.PRIVACY),
+        AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence,
+                         concern=Concern.PRIVACY),
+        AuditRow.at_most("sensitivity: the sum of a contribution's entries", one.largest_sum, total, evidence,
+                         concern=Concern.PRIVACY),
     ]
     if not null:
-        rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence))
+        rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence,
+                                     concern=Concern.PRIVACY))
     return rows
 
 

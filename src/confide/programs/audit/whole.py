@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confide.audit import AuditReport, AuditRow, Control, mixed, sampler_audit
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed, sampler_audit
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
@@ -69,13 +70,16 @@ def audit_program(
     out.append(sensitivity_control(mechanism, pool, seed))
     advance(progress, 1, _STEPS)
     found = walked_rows(twin, small, seed)
-    rows += [*found.values(), answers_row(twin, small, seed)]
+    promised = mechanism.guarantees()
+    rows += [*(row.holding(*([] if part else promised.privacy)) for part, row in found.items()),
+             answers_row(twin, small, seed)]
     if isinstance(twin, RoundDude) and isinstance(mechanism, RoundDude):
         rows += flag_rows(mechanism, twin, small, seed)
         out += flag_controls(mechanism, twin, small, seed)
     if isinstance(twin, Charging) and twin.alpha is not None:
         path, audit = (_number(found[part]) if part in found else 0.0 for part in ("slack", "audit"))
-        rows += lie_rows(twin, small, path, seed, audit=audit)
+        path_row, gain_row = lie_rows(twin, small, path, seed, audit=audit)
+        rows += [path_row, gain_row.holding(*promised.of(Truthfulness))]
         out += lie_controls(twin, seed)
     advance(progress, 2, _STEPS)
     out += door_controls(twin, small, seed)
@@ -85,7 +89,7 @@ def audit_program(
     advance(progress, 4, _STEPS)
     own = scaled(mechanism)
     people = Pool.of(own.program, study_generator(seed, "people"), _POOL, records)
-    rows += behaviour_rows(own, people, seed)
+    rows += behaviour_rows(own, people, seed, (*promised.of(Accuracy), *promised.of(Participation)))
     advance(progress, 5, _STEPS)
     out += behaviour_controls(own, people, seed)
     advance(progress, 6, _STEPS)
@@ -109,7 +113,7 @@ def accounts_row(mechanism: Dude, sound: Dude | None = None) -> AuditRow:
     own = sound or mechanism
     spent = Accountant(mechanism.events()).epsilon(own.delta)
     return AuditRow.at_most("accounts: what all releases are charged together", own.loss.epsilon, spent,
-                            f"the events of a run; epsilon at delta = {own.delta:g}")
+                            f"the events of a run; epsilon at delta = {own.delta:g}", concern=Concern.BUDGET)
 
 
 def _wrong_accounts(mechanism: Dude) -> Control:

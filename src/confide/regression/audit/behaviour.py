@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from confide.audit import AuditRow, Control, Verdict, best_response
-from confide.contract.guarantees import Accuracy, Budget, Truthfulness
+from confide.audit import AuditRow, Concern, Control, Verdict, best_response, exceeds
+from confide.contract.guarantees import Accuracy, Budget, Participation, Truthfulness
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.regression.audit.planted import PaidByHerOwnGroup, Unbounded, planted
@@ -22,6 +22,8 @@ from confide.regression.records import row_norms
 __all__ = ["behaviour_controls", "behaviour_rows", "own_score_row", "range_row"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
+_REPORTS = 401  # of a person, where those that move her prediction far are looked at
+_BENT = 8  # people who lie to peers that were broken on purpose
 _PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
 
 
@@ -42,6 +44,22 @@ class _Runs:
     lowest: float
     highest: float
     shrinkage: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Lies:
+    """What the best answers of drawn people are worth.
+
+    Args:
+        gain: the largest expected gain of any lie.
+        truth: the least expected payment of the truth.
+        far: the largest expected gain of a lie that moves her prediction by more than the truth radius; -infinity where
+            none of them can.
+    """
+
+    gain: float
+    truth: float
+    far: float
 
 
 def _simulate(mechanism: PrivateTruthfulRegression, seed: int, runs: int, step: Callable[[], None]) -> _Runs:
@@ -73,15 +91,15 @@ def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
 
 def _best_lie(
     mechanism: PrivateTruthfulRegression, shrinkage: float, seed: int, types: int, step: Callable[[], None]
-) -> tuple[float, float]:
-    """Largest expected gain of a lie over drawn people, and the least expected payment of a truthful one.
+) -> _Lies:
+    """What lies of drawn people gain, and what the truth is paid.
 
     Peers predict P = (1 - g) q on average, with g as measured, divided by the public 1 - g where payments are debiased;
     the best answer is found on a grid of the whole interval of possible answers and refined.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))
-    worst, least = 0.0, math.inf
+    worst, least, far, radius = 0.0, math.inf, -math.inf, mechanism.figures.truth_radius
     for k in range(types):
         x, y = people.X[k : k + 1], float(people.y[k])
         reach = min(setting.parameter_bound * float(row_norms(x)[0]) + setting.noise_bound, setting.response)
@@ -93,8 +111,12 @@ def _best_lie(
 
         found = best_response(utility, truth=y, low=-reach, high=reach, points=401, refine=4)
         worst, least = max(worst, found.gain), min(least, found.truthful_utility)
+        reports = np.linspace(-reach, reach, _REPORTS)
+        moved = np.abs(law(np.repeat(x, _REPORTS, axis=0), reports) - law(x, np.array([y]))) > radius
+        if moved.any():
+            far = max(far, float(utility(reports[moved]).max()) - found.truthful_utility)
         step()
-    return worst, least
+    return _Lies(gain=worst, truth=least, far=far)
 
 
 def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
@@ -118,7 +140,8 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         worst = max(worst, abs(paid - due) / fine.payment.minor_units)
     return AuditRow.at_most(
         f"her answer moves her payment only through its own score ({mechanism.payment.currency})", 0.0, worst,
-        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's")
+        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's",
+        concern=Concern.INCENTIVES)
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
@@ -137,17 +160,19 @@ def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
         worst = max(worst, float(outside.max()))
     return AuditRow.at_most(
         f"no payment outside the sure range ({mechanism.payment.currency}): excess", 0.0, max(0.0, worst),
-        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest)
+        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest,
+        concern=Concern.BUDGET)
 
 
 def _mean_row(
-    promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = ""
+    promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = "",
+    concern: Concern = Concern.ACCURACY,
 ) -> AuditRow:
     """A bound on an expectation: broken where the runs' mean is above it beyond what so few runs can say."""
     mean, runs = float(samples.mean()), len(samples)
     spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
     row = AuditRow.at_most(promise, bound, mean - spread, evidence, vacuous=vacuous, note=note,
-                           false_alarm=_FALSE_ALARM)
+                           false_alarm=_FALSE_ALARM, concern=concern)
     return replace(row, measured=mean)
 
 
@@ -166,11 +191,12 @@ def behaviour_rows(
     f, setting = mechanism.figures, mechanism.setting
     cut, note = setting.cuts, CUT if setting.cuts else ""
     measured = _simulate(mechanism, seed, runs, step)
-    gain, least = _best_lie(mechanism, measured.shrinkage, seed, types, step)
+    lies = _best_lie(mechanism, measured.shrinkage, seed, types, step)
     currency = mechanism.payment.currency
     people = f"{runs} simulated runs, fresh truthful populations of this size drawn from the model"
     promises = {type(promise): promise for promise in mechanism.guarantees() if promise.claimable}
     truth, accuracy, budget = promises[Truthfulness], promises[Accuracy], promises[Budget]
+    part = promises[Participation]
     if not (isinstance(truth, Truthfulness) and isinstance(accuracy, Accuracy) and isinstance(budget, Budget)):
         raise TypeError("a regression promises truth, accuracy and a budget")
     due = f.privacy_cost + f.coin / 2  # rounding to coins can take half of one
@@ -178,29 +204,53 @@ def behaviour_rows(
         own_score_row(mechanism, seed),
         *([range_row(mechanism)] if mechanism.payment.clip is not None else []),
         AuditRow.at_most(
-            f"no lie gains more ({currency})", truth.gain, gain,
+            f"no lie gains more ({currency})", truth.gain, lies.gain,
             f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
-            vacuous=truth.vacuous, note=note or truth.note),
+            vacuous=truth.vacuous, note=note or truth.note, concern=Concern.INCENTIVES).holding(truth),
+        _far_row(mechanism, truth, lies.far, types, note),
         AuditRow(
-            f"taking part pays: expected payment at least ({currency})", due, least,
+            f"taking part pays: expected payment at least ({currency})", due, lies.truth,
             f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
-            Verdict.VACUOUS if cut else Verdict.KEPT if least >= due * (1 - 1e-9) else Verdict.BROKEN, note),
+            Verdict.VACUOUS if cut else Verdict.KEPT if lies.truth >= due * (1 - 1e-9) else Verdict.BROKEN, note,
+            concern=Concern.PARTICIPATION).holding(part),
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
             vacuous=accuracy.vacuous,
-            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}"),
-        _mean_row(f"expected total ({currency})", budget.expected, measured.totals, people),
+            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.trivial:.3g}").holding(accuracy),
+        _mean_row(f"expected total ({currency})", budget.expected, measured.totals, people,
+                  concern=Concern.BUDGET).holding(budget),
         AuditRow.at_most(f"largest payment ({currency})", budget.highest, measured.highest, people,
-                         false_alarm=min(0.5, budget.failure_probability * runs)),
+                         false_alarm=min(0.5, budget.failure_probability * runs),
+                         concern=Concern.BUDGET).holding(budget),
         AuditRow.at_most(f"smallest payment, sign turned ({currency})", -budget.lowest, -measured.lowest, people,
-                         false_alarm=min(0.5, budget.failure_probability * runs)),
+                         false_alarm=min(0.5, budget.failure_probability * runs),
+                         concern=Concern.BUDGET).holding(budget),
     ]
+
+
+def _far_row(
+    mechanism: PrivateTruthfulRegression, truth: Truthfulness, far: float, types: int, note: str
+) -> AuditRow:
+    """Whether a lie pays that moves her prediction by more than the truth radius."""
+    promise = f"no lie pays that moves her prediction by more than {truth.radius:.4g} ({mechanism.payment.currency})"
+    if math.isinf(far):
+        return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves it so "
+                        "far", concern=Concern.INCENTIVES).holding(truth)
+    return AuditRow.at_most(
+        promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, peers as measured; the best "
+        f"of those that move it so far gains {far:.4g}", vacuous=truth.vacuous, note=note or truth.note,
+        scale=mechanism.figures.highest, concern=Concern.INCENTIVES).holding(truth)
 
 
 def behaviour_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:
     """Mechanisms whose incentives were broken on purpose."""
     own = planted(PaidByHerOwnGroup, mechanism)
     found = [Control("incentives", "paid by the estimate of her own group", own_score_row(own, seed).flagged)]
+    # Peers who predict the opposite, twice as strongly: where answers can move a prediction far, some lie pays.
+    bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
+    if math.isfinite(bent.far):
+        found.append(Control("incentives", "peers whose predictions have the wrong sign", exceeds(
+            bent.far, 0.0, scale=mechanism.figures.highest)))
     if mechanism.payment.clip is not None:
         loose = planted(Unbounded, mechanism)
         found.append(Control("range of payments", "predictions that are not clipped", range_row(loose).flagged))

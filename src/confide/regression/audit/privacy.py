@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from confide.audit import (
@@ -15,6 +15,7 @@ from confide.audit import (
     door_audit,
     sampler_audit,
 )
+from confide.contract.guarantees import Privacy
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
@@ -84,10 +85,22 @@ def privacy_rows(
 
     found = door_audit(run, neighbours(mechanism, source), claims_of(mechanism), source)
     names = {"": "everything that others see, jointly", "payment": "payment estimates", "release": "release"}
-    rows = [audit.row(f"privacy loss: {names.get(part, part)}") for part, audit in found.items()]
+    promised = _promises(mechanism, found)
+    rows = [audit.row(f"privacy loss: {names.get(part, part)}").holding(*promised.get(part, ()))
+            for part, audit in found.items()]
     secure = Noise.secure()
     rows += [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
     return rows
+
+
+def _promises(mechanism: PrivateTruthfulRegression, walked: Collection[str]) -> dict[str, list[Privacy]]:
+    """Part of the noise -> what is promised of it. A release that draws none rests on the walk of everything."""
+    parts = {"the payment estimates alone": "payment", "the release alone": "release"}
+    out: dict[str, list[Privacy]] = {}
+    for promise in mechanism.guarantees().privacy:
+        part = parts.get(promise.part, "")
+        out.setdefault(part if part in walked else "", []).append(promise)
+    return out
 
 
 def privacy_controls(mechanism: PrivateTruthfulRegression, seed: int) -> list[Control]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.audit import AuditReport
+from confide.audit import AuditReport, charge_rows
 from confide.contract.kinds import Progress
 from confide.regression.audit.behaviour import behaviour_controls, behaviour_rows
 from confide.regression.audit.privacy import privacy_controls, privacy_rows
@@ -42,4 +42,7 @@ def audit_plan(plan: RegressionPlan, seed: int = 0, progress: Progress | None = 
 
     rows = privacy_rows(mechanism, seed, step) + behaviour_rows(mechanism, seed, runs, _TYPES, step)
     controls = privacy_controls(mechanism, seed) + behaviour_controls(mechanism, seed)
+    if mechanism.claims_privacy:
+        spent, twice = charge_rows(mechanism.events(), mechanism.figures.loss)
+        rows, controls = [*rows, spent], [*controls, *twice]
     return AuditReport(rows=tuple(rows), controls=tuple(controls))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 
-from confide.audit import AuditRow, Loss
+from confide.audit import AuditRow, Concern, Loss
 from confide.contract.mechanism import Mechanism
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event, GDPEvent
@@ -132,7 +132,7 @@ def charge_row(it: Mechanism) -> AuditRow:
         case _:
             promise, budget, found = "rho", own_rho(it), Accountant(events).rho()
     return AuditRow.at_most(f"accounts: {promise} that is charged, against the plan", budget * (1 + 1e-9), found,
-                            evidence)
+                            evidence, concern=Concern.BUDGET)
 
 
 def own_rho(it: Mechanism) -> float:

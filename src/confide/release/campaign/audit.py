@@ -5,14 +5,24 @@ data with the campaign's own columns. The custodian's table is never touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditReport, AuditRow, Control, DampedNoise, Neighbours, door_audit, sampler_audit
-from confide.contract.guarantees import Accuracy
+from confide.audit import (
+    AuditReport,
+    AuditRow,
+    Concern,
+    Control,
+    DampedNoise,
+    Neighbours,
+    completed,
+    door_audit,
+    sampler_audit,
+)
+from confide.contract.guarantees import Accuracy, Guarantee, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
@@ -20,7 +30,7 @@ from confide.contract.progress import advance
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
-from confide.release.audit.charged import own_epsilon, own_rho, whole_charge
+from confide.release.audit.charged import charge_row, own_epsilon, own_rho, whole_charge
 from confide.release.audit.doors import Run, door_rows, histories, quiet
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
 from confide.release.baselines import NoisyAnswers
@@ -40,6 +50,10 @@ FALSE_ALARM = 1e-9
 _DRAWS = 400
 _LARGEST = 200_000  # records of the made-up table at most
 _STEPS = 5
+_UNPROMISED = {
+    Concern.INCENTIVES: "nobody reports anything: a custodian holds the table, so that there is no lie to pay for",
+    Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
+}
 _NARROW = 50.0  # of the control: a fit averages noise away, and may be far within its bars
 
 
@@ -52,9 +66,9 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
         progress: called as the audit goes on.
     """
     twin = tiny(plan.mechanism)
-    rows, out = [_accounts(plan)], [_wrong_accounts(plan)]
+    rows, out = [_accounts(plan), charge_row(plan.mechanism)], [_wrong_accounts(plan)]
     advance(progress, 1, _STEPS)
-    rows += _door_rows(twin, seed)
+    rows += _door_rows(twin, seed, plan.guarantees.privacy)
     advance(progress, 2, _STEPS)
     out += _door_controls(twin, seed)
     advance(progress, 3, _STEPS)
@@ -66,13 +80,17 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
     rows += errors[0]
     out += errors[1]
     advance(progress, 5, _STEPS)
-    return AuditReport(tuple(rows), tuple(out))
+    return completed(AuditReport(tuple(rows), tuple(out)), plan.guarantees, _UNPROMISED, _unmeasured)
+
+
+def _unmeasured(promise: Guarantee) -> str:
+    return "the run on a made-up table is held against another of its promises" if isinstance(promise, Accuracy) else ""
 
 
 # ---- a tiny twin, walked through
 
 
-def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
+def _door_rows(twin: Mechanism, seed: int, promises: Sequence[Privacy]) -> list[AuditRow]:
     heard: dict[tuple[str, str], Draw] = {}
 
     def run(data: Any, noise: Noise) -> Any:
@@ -82,7 +100,9 @@ def _door_rows(twin: Mechanism, seed: int) -> list[AuditRow]:
                 heard.setdefault((str(draw.stream[0]), draw.law), draw)
         return outcome
 
-    rows = door_rows(twin, f"{type(twin).__name__} on {RECORDS} records of four columns", seed, run)
+    name = f"{type(twin).__name__} on {RECORDS} records of four columns"
+    rows = [row.holding(*promises) if row.promise == f"privacy: {name}" else row
+            for row in door_rows(twin, name, seed, run) if row.concern is Concern.PRIVACY]
     secure = Noise.secure()
     return rows + [sampler_audit(secure, draw, _DRAWS, FALSE_ALARM) for draw in heard.values()]
 
@@ -129,15 +149,18 @@ def _accounts(plan: QueriesPlan, factor: float = 1.0) -> AuditRow:
         own = own_epsilon(it, factor * own_rho(it), delta)
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
+    stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
     return AuditRow.at_most("privacy: the epsilon that is promised, summed again", plan.loss.epsilon * (1 + 1e-9), own,
-                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+                            f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}",
+                            concern=Concern.PRIVACY).holding(*stated)
 
 
 def _wrong_accounts(plan: QueriesPlan) -> Control:
     """The same check of a mechanism that spends four times what it says."""
     it = plan.mechanism
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
-        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise")
+        wrong = AuditRow.at_most("privacy", it.epsilon, 2 * len(it.measured) / it.scale, "half the noise",
+                                 concern=Concern.PRIVACY)
     else:
         wrong = _accounts(plan, 4.0)
     return Control("privacy, summed again", "four times the spend that is stated", wrong.flagged)
@@ -194,15 +217,19 @@ def _held(
             measured = np.abs(board.unweighted.answers(plan.workload) - true)
         yield AuditRow.at_most(f"accuracy: {promise.measure}", promise.bound, float(measured.max()),
                                f"{_RUN}; the promise fails with probability {promise.failure_probability:.2g}",
-                               vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability))
+                               vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability),
+                               concern=Concern.ACCURACY).holding(*(
+                                   each for each in plan.guarantees.of(Accuracy) if each.measure == promise.measure))
     row = _bar_row(it, held, errors, note)
     if row is not None:
         yield row
     if math.isfinite(held.together) and not isinstance(it, NoisyAnswers):
         yield AuditRow.at_most("accuracy: the largest error of all answers, by the run's own certificate",
-                               held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM)
+                               held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
+                               concern=Concern.ACCURACY)
     if promise is None and row is None:
-        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note)
+        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note,
+                       concern=Concern.ACCURACY)
 
 
 _RUN = "one run under simulated noise, on a made-up table with the campaign's columns"
@@ -216,13 +243,14 @@ def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow
     """Errors against bars of `FALSE_ALARM`, all at once; None where there are none."""
     if isinstance(it, NoisyAnswers):  # its single bars hold one by one
         return AuditRow.at_most("accuracy: the largest error of all answers", held.together, float(errors.max()),
-                                _rare(_RUN), note=note, false_alarm=FALSE_ALARM)
+                                _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
+                                concern=Concern.ACCURACY).holding(*it.guarantees().of(Accuracy))
     known = np.isfinite(held.each)
     if not known.any():
         return None
     return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
                             float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
-                            false_alarm=FALSE_ALARM)
+                            false_alarm=FALSE_ALARM, concern=Concern.ACCURACY)
 
 
 def _repeated(data: Codes, records: int) -> Codes:

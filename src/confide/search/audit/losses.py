@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow
+from confide.audit import AuditRow, Concern
+from confide.privacy.accounting import Accountant
+from confide.privacy.losses import ApproxDP, PureDP
 from confide.search.audit.made_up import (
     WIDEST,
     Made,
@@ -33,7 +35,8 @@ from confide.search.exact_laws import LawTree
 from confide.search.statistics import CommonNeighbours, Flow
 from confide.search.targeted import PTarget
 
-__all__ = ["counts_each", "lifted", "list_loss", "list_row", "networks", "selection_row", "threshold_row", "unplanted"]
+__all__ = ["counts_each", "delta_row", "lifted", "list_delta", "list_loss", "list_row", "networks", "selection_row",
+           "threshold_row", "unplanted"]
 
 _NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their chances
 
@@ -129,7 +132,8 @@ def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTar
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most(
         "privacy: one choice among noisy values, with a known threshold", worst[1], worst[0],
-        f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours")
+        f"laws by integration on {len(networks(sound or mechanism))} networks, {pairs} ordered pairs of neighbours",
+        concern=Concern.PRIVACY)
 
 
 def _known(one: Any) -> Sequence[float | None]:
@@ -157,7 +161,7 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
                 worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
-                            f"its law on 3 networks, {pairs} ordered pairs of neighbours")
+                            f"its law on 3 networks, {pairs} ordered pairs of neighbours", concern=Concern.PRIVACY)
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
@@ -187,5 +191,47 @@ def list_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget |
         worst = max(worst, list_loss(tree, made.graphs))
         lists += len(tree.law(made.graphs[0]))
         pairs += len(made.graphs) ** 2
+    promises = (sound or mechanism).guarantees().privacy
+    pure = [each for each in promises if isinstance(each.loss, PureDP)]
     return AuditRow.at_most("privacy: the released list after two searches for a component", promised, worst,
-                            f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours")
+                            f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours",
+                            concern=Concern.PRIVACY).holding(*pure)
+
+
+def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
+    """The delta of the whole released list after two calls, at the epsilon that composition promises of two; none where
+    no delta is planned.
+
+    Args:
+        mechanism: as it will run.
+        share: of that epsilon at which delta is computed; below 1 more is claimed than is promised.
+    """
+    promises = [each for each in mechanism.guarantees().privacy if isinstance(each.loss, ApproxDP)]
+    if not promises:
+        return []
+    worst, pairs = 0.0, 0
+    for made in (network(), rivals(1.0), crowd(1.0)):
+        own = fitted(mechanism, made, 3)
+        epsilon = share * Accountant(own.events()).best(mechanism.delta)[1]
+        tree = tree_of(own.call, made, 3)
+        worst, pairs = max(worst, list_delta(tree, made.graphs, epsilon)), pairs + len(made.graphs) ** 2
+    return [AuditRow.at_most(
+        "privacy: the delta of the list after two searches, at the epsilon that is promised of two", mechanism.delta,
+        worst,
+        f"exact laws on 3 networks, {pairs} ordered pairs of neighbours, epsilon by the same composition",
+        scale=0.0, concern=Concern.PRIVACY).holding(*promises)]
+
+
+def list_delta(tree: LawTree, graphs: Sequence[Any], epsilon: float) -> float:
+    """The largest sum of what chances of lists are above e^epsilon times those of any other of the graphs.
+
+    Args:
+        tree: of the search.
+        graphs: with the same edges between targets.
+        epsilon: in nats.
+    """
+    laws = [tree.law(graph) for graph in graphs]
+    names = sorted({order for law in laws for order in law})
+    table = np.array([[law.get(order, 0.0) for order in names] for law in laws])
+    return max(float(np.maximum(0.0, one - np.exp(epsilon) * table).sum(axis=1).max()) for one in table)
+

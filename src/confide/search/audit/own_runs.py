@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow
+from confide.audit import AuditRow, Concern
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.search.audit.made_up import fitted, network, spread, tied, tree_of
@@ -73,7 +73,8 @@ def history_row(mechanism: PTarget) -> AuditRow:
             histories += 1
     return AuditRow.at_most(
         "privacy: how far the examined strangers move the threshold's law, given the released list", 0.0, worst,
-        f"the logits that its own code asks for, {histories} histories against the count over V minus N[T]")
+        f"the logits that its own code asks for, {histories} histories against the count over V minus N[T]",
+        concern=Concern.PRIVACY)
 
 
 def _law_of(logits: Any) -> _Array:
@@ -100,7 +101,8 @@ def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
                    component_order(rows, made.targets[0], made.targeted)}
     return AuditRow.at_most(
         "privacy: orders inside a component that other contacts of one stranger lead to, beside the one there is", 0.0,
-        float(len(orders) - 1), f"its own walk and run on {len(made.graphs)} graphs: {made.name}")
+        float(len(orders) - 1), f"its own walk and run on {len(made.graphs)} graphs: {made.name}",
+        concern=Concern.PRIVACY)
 
 
 def at_small_scale(mechanism: PTarget) -> PTarget:
@@ -150,7 +152,7 @@ def runs_row(
     return AuditRow.at_most(
         "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
         -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
-        false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "")
+        false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "", concern=Concern.PRIVACY)
 
 
 def _tail(count: int, runs: int, chance: float) -> float:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Control, mixed
+from confide.audit import AuditReport, AuditRow, Concern, Control, mixed
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.privacy.accounting import Accountant
 from confide.privacy.noise import Noise
-from confide.search.audit.losses import list_row, selection_row, threshold_row, unplanted
+from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
+from confide.search.audit.missed_targets import miss_controls, miss_rows
 from confide.search.audit.own_runs import history_row, runs_row, walk_row
 from confide.search.audit.planted import (
     CappedTree,
@@ -66,8 +67,12 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     selection = selection_row(mechanism)
     rows = [accounts_row(mechanism), replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
             walk_row(mechanism)]
+    rows += [*delta_row(mechanism), *miss_rows(mechanism)]
     advance(progress, 1, _STEPS)
-    out = [_control("inside a component", "ties broken by the number of contacts", walk_row(mechanism, TiesByDegree))]
+    out = [*(_control("the delta of a list", "a list that is sold as if it told nothing of anybody", row)
+             for row in delta_row(mechanism, 0.0)), *miss_controls(mechanism)]
+    out.append(_control("inside a component", "ties broken by the number of contacts",
+                        walk_row(mechanism, TiesByDegree)))
     if "noise" not in left:
         attained = getattr(mechanism.statistic, "length", 2) == 2  # beyond two edges sensitivity is a loose bound
         broken = mixed(mechanism, HalvedNoise if attained else EighthNoise)
@@ -103,7 +108,8 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
 def accounts_row(mechanism: PTarget) -> AuditRow:
     """What the events of all calls cost together, against (k - 1) epsilon."""
     return AuditRow.at_most("accounts: what all calls are charged together", mechanism.calls * mechanism.epsilon,
-                            Accountant(mechanism.events()).epsilon(), "the events of a run, by basic composition")
+                            Accountant(mechanism.events()).epsilon(), "the events of a run, by basic composition",
+                            concern=Concern.BUDGET)
 
 
 def witness_row(witness: Witness) -> AuditRow:
@@ -115,7 +121,7 @@ def witness_row(witness: Witness) -> AuditRow:
     return AuditRow.at_most(
         "privacy: the list together with its second threshold", witness.promised, witness.loss,
         f"exact law on {witness.strangers:,} strangers and {witness.bridged} targets behind one of them, epsilon "
-        f"{witness.epsilon:g}")
+        f"{witness.epsilon:g}", concern=Concern.PRIVACY)
 
 
 def _stuck(seed: int) -> Callable[[int], Noise]:

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from confide.audit import AuditReport, AuditRow, Control
+from confide.audit import AuditReport, AuditRow, Concern, Control, completed
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
@@ -30,6 +30,11 @@ from confide.search.targeted import PTarget
 __all__ = ["audit_life", "audit_plan"]
 
 _RUNS = 20
+_UNPROMISED = {
+    Concern.INCENTIVES: "nobody reports anything: a custodian holds the contacts, and lies about them are not treated",
+    Concern.ACCURACY: "how many targets are found depends on the network; what noise costs is planned on made-up ones",
+    Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
+}
 _STEPS = 100  # of either part, as its progress is told
 
 
@@ -48,7 +53,8 @@ def audit_plan(plan: SearchPlan, seed: int = 0, progress: Progress | None = None
     family = audit_search(plan.mechanism, seed, tell)
     life = audit_life(plan, seed)
     advance(progress, 2 * _STEPS, 2 * _STEPS)
-    return AuditReport((*family.rows, *life.rows), (*family.controls, *life.controls))
+    both = AuditReport((*family.rows, *life.rows), (*family.controls, *life.controls))
+    return completed(both, plan.guarantees, _UNPROMISED)
 
 
 def audit_life(plan: SearchPlan, seed: int = 0) -> AuditReport:
@@ -77,7 +83,8 @@ def _spends(plan: SearchPlan, events: Sequence[Event]) -> AuditRow:
     delta = plan.mechanism.delta
     cost = price("basic", tuple(events), delta)
     return AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
-                            float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}")
+                            float(cost.epsilon) / plan.charged, f"the price of all its releases, delta = {delta:g}",
+                            concern=Concern.BUDGET)
 
 
 def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
@@ -88,7 +95,7 @@ def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> AuditRow:
         except InvalidInput:
             refused += 1
     return AuditRow.at_most("lists of its runs that a verifier would call forged", 0.0, float(refused),
-                            f"{len(boards)} simulated runs on {network().name}")
+                            f"{len(boards)} simulated runs on {network().name}", concern=Concern.ACCURACY)
 
 
 def _small(it: PTarget) -> PTarget:

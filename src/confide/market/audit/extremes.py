@@ -1,0 +1,54 @@
+"""The least and the largest payment of a market, over all counts of a few reports, and what its ledger is charged."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.audit import AuditRow, Concern, Control, charge_rows
+from confide.contract.guarantees import Budget
+from confide.market.collection import BitCollection
+from confide.privacy.losses import PureDP
+
+__all__ = ["charged", "extremes", "least_row"]
+
+_MOST = 40
+
+
+def extremes(collection: BitCollection) -> tuple[float, float]:
+    """The least and the largest payment of who reported, at all counts of up to 40 reports, in whole coins.
+
+    Args:
+        collection: what a campaign runs.
+    """
+    most = min(collection.market.people, _MOST)
+    counts = [(ones, n - ones) for n in range(2, most + 1) for ones in range(n + 1)]
+    board = collection.pay_counts(*(np.array(each) for each in zip(*counts, strict=True)))
+    paid = np.concatenate([board.for_one[board.ones > 0], board.for_zero[board.zeros > 0]])
+    return float(paid.min()) / collection.minor_units, float(paid.max()) / collection.minor_units
+
+
+def least_row(collection: BitCollection) -> AuditRow:
+    """The least single payment against the promise.
+
+    Args:
+        collection: what a campaign runs.
+    """
+    budget = collection.guarantees().of(Budget)[0]
+    return AuditRow.at_least(
+        f"money: a single payment, at least ({collection.currency})", budget.lowest, extremes(collection)[0],
+        f"all counts of up to {_MOST} reports, in whole coins", concern=Concern.BUDGET).holding(budget)
+
+
+def charged(collection: BitCollection) -> tuple[tuple[AuditRow, ...], tuple[Control, ...]]:
+    """What a report costs in the ledger, against the level that is promised; nothing where no level is.
+
+    Args:
+        collection: what a campaign runs.
+    """
+    level = collection.market.largest_level
+    if math.isinf(level):
+        return (), ()
+    row, out = charge_rows(collection.events(), PureDP(level))
+    return (row,), out

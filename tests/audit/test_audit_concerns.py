@@ -1,0 +1,143 @@
+"""Concerns of rows, what rows hold, what is left out, and what the ledger is charged."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed
+from confide.contract import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantee,
+    InvalidInput,
+    Participation,
+    Privacy,
+    Source,
+    Truthfulness,
+    Unit,
+)
+from confide.privacy import ApproxDP, PureDP
+from confide.privacy.events import ApproxEvent, PureEvent, ZCDPEvent
+from confide.privacy.losses import GDP, ZCDP
+
+SOURCE = Source(document="a", statement="b")
+PROMISES: dict[Concern, Guarantee] = {
+    Concern.PRIVACY: Privacy(loss=PureDP(1.0), unit=Unit.BIT, audience=Audience.PUBLIC, source=SOURCE),
+    Concern.INCENTIVES: Truthfulness(gain=0.1, trivial=1.0, who="everybody", source=SOURCE),
+    Concern.ACCURACY: Accuracy(bound=0.2, measure="the error", trivial=1.0, source=SOURCE),
+    Concern.PARTICIPATION: Participation(utility=0.0, who="everybody", source=SOURCE),
+    Concern.BUDGET: Budget(expected=10.0, lowest=0.0, highest=1.0, source=SOURCE),
+}
+TEETH = Control("privacy", "no noise", True)
+BIT = PureEvent(epsilon=0.5, neighbours=Unit.BIT)
+
+
+def row(concern: str, name: str = "x") -> AuditRow:
+    return AuditRow.at_most(name, 1.0, 0.5, "enumerated", concern=concern)
+
+
+def test_concerns_of_guarantees() -> None:
+    assert [Concern.of(each) for each in PROMISES.values()] == list(Concern)
+    with pytest.raises(InvalidInput, match="promise"):
+        Concern.of(Guarantee(source=SOURCE))
+
+
+def test_rows_are_kept_by_concern_and_within_one_in_their_order() -> None:
+    given = [row("budget", "a"), row("accuracy", "b"), row("privacy", "c"), row("accuracy", "d"), row("privacy", "e"),
+             row("participation", "f"), row("incentives", "g")]
+    report = AuditReport(tuple(given), (TEETH,))
+    assert [each.promise for each in report.rows] == ["c", "e", "g", "b", "d", "f", "a"]
+    assert [each["concern"] for each in report.to_dict()["rows"]] == [str(each.concern) for each in report.rows]
+    shown = report.to_section().to_dict()["blocks"][0]
+    assert shown["columns"][0] == "concern"
+    assert [each[0] for each in shown["rows"]] == [str(each.concern) for each in report.rows]
+
+
+def test_a_row_needs_a_concern_that_is_known() -> None:
+    with pytest.raises(TypeError):
+        AuditRow("x", 1.0, 0.5, "e", "kept")  # type: ignore[call-arg]
+    with pytest.raises(InvalidInput, match="concern"):
+        AuditRow("x", 1.0, 0.5, "e", "kept", concern="money")
+
+
+def test_rows_hold_guarantees_of_their_own_concern_alone() -> None:
+    for concern, promise in PROMISES.items():
+        assert row(concern).holding(promise).holds == (promise.sentence(),)
+        for other in PROMISES.values():
+            if other is not promise:
+                with pytest.raises(InvalidInput, match="promise"):
+                    row(concern).holding(other)
+    assert row("privacy").holding().holds == ()
+
+
+def test_a_name_is_not_shown_twice() -> None:
+    assert (row("privacy", "privacy: one report").named, row("budget", "money: in all").named) == (
+        "one report", "money: in all")
+
+
+def test_what_was_not_measured_passes_with_a_reason_alone() -> None:
+    promise = PROMISES[Concern.INCENTIVES]
+    for reason, passed in (("nobody can be asked", True), ("", False)):
+        report = AuditReport((row("privacy"), AuditRow.unmeasured(promise, reason)), (TEETH,))
+        assert report.passed is passed
+        assert len(report.unmeasured) == 1
+        nothing = AuditReport((row("privacy"), AuditRow.unpromised("budget", reason)), (TEETH,))
+        assert nothing.passed is passed
+        assert nothing.unmeasured == ()
+    words = AuditReport((row("privacy"), AuditRow.unmeasured(promise, "r")), (TEETH,)).to_section().blocks[2]
+    assert words.to_dict()["text"] == ["Passed; 1 promise was not measured, for the reason in the table."]
+
+
+def test_unmeasured_rows_name_the_promised_number() -> None:
+    found = [AuditRow.unmeasured(each, "r") for each in PROMISES.values()]
+    assert [each.promised for each in found] == ["epsilon = 1", 0.1, 0.2, 0.0, 10.0]
+    assert {each.verdict for each in found} == {Verdict.NOT_MEASURED}
+    silent = AuditRow.unmeasured(Accuracy(bound=2.0, measure="the error", trivial=1.0, source=SOURCE), "r")
+    assert silent.verdict is Verdict.VACUOUS
+
+
+def test_a_completed_report_leaves_nothing_out() -> None:
+    measured = AuditReport((row("privacy").holding(PROMISES[Concern.PRIVACY]), row("budget")), (TEETH,))
+    false = Accuracy(bound=0.0, measure="a printed claim", source=SOURCE, claimable=False)
+    promises = (PROMISES[Concern.PRIVACY], PROMISES[Concern.ACCURACY], false)
+    reasons = {Concern.INCENTIVES: "no reports", Concern.PARTICIPATION: "no people"}
+    report = completed(measured, promises, reasons, lambda promise: f"no attack on {type(promise).__name__}")
+    assert [(each.concern, each.note) for each in report.rows] == [
+        ("privacy", ""), ("incentives", "no reports"), ("accuracy", "no attack on Accuracy"),
+        ("participation", "no people"), ("budget", "")]
+    assert report.passed
+    assert report.controls == measured.controls
+    forgotten = completed(measured, promises, reasons)
+    assert forgotten.problems == ("the error is at most 0.2: not measured, and no note says why",)
+    with pytest.raises(KeyError):
+        completed(measured, (), {})
+
+
+@pytest.mark.parametrize(("events", "loss"), [
+    ((BIT, BIT), PureDP(1.0)),
+    ((ApproxEvent(epsilon=0.5, delta=1e-6, neighbours=Unit.BIT),), ApproxDP(0.5, 1e-6)),
+    ((ZCDPEvent(rho=0.25, neighbours=Unit.BIT),), ZCDP(0.25)),
+])
+def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
+    found, (twice,) = charge_rows(events, loss)
+    assert (found.measured, found.verdict, found.concern) == (pytest.approx(1.0), "kept", "budget")
+    assert twice.flagged
+    assert charge_rows((*events, *events), loss)[0].flagged
+
+
+def test_what_no_ledger_is_charged_for() -> None:
+    assert charge_rows((), PureDP(1.0))[0].measured == 0.0
+    assert charge_rows((), PureDP(1.0))[1] == ()
+    for loss in (PureDP(0.0), GDP(1.0)):
+        with pytest.raises(InvalidInput, match="promised"):
+            charge_rows((BIT,), loss)
+
+
+def test_a_notebook_shows_the_table() -> None:
+    shown = AuditReport((row("privacy", "privacy: <one> report"),), (TEETH,))._repr_html_()
+    assert "&lt;one&gt; report" in shown
+    assert "Passed." in shown
+    assert math.isclose(AuditReport((row("privacy"),)).false_alarm, 0.0)
