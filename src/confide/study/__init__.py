@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
     from confide.study.claims_verified import Verified, verify_claims
     from confide.study.findings import Compared, Findings, Study
-    from confide.study.full_times import FullTimes, full_times, this_machine, times_toml
     from confide.study.gallery import Exhibit, exhibits, gallery_markdown, shown_quick, write_gallery
     from confide.study.kept import Kept, StudyCache
     from confide.study.reproduced import NotReproduced, Reproduced, reproduce, reproduce_all
+    from confide.study.timings import FullTimes, full_times, this_machine, times_toml
     from confide.study.write import write_section
 
 
@@ -34,7 +34,7 @@ __getattr__, __dir__ = doors(
         "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
         "claims_verified": ("Verified", "verify_claims"),
         "findings": ("Compared", "Findings", "Study"),
-        "full_times": ("FullTimes", "full_times", "this_machine", "times_toml"),
+        "timings": ("FullTimes", "full_times", "this_machine", "times_toml"),
         "gallery": ("Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"),
         "kept": ("Kept", "StudyCache"),
         "reproduced": ("NotReproduced", "Reproduced", "reproduce", "reproduce_all"),

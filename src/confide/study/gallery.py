@@ -17,8 +17,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
 from confide.contract.words import number
 from confide.study.catalogue import studies
-from confide.study.full_times import full_times
 from confide.study.reproduced import Reproduced
+from confide.study.timings import full_times
 
 __all__ = ["LONGEST", "NUMBERS", "Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"]
 

@@ -1,4 +1,4 @@
-"""How long full runs take: measured once, kept in `full_times.toml`, and told before anybody waits for one."""
+"""How long full runs take: measured once, kept in `timings.toml`, and told before anybody waits for one."""
 
 from __future__ import annotations
 
