@@ -99,7 +99,7 @@ def test_a_changed_source_file_changes_the_digest(tmp_path: Path, monkeypatch: p
                  "privacy/__pycache__/noise.pyc"):
         (house / name).parent.mkdir(parents=True, exist_ok=True)
         (house / name).write_text(name)
-    monkeypatch.setattr(confide, "__file__", str(house / "__init__.py"))
+    monkeypatch.setattr(kept, "_SOURCE", house)
 
     def digest() -> str:
         return kept.source_digest.__wrapped__("confide.study.zoo")

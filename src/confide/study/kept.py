@@ -18,7 +18,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import confide
 from confide.contract.presentation import Block, Picture, Table, Text
 from confide.study.findings import Compared, Findings
 
@@ -32,6 +31,7 @@ PARTS = ("altair", "cryptography", "cvxpy", "dp-accounting", "duckdb", "highspy"
          "recbole", "rfc8785", "rich", "riskcal", "scipy", "statsmodels", "threadpoolctl", "topohub")
 """Distributions whose code or data may stand behind a number or a picture."""
 
+_SOURCE = Path(__file__).parents[1]
 _FORMAT = 1
 _SPARE = 3  # entries of one study and size that are left: a few versions may take turns
 
@@ -173,10 +173,9 @@ def source_digest(package: str) -> str:
         >>> source_digest("confide.study.data_market") == source_digest("confide.study.query_release")
         False
     """
-    root = Path(confide.__file__).parent
     found = hashlib.sha256()
-    for path in sorted(_files(root, package)):
-        name, text = path.relative_to(root).as_posix().encode(), path.read_bytes()
+    for path in sorted(_files(_SOURCE, package)):
+        name, text = path.relative_to(_SOURCE).as_posix().encode(), path.read_bytes()
         found.update(b"%d %d " % (len(name), len(text)) + name + text)
     return found.hexdigest()
 

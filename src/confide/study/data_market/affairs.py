@@ -54,8 +54,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        "peers, and a constant report is best.")
     picture = curves(points, title="A real survey: what a report costs, and what knowing one's group gains",
                      x="epsilon", y="in units of the cost of one nat", log_y=True,
-                     alt="Payment and gains against epsilon, both logarithmic: the payment is far above everything, "
-                         "and who knows her group gains by a constant report at every level.")
+                     alt="Payment and gains, logarithmic, against epsilon: the payment is least near 1.3, and whoever "
+                         "knows her group gains by a constant report at every level.")
     return Findings(compared=compared, blocks=(*picture, table))
 
 
