@@ -1,5 +1,5 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, reproduce, and those of `operator`, `participant`,
-`afterwards`, `channel` and `claims`.
+"""The verbs: kinds, init, plan, offer, check, run, share, audit, and those of `operator`, `participant`, `afterwards`,
+`channel`, `claims` and `reproduce`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from confide.cli.options import (
     store_if_any,
     write_public,
 )
+from confide.cli.reproduce import reproduce
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -326,44 +327,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
-def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The study; without one, list them.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, fewer repetitions.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder [out/studies/NAME].")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compute a published statement, figure or table again: pictures, tables, our numbers beside the published ones."""
-    from confide.cli import output
-    from confide.cli.render import console, show, show_title
-    from confide.contract.progress import progress_bar
-    from confide.study import studies, study, write_section
-
-    if name is None:
-        if as_json:
-            emit(output.StudiesOutput(studies=[output.StudyModel(**each.to_dict()) for each in studies()]))
-            return
-        from rich.markup import escape
-
-        for each in studies():
-            console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({escape(each.source)})[/dim]")
-        return
-    chosen = study(name)
-    with progress_bar("computing") as bar:
-        section = chosen.run(quick, bar).section(chosen.title)
-    folder = out or Path("out") / "studies" / name
-    files = write_section(folder, section)
-    if as_json:
-        emit(output.ReproduceOutput(study=output.StudyModel(**chosen.to_dict()), quick=quick, out=str(folder),
-                                     files={key: str(path) for key, path in files.items()},
-                                     sections=output.sections([section])))
-        return
-    show_title(chosen.title)
-    console.print(f"{chosen.source}: {chosen.statement}", markup=False)
-    show([section])
-    print(f"\nwrote {folder}: {', '.join(files)}")
-
-
 for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
-             operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit):
+             operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit,
+             reproduce):
     app.command()(verb)

@@ -12,8 +12,8 @@ from confide.contract.presentation import Section
 
 __all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
            "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "OfferOutput", "Output", "PlanOutput",
-           "RehearseOutput", "Rejected", "ReproduceOutput", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput",
-           "SubmitOutput", "VerifiedModel", "schema"]
+           "RehearseOutput", "Rejected", "ReproduceAllOutput", "ReproduceOutput", "ReproducedModel", "RowsOutput",
+           "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput", "VerifiedModel", "schema"]
 
 
 class _Model(BaseModel):
@@ -222,6 +222,9 @@ class StudiesOutput(_Model):
 
     command: Literal["studies"] = "studies"
     studies: list[StudyModel]
+    full_seconds: dict[str, float] = Field(description="name -> seconds of processor time of a full run")
+    machine: str = Field(description="where that was")
+    day: str = Field(description="and when, as YYYY-MM-DD")
 
 
 class ReproduceOutput(_Model):
@@ -230,9 +233,38 @@ class ReproduceOutput(_Model):
     command: Literal["reproduce"] = "reproduce"
     study: StudyModel
     quick: bool
+    seconds: float = Field(description="of the computation")
+    cached: bool = Field(description="whether it was computed before, and kept")
     out: str = Field(description="folder of the pictures and tables")
     files: dict[str, str] = Field(description="what lies there: name -> path")
     sections: list[SectionModel]
+
+
+class ReproducedModel(_Model):
+    """One of several studies, and its first published number; where the source prints none, its first one."""
+
+    study: StudyModel
+    quick: bool
+    seconds: float = Field(description="of the computation")
+    cached: bool = Field(description="whether it was computed before, and kept")
+    quantity: str = Field(description="what the number is")
+    published: float | str | None
+    ours: float | str = Field(description="an infinity is a string")
+    agreement: Literal["agrees", "differs", "not published"]
+    agree: int = Field(description="how many of the study's published numbers agree")
+    differ: int = Field(description="how many differ")
+    files: dict[str, str] = Field(description="what was written: name -> path")
+
+
+class ReproduceAllOutput(_Model):
+    """`confide reproduce --json` with --all, several names, --gallery or --times."""
+
+    command: Literal["reproduce-all"] = "reproduce-all"
+    quick: bool
+    out: str | None = Field(description="folder with a folder for each; null where a gallery was written")
+    written: list[str] = Field(description="the gallery's page, the file of times")
+    studies: list[ReproducedModel]
+    failed: dict[str, str] = Field(description="name -> why it could not be computed")
 
 
 ClaimVerdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
@@ -426,7 +458,8 @@ class ChannelOutput(_Model):
 
 
 Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | SubmitOutput | ContractsOutput
-          | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput | ClaimsOutput
+          | RehearseOutput | AuditOutput | KindsOutput | StudiesOutput | ReproduceOutput
+          | ReproduceAllOutput | ClaimsOutput
           | CampaignsOutput | LedgerOutput | VerifyOutput | RowsOutput | AnswerOutput | WithdrawOutput | PayoutsOutput
           | ChannelOutput)
 

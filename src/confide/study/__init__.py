@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
     from confide.study.claims_verified import Verified, verify_claims
     from confide.study.findings import Compared, Findings, Study
+    from confide.study.gallery import Exhibit, exhibits, gallery_markdown, shown_quick, write_gallery
+    from confide.study.kept import Kept, StudyCache
+    from confide.study.reproduced import NotReproduced, Reproduced, reproduce, reproduce_all
+    from confide.study.timings import FullTimes, full_times, this_machine, times_toml
     from confide.study.write import write_section
 
 
-__all__ = ["Claim", "Compared", "Evidence", "Findings", "Measured", "Study", "Verified", "claims", "claims_markdown",
-           "read_claims", "studies", "study", "study_names", "verify_claims", "write_section"]
+__all__ = ["Claim", "Compared", "Evidence", "Exhibit", "Findings", "FullTimes", "Kept", "Measured", "NotReproduced",
+           "Reproduced", "Study", "StudyCache", "Verified", "claims", "claims_markdown", "exhibits", "full_times",
+           "gallery_markdown", "read_claims", "reproduce", "reproduce_all", "shown_quick", "studies", "study",
+           "study_names", "this_machine", "times_toml", "verify_claims", "write_gallery", "write_section"]
 
 __getattr__, __dir__ = doors(
     __name__,
@@ -28,6 +34,10 @@ __getattr__, __dir__ = doors(
         "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
         "claims_verified": ("Verified", "verify_claims"),
         "findings": ("Compared", "Findings", "Study"),
+        "timings": ("FullTimes", "full_times", "this_machine", "times_toml"),
+        "gallery": ("Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"),
+        "kept": ("Kept", "StudyCache"),
+        "reproduced": ("NotReproduced", "Reproduced", "reproduce", "reproduce_all"),
         "write": ("write_section",),
     },
 )

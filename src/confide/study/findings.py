@@ -11,7 +11,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.progress import advance
 
-__all__ = ["Compared", "Findings", "Study", "advance", "bound", "crossing", "printed_digits"]
+__all__ = ["Agreement", "Compared", "Findings", "Study", "advance", "bound", "crossing", "printed_digits"]
 
 Agreement = Literal["agrees", "differs", "not published"]
 
@@ -46,6 +46,15 @@ class Findings:
 
     compared: tuple[Compared, ...]
     blocks: tuple[Block, ...]
+
+    @property
+    def headline(self) -> Compared:
+        """The first number that stands beside a published one, or the first number where none does."""
+        return next((each for each in self.compared if each.published is not None), self.compared[0])
+
+    def count(self, agreement: Agreement) -> int:
+        """How many published numbers agree, or differ."""
+        return sum(each.agreement == agreement for each in self.compared)
 
     def section(self, title: str) -> Section:
         """The whole as a section of a page."""

@@ -1,0 +1,263 @@
+"""`confide reproduce`: published statements, figures and tables, computed again; one, several, or all of them."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confide.cli.options import AsJson, emit, write_public
+
+if TYPE_CHECKING:
+    from confide.cli.output import ReproducedModel
+    from confide.contract.kinds import Progress
+    from confide.contract.presentation import Section
+    from confide.study import NotReproduced, Reproduced, StudyCache
+
+__all__ = ["reproduce"]
+
+_FOLDER = Path("out") / "studies"
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="The studies; without any, list them.",
+                                                      show_default=False)] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every study.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, fewer repetitions; all of them in a minute or "
+                                                        "two.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute again what was kept, and keep nothing.")
+                        ] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of one study; of several, each has "
+                                             "one in it [out/studies/NAME].")] = None,
+    gallery: Annotated[Path | None, typer.Option("--gallery", metavar="DIR", help="Write a picture of each study into "
+                                                 "DIR, and the page DIR.md that shows them.")] = None,
+    times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help="Write how long full runs take.")
+                     ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute published statements, figures or tables again: pictures, tables, our numbers beside the published ones.
+
+    Findings are kept, and not computed again until the library, or a part it stands on, changes.
+    """
+    from confide.contract import InvalidInput
+    from confide.study import StudyCache, study_names
+
+    if everything and names:
+        raise InvalidInput("name", "all studies are asked for", "leave out the names, or --all")
+    if times is not None and (quick or gallery is not None):
+        raise InvalidInput("times", "only full runs are timed", "leave out --quick and --gallery")
+    if gallery is not None and out is not None:
+        raise InvalidInput("out", "a gallery has its own folder", "leave out --out, or --gallery")
+    asked = study_names() if everything else tuple(dict.fromkeys(names or ()))
+    if not asked:
+        for option, given in (("gallery", gallery), ("times", times), ("out", out)):
+            if given is not None:
+                raise InvalidInput(option, "no study is asked for", "name some, or give --all")
+        _list(as_json)
+        return
+    cache = None if no_cache else StudyCache.default()
+    if len(asked) == 1 and gallery is None and times is None:
+        _one(asked[0], quick, cache, out, as_json)
+        return
+    found: list[Reproduced | NotReproduced] = []
+    files: dict[str, dict[str, Path]] = {}
+    written: list[Path] = []
+    if gallery is not None:
+        written.append(_show(asked, quick, cache, gallery, found))
+    else:
+        files = _write(asked, quick, cache, out or _FOLDER, found)
+    if times is not None:
+        write_public("times", times, _timed(found))
+        written.append(times)
+    _tell(found, files, written, out or _FOLDER, quick, as_json)
+
+
+def _list(as_json: bool) -> None:
+    from rich.markup import escape
+
+    from confide.cli import output
+    from confide.cli.render import console
+    from confide.study import full_times, studies
+
+    times = full_times()
+    if as_json:
+        emit(output.StudiesOutput(machine=times.machine, day=times.day.isoformat(), studies=[
+            output.StudyModel(**each.to_dict()) for each in studies()], full_seconds=dict(times.seconds)))
+        return
+    for each in studies():
+        took = f"; {_seconds(times.seconds[each.name])} s" if each.name in times.seconds else ""
+        source = escape(each.source + took)
+        console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({source})[/dim]", soft_wrap=True)
+    console.print(f"\n[dim]Seconds are of processor time of full runs, measured on {times.day.isoformat()} "
+                  f"({escape(times.machine)}). confide reproduce --all --quick runs a short form of all.[/dim]")
+
+
+
+def _seconds(seconds: float) -> str:
+    from confide.contract.words import number
+
+    return number(round(seconds, 1) if seconds < 10 else round(seconds))
+
+
+def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_json: bool) -> None:
+    from confide.cli import output
+    from confide.cli.render import console, show, show_title
+    from confide.contract.progress import progress_bar
+    from confide.study import reproduce as computed
+    from confide.study import write_section
+
+    with progress_bar("computing") as bar:
+        found = computed(name, quick=quick, cache=cache, progress=bar)
+    section = found.findings.section(found.study.title)
+    folder = out or _FOLDER / name
+    files = write_section(folder, section)
+    if as_json:
+        emit(output.ReproduceOutput(study=output.StudyModel(**found.study.to_dict()), quick=quick, out=str(folder),
+                                    seconds=found.seconds, cached=found.cached,
+                                    files={key: str(path) for key, path in files.items()},
+                                    sections=output.sections([section])))
+        return
+    show_title(found.study.title)
+    console.print(f"{found.study.source}: {found.study.statement}", markup=False)
+    show([section])
+    took = f"{_seconds(found.seconds)} s"
+    print(f"\n{f'computed before, in {took}; --no-cache computes it again' if found.cached else f'computed in {took}'}")
+    print(f"wrote {folder}: {', '.join(files)}")
+
+
+def _write(
+    asked: Sequence[str], quick: bool, cache: StudyCache | None, folder: Path, found: list[Reproduced | NotReproduced],
+) -> dict[str, dict[str, Path]]:
+    """Compute studies and write each one's folder as soon as it is done."""
+    from confide.study import Reproduced, reproduce_all, write_section
+
+    files: dict[str, dict[str, Path]] = {}
+    with _bars(len(asked)) as bars:
+        for each in reproduce_all(asked, quick=quick, cache=cache, progress=bars):
+            found.append(each)
+            if isinstance(each, Reproduced):
+                name = each.study.name
+                files[name] = write_section(folder / name, each.findings.section(each.study.title))
+    return files
+
+
+def _show(
+    asked: Sequence[str], quick: bool, cache: StudyCache | None, folder: Path, found: list[Reproduced | NotReproduced],
+) -> Path:
+    from confide.study import Reproduced, reproduce_all, shown_quick, write_gallery
+
+    def reproduced() -> Iterator[Reproduced]:
+        for each in reproduce_all(asked, quick=quick or shown_quick, cache=cache, progress=bars):
+            found.append(each)
+            if isinstance(each, Reproduced):
+                yield each
+
+    with _bars(len(asked)) as bars:
+        page, _ = write_gallery(folder, reproduced(), _today())
+    return page
+
+
+def _timed(found: Sequence[Reproduced | NotReproduced]) -> str:
+    from confide.study import FullTimes, Reproduced, this_machine, times_toml
+
+    seconds = {each.study.name: each.processor for each in found if isinstance(each, Reproduced)}
+    return times_toml(FullTimes(machine=this_machine(), day=_today(), seconds=seconds))
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def _tell(
+    found: Sequence[Reproduced | NotReproduced], files: dict[str, dict[str, Path]], written: Sequence[Path],
+    folder: Path, quick: bool, as_json: bool,
+) -> None:
+    """One table at the end; then an error, if some study could not be computed."""
+    from confide.cli import output
+    from confide.cli.render import show
+    from confide.contract import InvalidInput
+    from confide.study import Reproduced
+
+    done = [each for each in found if isinstance(each, Reproduced)]
+    failed = [each for each in found if not isinstance(each, Reproduced)]
+    if as_json:
+        emit(output.ReproduceAllOutput(
+            quick=quick, out=str(folder) if files else None, written=[str(path) for path in written],
+            studies=[_model(each, files.get(each.study.name, {})) for each in done],
+            failed={each.study.name: str(each.error) for each in failed}))
+    else:
+        show([_summary(done)])
+        for path in written:
+            print(f"\nwrote {path}")
+        if files:
+            print(f"\nwrote {folder}: a folder for each")
+        for lacking in failed:
+            print(f"\n{lacking.study.name}: {lacking.error}")
+    if failed:
+        sys.stdout.flush()  # the table first, where both go to one place
+        raise InvalidInput("name", f"{len(failed)} of {len(found)} studies could not be computed: "
+                                   + ", ".join(each.study.name for each in failed))
+
+
+def _summary(done: Sequence[Reproduced]) -> Section:
+    from confide.contract.presentation import Section, Table
+
+    rows = tuple((each.study.name, told.quantity, told.published, told.ours, each.findings.count("agrees"),
+                  each.findings.count("differs"), round(each.seconds, 1), "yes" if each.cached else "")
+                 for each in done for told in (each.findings.headline,))
+    fresh = sum(each.seconds for each in done if not each.cached)
+    return Section(title="Studies", blocks=(Table(
+        columns=("study", "its first published number", "published", "ours", "agree", "differ", "s", "kept"), rows=rows,
+        note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in "
+             f"{_seconds(fresh)} s. Agree and differ count all published numbers of a study. Where the source "
+             "prints none, the number is its first one."),))
+
+
+def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
+    from confide.cli import output
+
+    told = each.findings.headline
+    return output.ReproducedModel(
+        study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
+        quantity=told.quantity, published=output.finite(told.published), ours=output.finite(told.ours),
+        agreement=told.agreement, agree=each.findings.count("agrees"), differ=each.findings.count("differs"),
+        files={key: str(path) for key, path in files.items()})
+
+
+@contextmanager
+def _bars(studies: int) -> Iterator[Callable[[str], Progress | None]]:
+    """Two bars on a terminal, over the studies and within the one that runs; none in a pipe.
+
+    Yields:
+        What gives a study's own bar when it begins.
+    """
+    if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    with Bars(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                  TimeElapsedColumn(), transient=True,
+                  console=Console(stderr=True, highlight=False, force_jupyter=False)) as shown:
+        over, within = shown.add_task("studies", total=studies), shown.add_task("", total=None)
+        begun = 0
+
+        def begin(name: str) -> Progress:
+            nonlocal begun
+            shown.update(over, completed=begun)
+            shown.reset(within, description=name, total=None)
+            begun += 1
+
+            def advance(done: int, total: int | None) -> None:
+                shown.update(within, completed=done, total=total)
+
+            return advance
+
+        yield begin
