@@ -143,6 +143,7 @@ def test_a_vector_that_can_be_read_in_two_ways() -> None:
     assert found.value == pytest.approx(math.log(3), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_page_draws_nothing_between_what_is_known() -> None:
     """Two rows that depend on each other: the curve is that of programs; twelve: it stops where the formula does."""
     def drawn(prior, truth: float) -> list[tuple[float, float]]:
