@@ -31,7 +31,7 @@ def level_of(notion: str, found: ChannelReport) -> float:
     return getattr(found, notion.replace("-", "_"))
 
 
-@pytest.mark.parametrize("seed", fast(12, range(150)))
+@pytest.mark.parametrize("seed", fast(6, range(150)))
 def test_what_is_least_can_be_released(seed: int) -> None:
     """From one changed row in 10^9 to a constant, under laws from even to nearly degenerate."""
     draw = np.random.default_rng(seed)
