@@ -11,13 +11,15 @@ BIN = $(VENV)/bin
 demo: $(DEMO_VENV)/.ready
 	@$(DEMO_VENV)/bin/python -m confide.cli.demo
 
+# Each worker takes a run of neighbouring tests (worksteal): what a file's tests share is made, and compiled, once.
+
 ## test: everything that must hold; what CI runs
 test: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 ## test-all: the same with the slow evidence
 test-all: $(VENV)/.ready
@@ -25,7 +27,7 @@ test-all: $(VENV)/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 ## docs: build the pages; every page's code is executed
 docs: $(VENV)/.ready

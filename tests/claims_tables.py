@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,13 @@ from confide.study import Claim, read_claims
 def rows(package: str) -> tuple[Claim, ...]:
     """The claims of a family, or of a part of it; the reader refuses a table that is not as it must be."""
     return read_claims(package.split(".")[1], package)
+
+
+def cases(table: Sequence[Claim], *slow: str) -> list[Any]:
+    """The rows as cases of a test; those with these ids belong to `make test-all`, for their evidence takes seconds."""
+    if not set(slow) <= {row.id for row in table}:
+        raise ValueError(f"no such rows: {set(slow) - {row.id for row in table}}")
+    return [pytest.param(row, id=row.id, marks=[pytest.mark.slow] if row.id in slow else []) for row in table]
 
 
 def check(row: Claim, numbers: dict[str, tuple[float, float, float]]) -> None:

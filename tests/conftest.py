@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+_numbers = count(1)
 
 # Time limits per example say more about the machine than about the code; examples are the same in every run, so that a
 # red suite is red for everybody. `make test-all` looks further.
@@ -18,8 +22,14 @@ settings.register_profile("suite", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
+# What tests write lies in memory where there is room: a settlement waits for the disk some thirty times, which shows
+# nothing here. To keep it and look at it, say where it goes: PYTEST_DEBUG_TEMPROOT=FOLDER.
+_MEMORY = "/dev/shm"
+_ROOM = 4 << 30
+_IN_MEMORY = os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > _ROOM
+
 # Nothing that a test does reaches the ledger of whoever runs it; what is imported before the first test neither.
-_NOBODY = tempfile.mkdtemp(prefix="confide-tests-")
+_NOBODY = tempfile.mkdtemp(prefix="tests-", dir=_MEMORY if _IN_MEMORY else None)
 os.environ["CONFIDE_HOME"] = _NOBODY
 
 
@@ -36,6 +46,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before workers are started, once."""
     if not hasattr(config, "workerinput"):
         _forget_stale_machine_code()
+        if _IN_MEMORY:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _NOBODY)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Eleven thousand tests live until the end: the garbage collector need not look at them time and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_unconfigure() -> None:
@@ -46,7 +69,9 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Each test's own installation."""
-    folder = tmp_path_factory.mktemp("home")
+    # A name of its own: pytest would look through all folders of all tests before for the next number.
+    folder = tmp_path_factory.getbasetemp() / "homes" / str(next(_numbers))
+    folder.mkdir(mode=0o700, parents=True)
     with pytest.MonkeyPatch.context() as patch:  # one that a test's own `monkeypatch.undo` leaves alone
         patch.setenv("CONFIDE_HOME", str(folder))
         patch.delenv("CONFIDE_STORE", raising=False)

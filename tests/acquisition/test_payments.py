@@ -72,7 +72,7 @@ def test_a_thousand_people() -> None:
     assert np.all(found.rents[:95] > 0)
 
 
-@pytest.mark.parametrize(("delta", "expected"), [(None, 8.27461076609753), (0.1, None)])
+@pytest.mark.parametrize(("delta", "expected"), fast(1, [(None, 8.27461076609753), (0.1, None)]))
 def test_enumerated_types(delta: float | None, expected: float | None) -> None:
     """Acceptance 8: all 27 profiles, and all lies in all of them."""
     rule = PaymentRule(TYPES.virtual_cost(), *prices(20.0), delta)
@@ -117,9 +117,9 @@ def test_rents_are_the_integral_of_the_differences(name: str) -> None:
 PROFILES = [(0.3, 0.4, 0.8), (0.05, 0.4, 0.1), (0.6, 0.5, 0.55)]
 
 
-@pytest.mark.parametrize(("name", "delta", "profile"), fast(6, [
-    ("uniform", None, PROFILES[0]), ("histogram", None, PROFILES[0]), ("root", None, PROFILES[2]),
-    ("square", None, PROFILES[1]), ("histogram", 0.1, PROFILES[0]), ("types", 0.01, PROFILES[2]),
+@pytest.mark.parametrize(("name", "delta", "profile"), fast(3, [
+    ("uniform", None, PROFILES[0]), ("root", None, PROFILES[2]), ("types", 0.01, PROFILES[2]),
+    ("histogram", None, PROFILES[0]), ("square", None, PROFILES[1]), ("histogram", 0.1, PROFILES[0]),
     *product([*PRIORS, "types"], [None, 0.1, 0.01, 0.001], PROFILES)]))
 def test_no_report_gains(name: str, delta: float | None, profile: tuple[float, ...]) -> None:
     """Acceptance 6 and 9: truth is a dominant strategy, exact or by the grid, and costs nobody."""

@@ -100,7 +100,7 @@ def test_no_reports_lead_beyond_the_caps(people: int, limited: bool, cases: rang
 
 
 @pytest.mark.parametrize("seed", fast(1, range(8)))
-@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("name", fast(1, PRIORS))
 def test_no_lie_gains_under_a_limit_on_losses(name: str, seed: int) -> None:
     it = study(8, prior=PRIORS[name], mse_price=200.0, variance=0.02, psi_floor=0.2, most_local=13.0)
     rng = np.random.default_rng(seed)

@@ -185,6 +185,7 @@ def test_her_own_walk_says_what_a_second_run_says(name: str) -> None:
                 assert one.center == two.center
 
 
+@pytest.mark.slow
 def test_losses_of_many_steps_are_exact_too() -> None:
     """Beyond 4096 steps an auction draws noise alone and adds it itself: the loss is that of the same releases."""
     plan = PMatch(people=1500, goods=2, supply=300, epsilon=2.0, increment=0.05, bid_cap=3, rounds=3, batch=1, arity=4,
@@ -435,6 +436,7 @@ def test_spies_of_a_private_auction_and_of_an_optimum() -> None:
     assert spy_row(PMatch(**{**GOODS, "epsilon": 20.0}), 1, told)[0].verdict is Verdict.VACUOUS
 
 
+@pytest.mark.slow
 def test_supply_rows_and_large_markets() -> None:
     sound = PMatch(**{**GOODS, "people": 2000, "supply": 400, "epsilon": 4.0, "batch": 200})
     assert not supply_row(sound, 1).flagged

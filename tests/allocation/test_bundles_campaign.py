@@ -408,6 +408,7 @@ def test_made_up_people_write_no_more_than_the_total() -> None:
         assert crowd.bound((20,) * 3, np.zeros(3)) == pytest.approx(float(crowd.data.surpluses(np.zeros(3)).sum()))
 
 
+@pytest.mark.slow
 def test_large_campaigns_are_predicted_by_smaller_ones() -> None:
     market = PAlloc.recommended(people=200_000, goods=10, supply=25_000, epsilon=1.0, valuation=CappedAdditive(cap=2))
     found = predicted_bundles(market, PointsTogether(highest=1.0, total=2.0))

@@ -136,14 +136,14 @@ def test_billboards_that_are_none_cannot_be_made(changed: dict[str, Any]) -> Non
         replace(board, step=board.step[::-1].copy(), good=board.good[::-1].copy())
 
 
-@pytest.mark.parametrize("epsilon", fast(1, [2.0, 20.0]))
-def test_the_certificate_is_below_the_truth(epsilon: float) -> None:
-    """Welfare is not below, the best possible not above what it says, in 200 runs with gamma = .05."""
+@pytest.mark.parametrize(("epsilon", "runs", "most"), fast(1, [(2.0, 60, 11), (2.0, 200, 23), (20.0, 1000, 78)]))
+def test_the_certificate_is_below_the_truth(epsilon: float, runs: int, most: int) -> None:
+    """Welfare is not below, the best possible not above what it says, with gamma = .05."""
     from scipy.optimize import linear_sum_assignment
 
     auction = PMatch(**{**_SIZES, "epsilon": epsilon, "certify_with": 0.3, "gamma": 0.05})
     missed = 0
-    for seed in range(200 if epsilon == 2.0 else 1000):
+    for seed in range(runs):
         values = instance_b(90, 4, seed=seed).astype(np.float64)
         outcome = auction.run(values, Noise.simulated(seed))
         columns = np.repeat(values, auction.copies, axis=1)
@@ -151,4 +151,4 @@ def test_the_certificate_is_below_the_truth(epsilon: float) -> None:
         best = float(columns[rows, chosen].sum())
         certificate = outcome.certificate
         missed += certificate.welfare > outcome.diagnostics["welfare"] + 1e-9 or certificate.optimum < best - 1e-9
-    assert missed <= (22 if epsilon == 2.0 else 78)  # P[Binomial(., .05) is more] < 1e-4
+    assert missed <= most  # P[Binomial(., .05) is more] < 1e-4

@@ -57,7 +57,7 @@ def test_the_usual_error_is_the_exact_one_nearly(law):
     assert counter.error_bound(0.01) > 1.03 * usual_error(counter, 0.01)
 
 
-@pytest.mark.parametrize(("goods", "signal"), fast(2, [(8, 400), (20, 4000), (20, 800), (50, 1600), (100, 4000),
+@pytest.mark.parametrize(("goods", "signal"), fast(1, [(20, 4000), (8, 400), (20, 800), (50, 1600), (100, 4000),
                                                        (8, 40_000), (20, 40_000)]))
 def test_the_rung_is_the_finest_whose_error_is_small_enough(goods, signal):
     sizes = {"people": 1000 * goods, "goods": goods, "supply": 800, "epsilon": signal / 800}

@@ -59,6 +59,7 @@ def test_a_database_is_dropped_under_who_is_still_connected(postgresql: Cluster)
             connection.execute("SELECT 1")
 
 
+@pytest.mark.slow
 def test_a_closed_cluster_is_gone(postgresql: Cluster) -> None:
     with Cluster(programs(), fsync=True) as cluster:
         url = cluster.create("flushed").replace("+psycopg", "")

@@ -17,6 +17,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
+from cases import fast
 from confide.campaign import load, verify
 from confide.campaign.pack import NOTE
 from confide.campaign.verification import results
@@ -324,14 +325,14 @@ class Width(Certificate):
     width: float
 
 
-@pytest.mark.parametrize(("said", "makes", "here", "elsewhere"), [
+@pytest.mark.parametrize(("said", "makes", "here", "elsewhere"), fast(3, [
     (Gap(gap=0.25), Gap(gap=0.25), "holds", "holds"),
     (Gap(gap=0.25), Gap(gap=0.25 * (1 + 1e-12)), "holds", "holds"),
     (Gap(gap=0.5), Gap(gap=0.25), "broken", "broken"),
     (None, Gap(gap=0.25), "broken", "not checked"),
     (Gap(gap=0.25), None, "broken", "not checked"),
     (Width(width=0.25), Gap(gap=0.25), "broken", "not checked"),
-], ids=["whole", "rounded", "other", "dropped", "invented", "another"])
+]), ids=["whole", "rounded", "other", "dropped", "invented", "another"])
 def test_a_certificate_is_computed_again(
     said: Certificate | None, makes: Certificate | None, here: str, elsewhere: str, pack: Path, signer: Key,
     monkeypatch: pytest.MonkeyPatch,

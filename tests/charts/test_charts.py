@@ -35,7 +35,10 @@ SHAPES = [bars, lines, lambda: lines(log_x=True, log_y=True), lambda: lines(mark
           lambda: squares(log=True)]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=["intervals", "curves", "log", "marks", "heat map", "log heat map"])
+NAMES = ["intervals", "curves", "log", "marks", "heat map", "log heat map"]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=NAMES)
 def test_the_same_numbers_give_the_same_picture(shape: Any) -> None:
     first, second = shape(), shape()
     assert first == second
@@ -44,6 +47,18 @@ def test_the_same_numbers_give_the_same_picture(shape: Any) -> None:
     assert drawn is not None
     assert drawn.startswith("<svg")
     assert drawn == to_svg(second.spec) == to_svg(json.loads(json.dumps(first.spec)))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=NAMES)
+def test_a_specification_is_one_of_vega_lite(shape: Any) -> None:
+    """Drawing does not check it again."""
+    from altair import Chart
+    from jsonschema import ValidationError
+
+    spec = shape().spec
+    Chart.from_dict(spec, validate=True)
+    with pytest.raises(ValidationError):
+        Chart.from_dict({**spec, "title": {"text": 1}}, validate=True)
 
 
 def test_other_numbers_give_another_picture() -> None:

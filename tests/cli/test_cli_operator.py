@@ -185,6 +185,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     assert total not in "".join(data.decode("latin-1") for data in tree(tmp_path / "out").values())
 
 
+@pytest.mark.slow
 def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
     assert run("run", path).code == 0
     assert run("payouts", path, "--approve", _code(run("payouts", path).out)).code == 0

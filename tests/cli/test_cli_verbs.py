@@ -311,6 +311,7 @@ def test_audit_of_a_broken_promise(run: Run, path: Path, monkeypatch: pytest.Mon
     assert "Not passed." in found.out
 
 
+@pytest.mark.slow
 def test_audit_flags_a_broken_mechanism(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every place that knows the scale of the noise draws a tenth of it; the claim stays as it was."""
     from confide.regression.release import output_perturbation

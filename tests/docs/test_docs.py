@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,7 +21,8 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```$", flags=
 RUN = [page for page in PAGES if CELL.search(page.read_text(encoding="utf-8"))]
 
 
-LONG = {"first_campaign", "settlement", "cli", "choosing_the_model"}  # run with the whole site
+LONG = {"first_campaign", "settlement", "cli", "choosing_the_model", "query_release", "allocation", "programs"}
+"""Pages that take many seconds: they run with the whole site, and what they call is looked up in every run."""
 
 
 @pytest.mark.parametrize("page", [page for page in RUN if page.stem not in LONG], ids=lambda page: page.stem)
@@ -30,6 +34,45 @@ def test_cells_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         line = page.read_text(encoding="utf-8")[: match.start(2)].count("\n")
         # Blank lines before the code make tracebacks point into the page.
         exec(compile("\n" * line + match.group(2), str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", [page for page in RUN if page.stem in LONG], ids=lambda page: page.stem)
+def test_cells_call_what_is_there(page: Path) -> None:
+    """What a long page imports, and every door of a module of ours that it names, with the keywords that it writes."""
+    tree = ast.parse("\n".join(match.group(2) for match in CELL.finditer(page.read_text(encoding="utf-8"))))
+    known: dict[str, object] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            exec(compile(ast.Module(body=[node], type_ignores=[]), str(page), "exec"), known)
+    ours = {name: value for name, value in known.items()
+            if getattr(value, "__name__", "").partition(".")[0] == "confide" and isinstance(value, ModuleType)}
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ours:
+            assert hasattr(ours[node.value.id], node.attr), f"{page.name}: {ast.unparse(node)}"
+            found += 1
+        if isinstance(node, ast.Call):
+            takes = _keywords(_door(node.func, known))
+            for keyword in node.keywords:
+                assert takes is None or keyword.arg is None or keyword.arg in takes, f"{page.name}: {ast.unparse(node)}"
+    assert found or set(known) - set(ours)
+
+
+def _door(node: ast.expr, known: dict[str, object]) -> object:
+    """What a dotted name stands for where it begins with something that the page imports; else None."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(_door(node.value, known), node.attr, None)
+    return None
+
+
+def _keywords(door: object) -> set[str] | None:
+    """The names that may be given to something of ours; None where that cannot be told."""
+    if not callable(door) or not str(getattr(door, "__module__", "")).startswith("confide"):
+        return None
+    parameters = inspect.signature(door).parameters.values()
+    return None if any(each.kind is each.VAR_KEYWORD for each in parameters) else {each.name for each in parameters}
 
 
 def test_links_lead_somewhere() -> None:

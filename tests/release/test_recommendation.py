@@ -58,7 +58,7 @@ LIKE_ADULT = Schema(tuple(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in r
                           for j, size in enumerate(ADULT_SIZES)))
 
 
-@pytest.mark.parametrize(("schema", "n", "workload", "advised"), fast(9, [
+@pytest.mark.parametrize(("schema", "n", "workload", "advised"), fast(5, [
     (LIKE_ADULT, 10**6, 100, "gaussian"),
     (LIKE_ADULT, 10**6, 20_000, "marginal-fit"),
     (LIKE_ADULT, 32_000, 30, "gaussian"),

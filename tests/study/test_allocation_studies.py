@@ -88,6 +88,7 @@ def test_measured():
         assert not math.isnan(row[-1])
 
 
+@pytest.mark.slow
 def test_bundles():
     found = quick_run("allocation-bundles")
     assert [each[2] for each in found.values()][:2] == ["agrees", "agrees"]

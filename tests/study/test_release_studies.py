@@ -43,6 +43,7 @@ def test_the_rounds_of_every_run():
     assert found["the same, largest"] == pytest.approx(3.0732, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_largest_error_against_epsilon():
     found = quick_run("queries-accuracy")
     published = [each for each in found.values() if each[0] is not None]
@@ -66,6 +67,7 @@ def test_errors_against_the_number_of_queries():
     assert many[3] < many[1]
 
 
+@pytest.mark.slow
 def test_errors_against_the_number_of_attributes():
     table = {row[0::3]: row[1:] for row in last_table("queries-attributes") if row[3].endswith("(as published)")}
     assert [row[1] for row in last_table("queries-attributes") if row[3].endswith("(as published)")] == [200, 400]

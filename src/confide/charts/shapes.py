@@ -43,7 +43,7 @@ def _finish(chart: Any, alt: str, title: str) -> Picture:
         .configure_axis(labelFontSize=12, titleFontSize=12, grid=True, gridColor="#e6eaee")
         .configure_legend(labelFontSize=12, titleFontSize=12)
         .configure_title(fontSize=14, anchor="start")
-        .to_dict()
+        .to_dict(validate=False)
     )
     return Picture(spec=spec, alt=alt)
 

@@ -26,6 +26,7 @@ from campaign.store.counting import DEPOSIT, name, report, slot_of, write
 from campaign.store.faults import Died, Steps, counted
 from campaign.store.invariants import Life, lives
 from campaign.store.templates import empty
+from cases import fast
 from confide.campaign import Campaign, State, Store
 from confide.campaign.folder import NOTE
 from confide.campaign.payouts import export_batch, import_confirmations
@@ -447,6 +448,7 @@ def look(url: str, folder: Path, **options: Any) -> None:
             store.close()
 
 
+@pytest.mark.parametrize("database_url", fast(1, ["sqlite", "postgresql"]), indirect=True)
 def test_lives_of_campaigns(database_url: str, tmp_path: Path) -> None:
     look(database_url, tmp_path, max_examples=5, stateful_step_count=15)
 
