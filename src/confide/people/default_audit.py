@@ -12,20 +12,23 @@ from numpy.typing import NDArray
 from confide.audit import (
     AuditReport,
     AuditRow,
+    Concern,
     DampedNoise,
     Neighbours,
     PlantedBug,
-    Verdict,
+    charge_rows,
+    completed,
     controls,
     door_audit,
     published,
     sampler_audit,
 )
-from confide.contract.guarantees import Privacy, Unit
+from confide.contract.guarantees import Audience, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
+from confide.privacy.losses import ApproxDP, PureDP, ZCDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables import Category, Numeric
 
@@ -35,6 +38,7 @@ _CORNERS = 8  # records that stretch a mechanism, at most
 _OTHERS = 40  # made-up people beside the one who changes, at most
 _DRAWS = 4000  # of the sampler
 _FALSE_ALARM = 1e-6
+_NOTHING = "the mechanism says nothing of it"
 
 Run = Callable[[Any, Noise], Any]
 
@@ -83,7 +87,8 @@ def audit_mechanism(
     Each privacy promise is held against its own run on pairs of made-up data sets, along common histories, where the
     loss is exact: bounds of columns are the ends that a record can stretch to. That the noise really has the law that
     was asked for is tested on secure draws. Planted bugs are the same mechanism with half the noise, and with none.
-    An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how.
+    What the releases cost by the ledger's rules is held against the loss that the public is promised. An `Accuracy`
+    promise is not measured here: `measured` gives its row where the kind knows how.
 
     Args:
         mechanism: with its public parameters.
@@ -91,7 +96,7 @@ def audit_mechanism(
         people: invited slots.
         seed: of the made-up noise.
         progress: told of steps.
-        measured: what the kind has measured itself, each row with the promise's own sentence.
+        measured: what the kind has measured itself, each row holding its promise.
     """
     promises = mechanism.guarantees()
     private = [each for each in promises if isinstance(each, Privacy) and each.claimable]
@@ -109,7 +114,7 @@ def audit_mechanism(
 
     rows, bugs = list[AuditRow](), list[Any]()
     for promise in private:
-        rows.append(attack(promise, mechanism.run).row(promise.sentence()))
+        rows.append(attack(promise, mechanism.run).row(promise.sentence()).holding(promise))
         step()
         bugs += controls(_planted(mechanism.run, promise.name),
                          lambda run, promise=promise: attack(promise, run))  # type: ignore[misc]
@@ -119,12 +124,15 @@ def audit_mechanism(
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
     rows += [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
     step()
+    for public in private:
+        if public.audience is Audience.PUBLIC and isinstance(public.loss, PureDP | ApproxDP | ZCDP):
+            spent, twice = charge_rows(mechanism.events(), public.loss)  # type: ignore[arg-type] # Spend: an event
+            rows.append(spent)
+            bugs += twice
     rows += measured
-    told = {row.promise for row in rows}
-    rows += [AuditRow(each.sentence(), "as stated", None, "the audit of any mechanism cannot measure it",
-                      Verdict.NOT_MEASURED) for each in promises if each.claimable and each.sentence() not in told]
     step()
-    return AuditReport(tuple(rows), tuple(bugs))
+    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING),
+                     lambda _: "the audit of any mechanism cannot measure it")
 
 
 def _planted(run: Run, name: str) -> list[PlantedBug]:

@@ -227,7 +227,7 @@ class PeoplesKind:
         return study_sections(collection, outcome, self.tables(plan, outcome))
 
     def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
-        """Rows of the audit on what is promised besides privacy; each has the promise's own sentence."""
+        """Rows of the audit on what is promised besides privacy; each holding its promise."""
         return ()
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
