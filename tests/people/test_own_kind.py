@@ -134,9 +134,13 @@ def test_what_it_may_not_be_told(path: Path) -> None:
 def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     report = Campaign.load(path).audit(seed=3)
     assert report.passed, report.problems
-    assert [row.verdict for row in report.rows] == ["kept"] * 3
+    assert [(row.concern.value, row.verdict.value) for row in report.rows] == [
+        ("privacy", "kept"), ("privacy", "kept"), ("incentives", "not measured"), ("accuracy", "kept"),
+        ("participation", "not measured"), ("budget", "kept")]
+    assert not report.unmeasured  # nothing is promised of those two
     assert report.rows[0].measured == pytest.approx(1.0)
-    assert {bug.planted_bug: bug.flagged for bug in report.controls} == {"half the noise": True, "no noise": True}
+    assert {bug.planted_bug: bug.flagged for bug in report.controls} == {
+        "half the noise": True, "no noise": True, "everything released twice": True}
 
 
 def test_its_law_and_its_error_by_enumeration(path: Path) -> None:

@@ -28,7 +28,7 @@ from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
-from confide.privacy.losses import ApproxDP, PureDP, ZCDP
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables import Category, Numeric
 
