@@ -14,9 +14,9 @@ from search_campaign import campaign
 
 from campaign.forging import words
 from confide.campaign import Home, Store, verify
+from confide.campaign.store.chain import _hash
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.life import chain_of, events
-from confide.campaign.store.chain import _hash
 from confide.contract import InvalidInput, Refused
 
 ONE = [(0, 2), (10, 11)]

@@ -26,6 +26,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.search.course import Course
 from confide.search.graph import Graph
+from confide.search.kept_searches import keep_call
 from confide.search.noise_kinds import KINDS, NoiseKind
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation, Oracle, Statuses
@@ -268,6 +269,7 @@ def search_component(
         raise InvalidInput("examined", "holds a target that is not released", "answers not yet used are not examined")
     walk = Walk(graph, statuses.known)
     walk.add(targets, seen)
+    keep_call(as_noise(noise), call, walk.order, settings, graph)
     candidates = settings.look(walk, as_noise(noise), call)
     found = _seek(walk, candidates, statuses)
     inside.update(graph.ids_of(walk.seen), graph.ids_of(targets))

@@ -24,6 +24,7 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
 from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.kept_searches import check_charged, keep_call, keep_search
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
 from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate, no_guarantee
@@ -183,14 +184,16 @@ class PTarget(Mechanism):
             noise: `Noise.secure()` for a release, in a `JournalNoise` where the search is to survive a crash.
             charge: called with a call's events before it begins. Where it raises `BudgetExceeded`, the search ends
                 there: after a number of calls, which is public.
-            charged: calls that were charged before a crash.
+            charged: calls that were charged before a crash. Under secure noise only with the `JournalNoise` that holds
+                their draws: with other noise they are other calls, and are charged anew.
             answers: id -> whether it is a target.
             log: filled with what only the operator may see.
             query_cap: stop after so many examinations. That tells on protected contacts without bound.
             without_guarantee: must be given with a query cap; the outcome then promises nothing.
 
         Raises:
-            InvalidInput: other people than the graph's.
+            InvalidInput: other people than the graph's; `charged` calls of which the noise holds no draws; or a journal
+                that was begun for another graph, other seeds or other parameters.
             DegreeBoundViolated: the graph is not admissible.
             Refused: a query cap in a private run.
         """
@@ -266,10 +269,13 @@ class Search:
         if cap is not None and not without_guarantee:
             raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
-        if mechanism.degree_bound is not None:
-            investigation.graph.check_degree(mechanism.degree_bound)
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
         self._charged, self._capped = whole("charged", charged), cap is not None
+        check_charged(self._noise, self._charged)
+        # Before the look at degrees: a graph that is refused is not mended under the same noise.
+        keep_search(self._noise, mechanism, investigation.graph, investigation.seeds)
+        if mechanism.degree_bound is not None:
+            investigation.graph.check_degree(mechanism.degree_bound)
         self._course = Course(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
                               answers=answers, log=log)
         self._outcome: Outcome | SimulatedOutcome | None = None
@@ -278,6 +284,7 @@ class Search:
         return f"<Search, {'done' if self.done else 'under way'}>"
 
     def _look(self, walk: Walk, call: int) -> Any:
+        keep_call(self._noise, call, walk.order)
         return self._mechanism.call.look(walk, self._noise, call)
 
     def _debit(self, call: int) -> None:
