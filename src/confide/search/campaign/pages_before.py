@@ -90,7 +90,8 @@ def plan_sections(plan: SearchPlan) -> list[Section]:
             f"{BASIS} Nothing is promised about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
             *(() if it.degree_bound is None else (
                 f"networks in which somebody has more than {it.degree_bound:,} contacts: one is refused before it is "
-                "searched. Take the bound from outside knowledge. A bound that is read off this network is a leak, "
+                "searched, and the campaign is over: the ledger was charged before, and keeps the debit. Take the "
+                "bound from outside knowledge. A bound that is read off this network is a leak, "
                 "and to leave contacts out until it holds is no remedy: it changes other people's lists, too.",)),
         )),)),
         Section(title="Guarantees", blocks=(Table(
