@@ -113,5 +113,12 @@ def test_single_calls_are_bound_to_what_they_were_for(tmp_path: Path) -> None:
                   lambda: call(rewired(), released=[*sorted(FIRST), 9])):
         with pytest.raises(InvalidInput, match="begun for another run"):
             other()
-    with JournalNoise(tmp_path / "other", Noise.secure()) as noise:
-        random_order(toy(), 2, noise)  # costs nothing, and needs no note
+
+
+def test_no_search_shares_its_noise_with_a_random_order(tmp_path: Path) -> None:
+    """The order is a function of the same draws: who sees both would know some of a private search's noise."""
+    with JournalNoise(tmp_path / "noise", Noise.secure()) as noise:
+        SEARCH.run(toy(), noise)
+    with (JournalNoise(tmp_path / "noise", Noise.secure(), existing=True) as noise,
+          pytest.raises(InvalidInput, match="begun for another run")):
+        random_order(toy(), 3, noise)

@@ -5,8 +5,9 @@ Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,7 @@ from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
@@ -27,7 +28,7 @@ from confide.search.course import Course, as_cap, as_components, check_investiga
 from confide.search.kept_searches import check_charged, keep_call, keep_search
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
-from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate, no_guarantee
+from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 from confide.search.walking import Walk
@@ -189,7 +190,7 @@ class PTarget(Mechanism):
             answers: id -> whether it is a target.
             log: filled with what only the operator may see.
             query_cap: stop after so many examinations. That tells on protected contacts without bound.
-            without_guarantee: must be given with a query cap; the outcome then promises nothing.
+            without_guarantee: must be given with a query cap; the outcome is then a `CappedOutcome`, never a release.
 
         Raises:
             InvalidInput: other people than the graph's; `charged` calls of which the noise holds no draws; or a journal
@@ -375,10 +376,13 @@ class Search:
         board = PublicRelease(
             people=mechanism.people, seeds=np.array(graph.ids_of(course.investigation.seeds)),
             order=np.array(graph.ids_of(course.order)), joined=np.array(course.joined, np.int64), calls=course.calls,
-            ended=ended, epsilon_spent=course.calls * mechanism.epsilon)
-        certificate = None if self._capped else mechanism.certify(board)
-        outcome = mechanism._outcome(
-            self._noise, billboard=board, shares=pa.table({}), certificate=certificate,
-            diagnostics={"queries": course.log.queries, "found_after": course.log.found_after,
-                         "thresholds": tuple(course.log.thresholds)})
-        return replace(outcome, guarantees=no_guarantee("it had a query cap")) if self._capped else outcome
+            ended=ended, epsilon_spent=math.inf if self._capped else course.calls * mechanism.epsilon)
+        facts = {"queries": course.log.queries, "found_after": course.log.found_after,
+                 "thresholds": tuple(course.log.thresholds)}
+        if self._capped:
+            return CappedOutcome(
+                mechanism=mechanism, billboard=board, shares=pa.table({}), diagnostics=facts,
+                guarantees=no_guarantee("it had a query cap"),
+                provenance=Provenance.here(f"{self._noise.kind}, cut off by a query cap"))
+        return mechanism._outcome(self._noise, billboard=board, shares=pa.table({}),
+                                  certificate=mechanism.certify(board), diagnostics=facts)
