@@ -622,3 +622,9 @@ def test_a_target_of_the_component_that_counts_as_examined_is_named() -> None:
     assert sfs(graph, 0, targets, examined=shared) == [0, 2, 3]
     assert sfs(graph, 5, targets, examined=shared) == [5, 6]  # targets of another component were released
     assert shared == {0, 2, 3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("seed", [16, -1, "0", 0.0, [0, 99]])
+def test_a_seed_that_is_nobody_is_no_target(seed: Any) -> None:
+    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* is nobody's id; every seed must be"):
+        Investigation(TOY, seed, TARGETS)
