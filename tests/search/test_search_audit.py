@@ -14,10 +14,11 @@ from confide.contract.errors import InvalidInput
 from confide.search import CommonNeighboursMulti, Flow, Paths, PTarget, Walks
 from confide.search.audit.losses import lifted, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.made_up import crowd, fitted, rivals, spread, tree_of
-from confide.search.audit.own_runs import history_row, runs_row, walk_row
+from confide.search.audit.own_runs import history_row, runs_row, telling_epsilon, walk_row
 from confide.search.audit.planted import (
     CappedTree,
     CountsUnexamined,
+    HalfDrawn,
     HalvedNoise,
     NoiselessThreshold,
     QuietFakeTree,
@@ -189,6 +190,25 @@ def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
 def test_what_a_report_says_of_noise_that_is_used_again() -> None:
     assert "not audited with this stop" in runs_row(search("none"), runs=40).note
     assert runs_row(search("public"), runs=40).note == ""
+
+
+@pytest.mark.parametrize(("stop", "kind"), [("smoothed", "exponential"), ("public", "laplace")])
+def test_half_of_the_noise_would_show_in_own_runs(stop: str, kind: str) -> None:
+    """By exact laws, at an epsilon that is not the campaign's: at 0.05 noise drowns everything."""
+    it = search(stop, kind, 0.05)
+    epsilon = telling_epsilon(it)
+    assert epsilon >= 1
+    assert epsilon == pytest.approx(telling_epsilon(search(stop, kind, 2.0)), rel=1e-6)
+    assert f"at epsilon {epsilon:.3g} a call" in runs_row(it, runs=40).evidence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stop", "kind"), [(stop, kind) for kind in KINDS for stop in STOPS])
+def test_a_program_that_draws_half_of_the_noise_is_flagged(stop: str, kind: str) -> None:
+    for epsilon in (0.05, 5.0):
+        it = search(stop, kind, epsilon)
+        assert runs_row(it, 1).verdict == "kept"
+        assert runs_row(mixed(it, HalfDrawn), 1, sound=it).flagged
 
 
 def test_own_runs_show_a_cap() -> None:

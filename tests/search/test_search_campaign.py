@@ -372,12 +372,67 @@ def test_the_graph_of_the_first_attempt_is_the_only_one(tmp_path: Path) -> None:
         assert len(store.ledger()[0].debits) == 1
 
 
-def test_a_graph_that_is_not_admissible_may_be_mended(tmp_path: Path) -> None:
-    it = campaign(tmp_path, edges=[*EDGES, (0, 9), (0, 8), (0, 7)])
+def test_a_graph_that_is_not_admissible_ends_the_campaign(tmp_path: Path) -> None:
+    """Degrees are read after the charge, as all contacts; a network cut to fit is another one, also later."""
+    crowded = [*EDGES, (0, 9), (0, 8), (0, 7)]
+    it = campaign(tmp_path, edges=crowded)
     with Store() as store:
+        with pytest.raises(DegreeBoundViolated, match="the debit stays and this campaign is over"):
+            it.settle(tmp_path / "pack", store=store)
+        assert len(store.ledger()[0].debits) == 1
+        campaign(tmp_path)
+        for _ in range(2):
+            with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first"):
+                it.settle(tmp_path / "pack", store=store)
+            for path in (tmp_path / "search_journal").rglob("graph.json"):
+                path.unlink()
+        campaign(tmp_path, edges=crowded)
         with pytest.raises(DegreeBoundViolated):
             it.settle(tmp_path / "pack", store=store)
-        campaign(tmp_path)
+
+
+def test_what_is_taken_out_of_the_journals_folder_changes_nothing(tmp_path: Path) -> None:
+    it, known = campaign(tmp_path, answers=FEW), FEW
+    with Store() as store:
+        for _ in range(2):
+            with pytest.raises(Refused):
+                it.settle(tmp_path / "pack", store=store)
+            known = known | {each: ANSWERS[each] for each in waiting(tmp_path)}
+            write_answers(tmp_path, known)
+        (kept,) = (tmp_path / "search_journal").iterdir()
+        (kept / "graph.json").unlink()
+        campaign(tmp_path, edges=[edge for edge in EDGES if 3 not in edge], answers=known)
+        with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first.* the debit stays"):
+            it.settle(tmp_path / "pack", store=store)
+        (kept / "graph.json").unlink()
+        (kept / "answers.json").unlink()
+        campaign(tmp_path, answers={**known, 1: not known[1]})
+        with pytest.raises(OracleInconsistent):
+            it.settle(tmp_path / "pack", store=store)
+        write_answers(tmp_path, {each: status for each, status in ANSWERS.items() if each != 1})
+        (tmp_path / "to_examine.csv").unlink()
+        assert it.settle(tmp_path / "pack", store=store).fresh  # nothing is lost: the journal has the answer
+
+
+@pytest.mark.parametrize("how", ["cut back", "torn", "older", "emptied"])
+def test_a_journal_that_was_cut_back_ends_the_campaign(how: str, tmp_path: Path) -> None:
+    it = campaign(tmp_path, *STOPS["none"], ("components = 3", "components = 9"), ("epsilon = 4.0", "epsilon = 9.0"),
+                  answers={each: ANSWERS[each] for each in (0, 1, 14, 2, 3, 4, 8, 13)})  # all will be examined
+    path = tmp_path / "search_journal" / it.file.digest / "noise.journal"
+    copies = []
+    with Store() as store:
+        for _ in range(2):
+            with pytest.raises(Refused):
+                it.settle(tmp_path / "pack", store=store)
+            copies.append(path.read_bytes())
+            write_answers(tmp_path, {each: status for each, status in ANSWERS.items() if each != 12})
+        lines = copies[1].split(b"\n")
+        path.write_bytes({"cut back": b"\n".join(lines[:1]) + b"\n", "torn": copies[1][:-40], "older": copies[0],
+                          "emptied": b""}[how])
+        write_answers(tmp_path, ANSWERS)
+        with pytest.raises(InvalidInput, match="cut back, or is an older copy; noise must not be drawn anew"):
+            it.settle(tmp_path / "pack", store=store)
+        path.write_bytes(copies[1])
         assert it.settle(tmp_path / "pack", store=store).fresh
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
 from confide.search.printed import _Printed, printed_search
-from confide.search.releases import OperatorLog, PublicRelease
+from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Contacts, Flow, Triangles
 from confide.search.targeted import PTarget
 from confide.search.walking import FINISHED, Walk
@@ -411,7 +412,7 @@ def test_each_call_is_charged_before_it_begins_and_a_refusal_ends_the_search_bet
     assert search.run(toy(), Noise.simulated(2), charge=refuse).billboard.order.tolist() == FIRST
 
 
-def test_a_query_cap_is_refused_or_voids_the_promise():
+def test_a_query_cap_is_refused_or_voids_the_promise(tmp_path):
     with pytest.raises(Refused, match="query cap"):
         HARDENED.run(toy(), Noise.simulated(1), query_cap=3)
     outcome = HARDENED.run(toy(), Noise.secure(), query_cap=3, without_guarantee=True)
@@ -420,6 +421,16 @@ def test_a_query_cap_is_refused_or_voids_the_promise():
     assert outcome.guarantees.privacy[0].vacuous
     assert "query cap" in outcome.guarantees.privacy[0].note
     assert outcome.certificate is None
+    for made in (outcome, HARDENED.run(toy(), Noise.simulated(1), query_cap=3, without_guarantee=True)):
+        assert isinstance(made, CappedOutcome)
+        assert not isinstance(made, Outcome)
+        assert made.release_safe is made.to_dict()["release_safe"] is False
+        assert made.billboard.epsilon_spent == math.inf
+        assert "cut off by a query cap" in made.provenance.noise
+    outcome.save(tmp_path / "capped")
+    with pytest.raises(InvalidInput, match="this is a simulated outcome"):
+        Outcome.load(tmp_path / "capped")
+    assert SimulatedOutcome.load(tmp_path / "capped").billboard.epsilon_spent == math.inf
     with pytest.raises(InvalidInput, match=r"billboard\.ended"):
         HARDENED.check(outcome.billboard)
     late = HARDENED.run(toy(), Noise.simulated(1), query_cap=10**6, without_guarantee=True)
@@ -600,3 +611,20 @@ def test_a_promise_names_its_own_noise(stop: Any, kind: Any) -> None:
     said = str(it.guarantees().privacy[0].source.erratum)
     assert f"{kind} noise" in said
     assert ("half for the threshold" in said) == (stop == "smoothed")
+
+
+def test_a_target_of_the_component_that_counts_as_examined_is_named() -> None:
+    graph = Graph.from_edges([0, 2, 3, 5], [2, 3, 4, 6], people=9)
+    targets = {0, 2, 3, 5, 6}
+    with pytest.raises(InvalidInput, match=r"^examined: holds a target of this component that is not released"):
+        sfs(graph, 0, targets, examined={2})
+    shared = {4}
+    assert sfs(graph, 0, targets, examined=shared) == [0, 2, 3]
+    assert sfs(graph, 5, targets, examined=shared) == [5, 6]  # targets of another component were released
+    assert shared == {0, 2, 3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("seed", [16, -1, "0", 0.0, [0, 99]])
+def test_a_seed_that_is_nobody_is_no_target(seed: Any) -> None:
+    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* is nobody's id; every seed must be"):
+        Investigation(TOY, seed, TARGETS)

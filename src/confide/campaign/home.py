@@ -11,7 +11,8 @@ content, with the digest of the released manifest. It is written once, before th
 store, no second outcome of the same campaign is released beside the first.
 
 `begun/` has a file for each campaign whose noise is kept in a journal, from before the first draw: where that journal
-is gone, nothing is drawn anew.
+is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
+older copy, is refused too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sqlalchemy import URL
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, read_bytes, write_once
+from confide.contract.files import check_private, read_bytes, replace_private, write_once
 from confide.privacy.noise.entropy import random_bytes
 
 __all__ = ["Home", "released_elsewhere"]
@@ -128,6 +129,29 @@ class Home:
             content: digest of what the campaign's file says.
         """
         write_once("begun", self._begin(content), "\n")
+
+    def sealed(self, content: str) -> tuple[int, str] | None:
+        """What the journal of a campaign must go on from: the seal of its last attempt; None where there is none.
+
+        Args:
+            content: digest of what the campaign's file says.
+        """
+        path = self._begin(content)
+        said = read_bytes("begun", path, 1024).decode("ascii", "replace").split() if path.exists() else []
+        if not said:
+            return None
+        if len(said) != 2 or not said[0].isdecimal():
+            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be what an attempt wrote there")
+        return int(said[0]), said[1]
+
+    def seal(self, content: str, seal: tuple[int, str]) -> None:
+        """Note durably how far the journal of a campaign has come.
+
+        Args:
+            content: digest of what the campaign's file says.
+            seal: of the journal, which is on disk.
+        """
+        replace_private(self._begin(content), f"{seal[0]} {seal[1]}\n")
 
     def _begin(self, content: str) -> Path:
         return self.folder / "begun" / content

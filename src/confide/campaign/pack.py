@@ -6,6 +6,7 @@ key. All files of a pack are public: the folder that holds it may be published a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +25,8 @@ __all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "REPORT", "public_files", "
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
 MANIFEST = "manifest.json"
+
+_NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
 
 def public_files(file: CampaignFile, plan: Plan, outcome: Outcome) -> dict[str, bytes]:
@@ -77,6 +80,7 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
             place = draft / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
+            os.utime(place, (_NO_TIME, _NO_TIME))  # copies keep it, and when a run ended may tell of records
 
     def replaceable() -> list[Path]:
         check_empty(folder)

@@ -3,7 +3,7 @@
 The journal lies in a folder of the campaign's own, named after what the campaign's file says: another campaign never
 gets the same noise. The installation notes that there is a journal before anything is drawn into it. Which attempt
 comes to an end depends on its noise, so that a second one with fresh noise would tell more than is promised: a journal
-that is gone ends the campaign.
+that is gone, or was cut back, ends the campaign.
 """
 
 from __future__ import annotations
@@ -58,14 +58,19 @@ def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> Iterator[Ke
         home: the installation, which notes that there is a journal.
 
     Raises:
-        InvalidInput: the journal is gone, is damaged, may be read by others, or another process holds it.
+        InvalidInput: the journal is gone, is damaged, is shorter than it was, may be read by others, or another process
+            holds it.
     """
     folder = _place(file, kind)
     make_folder(folder.parent, private=True)
     make_folder(folder, private=True)
-    with JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True if home.begun(file.digest) else None) as noise:
+    with JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True if home.begun(file.digest) else None,
+                      sealed=home.sealed(file.digest)) as noise:
         home.begin(file.digest)
-        yield KeptNoise(noise, folder)
+        try:
+            yield KeptNoise(noise, folder)
+        finally:
+            home.seal(file.digest, noise.seal)
 
 
 def forget(file: CampaignFile) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
+from datetime import UTC, date, datetime
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -306,10 +307,20 @@ def _play_and_publish(
     with kept_noise(file, kind, store.home) as kept:
         data = _held(campaign, store, progress)
         outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
+        day = kind.publish_on(file.config)
+        if day is not None and _today() < day:  # the same run again gives the same outcome
+            raise Refused(f"the run has ended, and is published on {day.isoformat()} or later (private: that it has "
+                          "ended, and when, is for the operator alone)",
+                          "keep records, answers and the journal as they are, and run again then: nothing more is "
+                          "charged, and nothing is drawn anew")
         published = _publish(campaign, store, known.number, outcome, known.withdrawals)
         if published:
             kept.destroy()
     return published
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _held(campaign: Campaign, store: Store, progress: Progress | None) -> Any:

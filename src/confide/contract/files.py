@@ -170,6 +170,25 @@ def write_private(path: Path, data: bytes | str) -> None:
     _create(path, data, 0o600)
 
 
+def replace_private(path: Path, text: str) -> None:
+    """Write a file for its owner alone, whole or not at all.
+
+    Args:
+        path: where; what stands there is replaced.
+        text: what.
+    """
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        sync(Path(draft))
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    sync(path.parent)
+
+
 def write_once(field: str, path: Path, data: str) -> None:
     """Write a private file for good, where none is. Who finds it there finds it whole, and it survives a loss of power.
 

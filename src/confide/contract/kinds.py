@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import entry_points
@@ -26,7 +27,7 @@ from confide.contract.words import did_you_mean, money
 
 __all__ = ["Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
            "PayoutTerms", "Plan", "Progress", "ReportCodec", "as_rows", "by_slots", "is_rows", "kind", "kind_names",
-           "types_of"]
+           "may_wait", "types_of"]
 
 _ROWS = {b"confide": b"rows"}
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
@@ -244,9 +245,14 @@ class PausingKind(Kind, Protocol):
     `journal` is the folder in which it is kept, from the campaign file's folder; its owner's alone. `play` is the run.
     `keep` is a private folder of this campaign alone in which it may keep what the next attempt needs, None for a
     study; it is removed after the publication. A run that has to wait raises `Refused`, and says for what.
+
+    How long it waited may tell something of the records, so the event of its publication bears no day. `publish_on` is
+    a day that is fixed beforehand: a run that has ended is not published before it. None where there is none.
     """
 
     def journal(self, config: Any) -> str: ...
+
+    def publish_on(self, config: Any) -> date | None: ...
 
     def play(
         self, config: Any, plan: Plan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
@@ -375,6 +381,18 @@ def kind(name: str) -> Kind:
     if not isinstance(loaded, Kind):
         raise InvalidInput("kind", f"the entry point {name!r} does not name a Kind")
     return loaded
+
+
+def may_wait(name: str) -> bool:
+    """Whether runs of this kind may have to wait: then no day of a publication is told. False where it is none.
+
+    Args:
+        name: of a kind.
+    """
+    try:
+        return isinstance(kind(name), PausingKind)
+    except InvalidInput:
+        return False
 
 
 def types_of(mechanism: str) -> Mapping[str, type]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from confide.search.instances import film_casts
     from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
     from confide.search.printed import printed_search
-    from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate
+    from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate
     from confide.search.search_accounting import compositions, multipliers
     from confide.search.statistics import (
         CommonNeighbours,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "CappedOutcome",
     "CommonNeighbours",
     "CommonNeighboursMulti",
     "ComponentSearch",
@@ -90,7 +91,7 @@ __getattr__, __dir__ = doors(
         "instances": ("film_casts",),
         "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
         "printed": ("printed_search",),
-        "releases": ("OperatorLog", "PublicRelease", "SearchCertificate"),
+        "releases": ("CappedOutcome", "OperatorLog", "PublicRelease", "SearchCertificate"),
         "search_accounting": ("compositions", "multipliers"),
         "statistics": (
             "CommonNeighbours",

@@ -19,6 +19,7 @@ from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.kept_searches import keep_search
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, no_guarantee
@@ -172,6 +173,7 @@ def random_order(
         return _Shuffled(np.flatnonzero(~walk.examined), source, call)
 
     course = Course(check_investigation(investigation), look, as_components(components), cap=limit, answers=answers)
+    keep_search(source, "random order", investigation.graph, investigation.seeds)
     free = Guarantees((Privacy(
         loss=PureDP(0.0), unit=Unit.VERTEX_REWIRED, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),

@@ -26,6 +26,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.search.course import Course
 from confide.search.graph import Graph
+from confide.search.kept_searches import keep_call
 from confide.search.noise_kinds import KINDS, NoiseKind
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation, Oracle, Statuses
@@ -206,9 +207,22 @@ class ComponentSearch:
         if self.draws_threshold:
             threshold = float(self.rule.draw(values[walk.outside], noise, ("component", call, "threshold")))
         items = np.flatnonzero(~walk.examined)
-        order = NoisyOrder(values[items].astype(np.float64), self.scale, self.noise_kind, noise,
-                           stream=("component", call, "order"), fake=threshold, plain=not self.statistic.whole)
+        order = self.order(values[items].astype(np.float64), self.scale, noise, call, threshold)
         return NoisyCandidates(items, order, threshold)
+
+    def order(self, values: NDArray[np.float64], scale: float, noise: Noise, call: int,
+              threshold: float | None) -> NoisyOrder:
+        """The noisy order of some values.
+
+        Args:
+            values: of the unexamined; private.
+            scale: b.
+            noise: fresh in every call.
+            call: its number.
+            threshold: the fake target's value; None for no fake.
+        """
+        return NoisyOrder(values, scale, self.noise_kind, noise, stream=("component", call, "order"), fake=threshold,
+                          plain=not self.statistic.whole)
 
 
 def search_component(
@@ -268,6 +282,7 @@ def search_component(
         raise InvalidInput("examined", "holds a target that is not released", "answers not yet used are not examined")
     walk = Walk(graph, statuses.known)
     walk.add(targets, seen)
+    keep_call(as_noise(noise), call, walk.order, settings, graph)
     candidates = settings.look(walk, as_noise(noise), call)
     found = _seek(walk, candidates, statuses)
     inside.update(graph.ids_of(walk.seen), graph.ids_of(targets))
@@ -305,13 +320,15 @@ def sfs(
         graph: the contacts.
         seed_vertex: the id of a confirmed target, or several: then their components one after another.
         oracle: as of an `Investigation`.
-        examined: I, ids that were examined before, shared with the caller: vertices that are examined are added.
+        examined: I, ids that were examined before, shared with the caller: vertices that are examined are added. It
+            may hold targets of other components, which were released, and none of this one.
         log: filled with what only the operator may see.
 
     Returns:
         Ids of the targets.
 
     Raises:
+        InvalidInput: `examined` holds a target of this component, as far as its status is known.
         SeedNotTargeted: by what the oracle says.
         OracleUnavailable: the oracle gave no answer.
 
@@ -327,6 +344,11 @@ def sfs(
     course = Course(investigation, _never, 1, log=log)
     course.walk.add(np.zeros(0, np.int64), graph.indices_of(sorted(inside)))
     course.run()
+    walk = course.walk
+    passed_over = walk.examined & ~walk.confirmed & (walk.contacts > 0) & (course.statuses.known == 1)
+    if passed_over.any():  # the list would end before it, as if it were no target
+        raise InvalidInput("examined", "holds a target of this component that is not released",
+                           "answers not yet used are not examined")
     inside.update(graph.ids_of(course.walk.seen), graph.ids_of(course.order))
     return graph.ids_of(course.order)
 

@@ -15,9 +15,10 @@ class DegreeBoundViolated(InvalidInput):
 
     Args:
         bound: the public one.
+        after: what follows from it, for the end of the message.
     """
 
-    def __init__(self, bound: int) -> None:
+    def __init__(self, bound: int, after: str = "") -> None:
         self.bound = bound
         super().__init__("degree_bound", "the graph is not admissible: some vertex has more neighbours than the bound",
-                         f"degrees must be at most {bound}")
+                         f"degrees must be at most {bound}{after}")

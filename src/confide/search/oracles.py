@@ -25,10 +25,14 @@ Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collec
 
 
 class SeedNotTargeted(InvalidInput):
-    """A seed that is no target: the search promises nothing for it."""
+    """A seed that is no target, or nobody: the search promises nothing for it.
 
-    def __init__(self) -> None:
-        super().__init__("seed_vertex", "a seed is not targeted", "every seed must be a confirmed target")
+    Args:
+        problem: what is wrong with it.
+    """
+
+    def __init__(self, problem: str = "a seed is not targeted") -> None:
+        super().__init__("seed_vertex", problem, "every seed must be a confirmed target")
 
 
 class OracleInconsistent(InvalidInput):
@@ -92,7 +96,7 @@ class Investigation:
         given = list(self.seed_vertex) if several else [self.seed_vertex]
         if not given:
             raise InvalidInput("seed_vertex", "is empty", "at least one confirmed target")
-        seeds = [self._index("seed_vertex", each) for each in given]
+        seeds = [self._seed(each) for each in given]
         vars(self)["_seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
         vars(self)["_table"] = self._read_table()
 
@@ -105,11 +109,11 @@ class Investigation:
     def __repr__(self) -> str:
         return f"<Investigation of {self.graph.people:,} vertices>"
 
-    def _index(self, field: str, vertex: Any) -> int:
+    def _seed(self, vertex: Any) -> int:
         try:
             return int(self.graph.index_of(vertex))
         except InvalidInput as error:
-            raise InvalidInput(field, error.problem, error.limit) from None
+            raise SeedNotTargeted(error.problem) from None
 
     def _read_table(self) -> NDArray[np.int8] | None:
         """(n,) all statuses, where the oracle is a table or a collection."""

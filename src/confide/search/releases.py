@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
-from confide.contract.outcome import Billboard, Certificate
+from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome
 from confide.privacy.losses import PureDP
 from confide.search.graph import Graph
 
-__all__ = ["ENDINGS", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
+__all__ = ["ENDINGS", "CappedOutcome", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
 
 Ended = Literal["all components", "nothing found", "budget", "query cap"]
 ENDINGS: tuple[Ended, ...] = ("all components", "nothing found", "budget", "query cap")
@@ -33,7 +33,8 @@ class PublicRelease(Billboard):
         calls: how often a new component was sought.
         ended: "all components" were found; or "nothing found" by the last call; or the "budget" had no room for
             another call; or a "query cap", which no private run has.
-        epsilon_spent: calls times epsilon: what bounds the loss of this very list (`SearchCertificate`).
+        epsilon_spent: calls times epsilon: what bounds the loss of this very list (`SearchCertificate`). Infinite with
+            a query cap.
     """
 
     people: int
@@ -123,6 +124,15 @@ class SearchCertificate(Certificate):
     def risk_multiplier(self) -> float:
         """e^ex_post."""
         return math.exp(self.ex_post) if self.ex_post < 700 else math.inf
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CappedOutcome(SimulatedOutcome):
+    """What a search with a query cap leads to, under any noise: a study, never a release.
+
+    Where it was cut off tells on protected contacts without bound. So `release_safe` is False, nothing is promised,
+    `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles it.
+    """
 
 
 class OperatorLog:

@@ -5,8 +5,9 @@ Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,16 +18,17 @@ from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantee, Guarantees, Privacy, Source, Unit
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
-from confide.contract.outcome import Billboard, Outcome, SimulatedOutcome
+from confide.contract.outcome import Billboard, Outcome, Provenance, SimulatedOutcome
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
 from confide.search.component_search import ComponentSearch
 from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.kept_searches import check_charged, keep_call, keep_search
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
-from confide.search.releases import OperatorLog, PublicRelease, SearchCertificate, no_guarantee
+from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 from confide.search.walking import Walk
@@ -183,14 +185,16 @@ class PTarget(Mechanism):
             noise: `Noise.secure()` for a release, in a `JournalNoise` where the search is to survive a crash.
             charge: called with a call's events before it begins. Where it raises `BudgetExceeded`, the search ends
                 there: after a number of calls, which is public.
-            charged: calls that were charged before a crash.
+            charged: calls that were charged before a crash. Under secure noise only with the `JournalNoise` that holds
+                their draws: with other noise they are other calls, and are charged anew.
             answers: id -> whether it is a target.
             log: filled with what only the operator may see.
             query_cap: stop after so many examinations. That tells on protected contacts without bound.
-            without_guarantee: must be given with a query cap; the outcome then promises nothing.
+            without_guarantee: must be given with a query cap; the outcome is then a `CappedOutcome`, never a release.
 
         Raises:
-            InvalidInput: other people than the graph's.
+            InvalidInput: other people than the graph's; `charged` calls of which the noise holds no draws; or a journal
+                that was begun for another graph, other seeds or other parameters.
             DegreeBoundViolated: the graph is not admissible.
             Refused: a query cap in a private run.
         """
@@ -266,10 +270,13 @@ class Search:
         if cap is not None and not without_guarantee:
             raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
-        if mechanism.degree_bound is not None:
-            investigation.graph.check_degree(mechanism.degree_bound)
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
         self._charged, self._capped = whole("charged", charged), cap is not None
+        check_charged(self._noise, self._charged)
+        # Before the look at degrees: a graph that is refused is not mended under the same noise.
+        keep_search(self._noise, mechanism, investigation.graph, investigation.seeds)
+        if mechanism.degree_bound is not None:
+            investigation.graph.check_degree(mechanism.degree_bound)
         self._course = Course(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
                               answers=answers, log=log)
         self._outcome: Outcome | SimulatedOutcome | None = None
@@ -278,6 +285,7 @@ class Search:
         return f"<Search, {'done' if self.done else 'under way'}>"
 
     def _look(self, walk: Walk, call: int) -> Any:
+        keep_call(self._noise, call, walk.order)
         return self._mechanism.call.look(walk, self._noise, call)
 
     def _debit(self, call: int) -> None:
@@ -368,10 +376,13 @@ class Search:
         board = PublicRelease(
             people=mechanism.people, seeds=np.array(graph.ids_of(course.investigation.seeds)),
             order=np.array(graph.ids_of(course.order)), joined=np.array(course.joined, np.int64), calls=course.calls,
-            ended=ended, epsilon_spent=course.calls * mechanism.epsilon)
-        certificate = None if self._capped else mechanism.certify(board)
-        outcome = mechanism._outcome(
-            self._noise, billboard=board, shares=pa.table({}), certificate=certificate,
-            diagnostics={"queries": course.log.queries, "found_after": course.log.found_after,
-                         "thresholds": tuple(course.log.thresholds)})
-        return replace(outcome, guarantees=no_guarantee("it had a query cap")) if self._capped else outcome
+            ended=ended, epsilon_spent=math.inf if self._capped else course.calls * mechanism.epsilon)
+        facts = {"queries": course.log.queries, "found_after": course.log.found_after,
+                 "thresholds": tuple(course.log.thresholds)}
+        if self._capped:
+            return CappedOutcome(
+                mechanism=mechanism, billboard=board, shares=pa.table({}), diagnostics=facts,
+                guarantees=no_guarantee("it had a query cap"),
+                provenance=Provenance.here(f"{self._noise.kind}, cut off by a query cap"))
+        return mechanism._outcome(self._noise, billboard=board, shares=pa.table({}),
+                                  certificate=mechanism.certify(board), diagnostics=facts)

@@ -241,3 +241,44 @@ for k in range(10**6):
         seen += [line.split() for line in process.stdout if line.endswith("\n")]
     with JournalNoise(path, Noise.secure(), existing=True) as noise:
         assert [int(noise.words(1, stream=("x", int(k)))[0]) for k, _ in seen] == [int(word) for _, word in seen]
+
+
+def test_a_note_says_what_draws_are_for_and_is_kept(path):
+    with JournalNoise(path, Noise.simulated(3)) as noise:
+        noise.note("run", "one graph")
+        noise.note("run", "one graph")
+        noise.exponential(2, stream=("run", 0))
+        noise.note(("run", 1), "second step")
+        with pytest.raises(InvalidInput, match="begun for another run"):
+            noise.note("run", "another graph")
+        seal = noise.seal
+        assert seal[0] == 4  # the head, two notes, a draw
+    with JournalNoise(path, Noise.simulated(4), existing=True, sealed=seal) as noise:
+        assert (noise.noted("run"), noise.noted(("run", 1)), noise.noted(("run", 2))) == (
+            "one graph", "second step", None)
+        assert noise.seal == seal
+        with pytest.raises(InvalidInput, match="begun for another run"):
+            noise.note("run", "another graph")
+        with pytest.raises(InvalidInput, match="does not say what they are for"):
+            noise.note(("run", 0), "too late")
+        noise.note("other", "fresh")
+
+
+def test_a_journal_that_was_cut_back_or_replaced_is_refused(path):
+    with JournalNoise(path, Noise.simulated(3)) as noise:
+        noise.exponential(2, stream="one")
+        early = noise.seal
+        noise.exponential(2, stream="two")
+        seal = noise.seal
+    whole = path.read_bytes()
+    lines = whole.split(b"\n")
+    path.write_bytes(b"\n".join(lines[:2]) + b"\n")
+    with pytest.raises(InvalidInput, match="cut back, or is an older copy"):
+        JournalNoise(path, Noise.simulated(3), sealed=seal)
+    with JournalNoise(path, Noise.simulated(9), sealed=early) as noise:  # it goes on from there with other draws
+        noise.exponential(2, stream="one")
+        noise.exponential(2, stream="two")
+    with pytest.raises(InvalidInput, match="cut back, or is an older copy"):
+        JournalNoise(path, Noise.simulated(3), sealed=seal)
+    path.write_bytes(whole)
+    JournalNoise(path, Noise.simulated(3), sealed=seal).close()

@@ -1,7 +1,8 @@
 """A campaign's events as a hash chain: each names the one before it, so that none can be changed, taken out or added.
 
 Events are the operator's acts; what people do (submit, withdraw) is none, because it would be told when somebody came.
-They bear the day alone: how long a run took could tell something of the records.
+They bear the day alone: how long a run took could tell something of the records. Where a run may have to wait, even
+the day of its end could, and the event bears none.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Entry:
 
     Args:
         event: what happened, by the name of `confide.campaign.states.Event` or of an act on payouts.
-        day: when, YYYY-MM-DD in UTC.
+        day: when, YYYY-MM-DD in UTC; empty where it is not told.
         data: details; public up to the publication.
         hash: SHA-256 of this event and of the hash before it.
     """
@@ -63,12 +64,15 @@ def broken(chain: Sequence[Entry]) -> int | None:
 def append(
     connection: Connection, campaign: int, event: str, day: str, data: Mapping[str, Any]
 ) -> Entry:
-    """Add an event; in a transaction that holds the campaign's row. A clock that was put back makes no earlier day."""
+    """Add an event; in a transaction that holds the campaign's row. A clock that was put back makes no earlier day.
+
+    An event with an empty day bears none.
+    """
     last = connection.execute(select(s.event.c.number, s.event.c.hash, s.event.c.day)
                               .where(s.event.c.campaign_id == campaign)
                               .order_by(s.event.c.number.desc()).limit(1)).first()
     number, before = (0, "") if last is None else (last.number + 1, last.hash)
-    if last is not None:
+    if last is not None and day:
         day = max(day, last.day)
     entry = Entry(event=event, day=day, data=data, hash=_hash(before, event, day, data))
     connection.execute(insert(s.event).values(campaign_id=campaign, number=number, event=event, day=day,

@@ -39,7 +39,7 @@ from confide.campaign.store.payouts import BatchRow, Entry, Queue
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
-from confide.contract.kinds import ReportCodec
+from confide.contract.kinds import ReportCodec, may_wait
 from confide.privacy.ledger import Account
 
 __all__ = ["Store", "Stored", "Taken"]
@@ -405,7 +405,8 @@ class Store:
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
                 return False
             ran = advance(known.state, Event.RUN)
-            self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran)
+            self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran,
+                       day="" if may_wait(known.kind) else _today())
             events = chain.entries(connection, campaign)
             pack = {**files, EVENTS: canonical([entry.to_dict() for entry in events])}
             pack[NOTE] = canonical(sign(statement(known.kind, known.title, known.content, pack), self.home.signing_key))
@@ -573,11 +574,12 @@ class Store:
 
     @staticmethod
     def _move(
-        connection: Connection, known: Stored, event: Event, data: Mapping[str, Any], *, state: State | None = None
+        connection: Connection, known: Stored, event: Event, data: Mapping[str, Any], *, state: State | None = None,
+        day: str | None = None
     ) -> None:
         new = advance(known.state if state is None else state, event)
         connection.execute(update(s.campaign).where(s.campaign.c.id == known.number).values(state=new.value))
-        chain.append(connection, known.number, event, _today(), data)
+        chain.append(connection, known.number, event, _today() if day is None else day, data)
 
 
 def _stored(row: Any) -> Stored:

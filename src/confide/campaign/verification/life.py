@@ -11,6 +11,7 @@ from confide.campaign.store.chain import Entry
 from confide.campaign.store.chain import broken as broken_at
 from confide.campaign.verification.findings import Broken
 from confide.contract.errors import Refused
+from confide.contract.kinds import may_wait
 
 __all__ = ["chain_of", "charge_of", "events"]
 
@@ -48,7 +49,8 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
     state, day = State.DRAFT, ""
     for position, entry in enumerate(chain, 1):
         state = _next(state, entry, position)
-        if not _is_day(entry.day) or entry.day < day:
+        untold = not entry.day and entry.event == Event.PUBLISH and may_wait(str(note["kind"]))
+        if not untold and (not _is_day(entry.day) or entry.day < day):
             raise Broken(f"event {position} bears the day {entry.day!r}" + (f", after {day}" if day else ""))
         day = entry.day
     if state is not State.SETTLED:
@@ -59,7 +61,7 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
             entry.data.get("manifest", note["manifest"]) != note["manifest"]
         ):
             raise Broken("the events are those of another outcome or campaign")
-    return f"{len(chain)} events, one debit, published on {day}"
+    return f"{len(chain)} events, one debit, published on {day or 'a day that is not told'}"
 
 
 def _next(state: State, entry: Entry, position: int) -> State:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import as_path, check_private, check_unpublished, make_folder, sync
-from confide.privacy.noise.arguments import Points, StreamName
+from confide.privacy.noise.arguments import Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw, as_noise
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.passing import PassingNoise
@@ -59,10 +59,12 @@ class JournalNoise(PassingNoise):
         path: of the journal; a folder that is not there is made, for its owner alone.
         source: where new draws come from. A journal that was begun with another kind of source is refused.
         existing: True: it must be there (a run that goes on); False: it must not; None: either.
+        sealed: an earlier `seal` of this journal, kept elsewhere: one that does not go on from there is refused.
 
     Raises:
         InvalidInput: a source that is no noise; a file that others can read, that another process holds, that was begun
-            with another kind of source or is no journal; or one that is there, or is not, against `existing`.
+            with another kind of source or is no journal; one that is there, or is not, against `existing`; or one that
+            was cut back, or is an older copy, against `sealed`.
         StoreFailed: what is on disk is damaged, or nothing can be written. The draw is not handed out.
 
     Source: spec targeted_search 9 (service), trap 3; design 10.4.
@@ -81,17 +83,19 @@ class JournalNoise(PassingNoise):
         False
     """
 
-    def __init__(self, path: str | os.PathLike[str], source: Noise, *, existing: bool | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], source: Noise, *, existing: bool | None = None,
+                 sealed: tuple[int, str] | None = None) -> None:
         super().__init__()
         self._source = as_noise(source)
         self._path = as_path("path", path)
         self._kept: dict[StreamName, _Kept] = {}
-        self._lines = 0
+        self._notes: dict[StreamName, str] = {}
+        self._lines, self._chain = 0, ""
         self._writing = threading.Lock()
         check_unpublished("path", self._path)
         self._file = self._opened(existing)
         try:
-            self._read()
+            self._read(sealed)
         except BaseException:
             self.close()
             raise
@@ -103,6 +107,45 @@ class JournalNoise(PassingNoise):
     @property
     def release_safe(self) -> bool:
         return self._source.release_safe
+
+    @property
+    def seal(self) -> tuple[int, str]:
+        """(lines, digest of them all): what a journal that is opened later must go on from."""
+        return self._lines, self._chain
+
+    def note(self, stream: Stream, text: str) -> None:
+        """Write down what the draws of a stream and of those below it are for, before the first of them.
+
+        Raw material (exponentials, words) bears no parameters, so that only a note keeps it from serving another run.
+
+        Args:
+            stream: first words of the draws' names.
+            text: such as a digest. It is private, like the journal.
+
+        Raises:
+            InvalidInput: something else was noted, or something was drawn before a restart without this note.
+            StoreFailed: as for a draw.
+        """
+        name = as_stream(stream)
+        with self._writing:
+            self._need_open()
+            if name not in self._notes:
+                if any(kept[: len(name)] == name for kept in self._kept):
+                    raise InvalidInput("noise", "the journal has draws of which it does not say what they are for",
+                                       "begin with a new journal")
+                self._write(json.dumps({"note": list(name), "text": text}))
+                self._notes[name] = text
+            elif self._notes[name] != text:
+                raise InvalidInput("noise", "the journal was begun for another run: other data, or other parameters",
+                                   "noise serves one run: go on with what it was begun for, or begin a new journal")
+
+    def noted(self, stream: Stream) -> str | None:
+        """What was noted of a stream; None where nothing was.
+
+        Args:
+            stream: as in `note`.
+        """
+        return self._notes.get(as_stream(stream))
 
     def close(self) -> None:
         """Let go of the file; no draw is handed out afterwards. The journal stays for a restart."""
@@ -175,7 +218,7 @@ class JournalNoise(PassingNoise):
             raise
         return file
 
-    def _read(self) -> None:
+    def _read(self, sealed: tuple[int, str] | None) -> None:
         """All whole lines; what follows the last one belongs to a draw that nobody got, and is cut off."""
         with os.fdopen(os.dup(self._file), "rb") as file:
             lines = file.read().split(b"\n")
@@ -185,14 +228,22 @@ class JournalNoise(PassingNoise):
             raise InvalidInput("path", f"{self._path} is no journal of noise")  # whatever it is, it stays whole
         for number, line in enumerate(lines):
             entry = self._checked(line, number)
+            self._chain = _chained(self._chain, line)
+            if sealed is not None and number + 1 == sealed[0] and self._chain != sealed[1]:
+                raise self._cut()
             if number == 0:
                 self._check_head(entry)
+                continue
+            if "note" in entry:
+                self._notes[tuple(entry["note"])] = entry["text"]
                 continue
             stream = tuple(entry["stream"])
             if entry["type"] not in _TYPES or stream in self._kept:
                 raise self._failed(f"is damaged in line {number + 1}")
             value = np.frombuffer(base64.b64decode(entry["value"]), dtype=entry["type"])
             self._kept[stream] = _Kept(entry["asked"], value.astype(_TYPES[entry["type"]]).reshape(entry["shape"]))
+        if sealed is not None and len(lines) < sealed[0]:
+            raise self._cut()
         if torn:
             os.ftruncate(self._file, sum(map(len, lines)) + len(lines))
             os.fsync(self._file)
@@ -201,6 +252,10 @@ class JournalNoise(PassingNoise):
         if not lines:
             self._write(head)
             sync(self._path.parent)
+
+    def _cut(self) -> InvalidInput:
+        return InvalidInput("path", f"{self._path} was cut back, or is an older copy",
+                            "noise must not be drawn anew: find the whole one")
 
     def _checked(self, line: bytes, number: int) -> dict[str, Any]:
         _, _, body = line.partition(b" ")
@@ -220,8 +275,9 @@ class JournalNoise(PassingNoise):
 
     def _write(self, entry: str) -> None:
         """The line, on disk; then its end, on disk. If either fails nobody gets the draw, and the journal is closed."""
+        line = _line(self._lines, entry.encode())
         try:
-            for part in (_line(self._lines, entry.encode()), b"\n"):
+            for part in (line, b"\n"):
                 view = memoryview(part)
                 while view:
                     view = view[os.write(self._file, view) :]
@@ -231,7 +287,7 @@ class JournalNoise(PassingNoise):
             os.close(self._file)
             self._file = -1
             raise self._failed(f"could not be written ({type(error).__name__})") from None
-        self._lines += 1
+        self._lines, self._chain = self._lines + 1, _chained(self._chain, line)
 
     def _answer(self, stream: StreamName, request: tuple[object, ...], ask: Callable[[Noise], _Answer]) -> _Answer:
         """What is kept for this stream, or a new draw that is now kept."""
@@ -303,6 +359,10 @@ class JournalNoise(PassingNoise):
 def _line(number: int, body: bytes) -> bytes:
     """Without its end. The digest is of its place too: a line that is lost or out of place does not add up either."""
     return hashlib.sha256(number.to_bytes(8, "little") + body).hexdigest().encode() + b" " + body
+
+
+def _chained(before: str, line: bytes) -> str:
+    return hashlib.sha256(before.encode() + line).hexdigest()
 
 
 def _fingerprint(stream: StreamName, request: tuple[object, ...]) -> str:

@@ -16,22 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Concern
+from confide.audit import AuditRow, Concern, mixed
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.search.audit.made_up import fitted, network, spread, tied, tree_of
+from confide.search.audit.planted import HalfLaw
 from confide.search.exact_laws import component_order, exact_law
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.targeted import PTarget
 from confide.search.walking import Walk
 
-__all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row", "walk_row"]
+__all__ = ["FALSE_ALARM", "RUNS", "history_row", "runs_row", "telling_epsilon", "walk_row"]
 
 FALSE_ALARM = 1e-8
 """Probability that lists of a sound search are called wrong."""
 
 RUNS = 4000
+
+_SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 
 _PUBLISHED = 20  # runs whose outcome is made: its promises are computed each time
 
@@ -105,14 +108,36 @@ def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
         concern=Concern.PRIVACY)
 
 
-def at_small_scale(mechanism: PTarget) -> PTarget:
-    """The same program with numbers at which lists on a small network vary: epsilon and threshold are its own.
+def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
+    """The epsilon at which noise of half the scale shows most in the lists of the small network.
+
+    At the campaign's own one, noise may drown the few contacts that there are: then half of it changes nothing that
+    thousands of runs could show.
 
     Args:
-        mechanism: sound or broken.
+        mechanism: whose law is that of its parameters.
+        runs: how many lists there will be.
     """
+    investigation, one = _small(), fitted(_at(mechanism, mechanism.epsilon), network(), 3)
+    found: dict[float, float] = {}
+    for scale in _SCALES:
+        here = replace(one, epsilon=one.epsilon * one.call.scale / scale)
+        law, half = exact_law(here, investigation), exact_law(mixed(here, HalfLaw), investigation)
+        found[here.epsilon] = min(_tail(round(runs * half.get(order, 0.0)), runs, chance)
+                                  for order, chance in law.items())
+    return min(found, key=lambda epsilon: found[epsilon])
+
+
+def _at(mechanism: PTarget, epsilon: float) -> PTarget:
+    """The same program with numbers at which lists on the small network vary: epsilon and threshold are not its own."""
     value = mechanism.public_threshold
-    return replace(mechanism, epsilon=min(mechanism.epsilon, 1.0), public_threshold=None if value is None else 1.0)
+    return replace(mechanism, epsilon=epsilon, public_threshold=None if value is None else 1.0)
+
+
+def _small() -> Investigation:
+    made = network()
+    return Investigation(Graph(indptr=made.graphs[7].indptr, indices=made.graphs[7].indices), made.targets[0],
+                         made.targeted)
 
 
 def runs_row(
@@ -129,12 +154,11 @@ def runs_row(
         sound: whose law it should be, where the mechanism is broken.
         query_cap: give the run this cap, which no private run has.
     """
-    made = network()
-    graph = Graph(indptr=made.graphs[7].indptr, indices=made.graphs[7].indices)
-    investigation = Investigation(graph, made.targets[0], made.targeted)
-    mechanism, sound = at_small_scale(mechanism), None if sound is None else at_small_scale(sound)
-    mine, source = fitted(mechanism, made, 3), noise or (lambda number: Noise.simulated((seed << 20) + number))
-    law = exact_law(fitted(sound or mechanism, made, 3), investigation)
+    made, investigation, reference = network(), _small(), sound or mechanism
+    epsilon = telling_epsilon(reference)
+    mine = fitted(_at(mechanism, epsilon), made, 3)
+    source = noise or (lambda number: Noise.simulated((seed << 20) + number))
+    law = exact_law(fitted(_at(reference, epsilon), made, 3), investigation)
     found: Counter[tuple[int, ...]] = Counter()
     for number in range(runs):
         search = mine.start(investigation, source(number), query_cap=query_cap,
@@ -151,7 +175,8 @@ def runs_row(
     limit = FALSE_ALARM / (2 * len(law))
     return AuditRow.at_most(
         "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
-        -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
+        -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists, at "
+        f"epsilon {epsilon:.3g} a call",
         false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "", concern=Concern.PRIVACY)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ __all__ = [
     "CappedTree",
     "CountsUnexamined",
     "EighthNoise",
+    "HalfDrawn",
+    "HalfLaw",
     "HalvedNoise",
     "NoiselessThreshold",
     "QuietFakeTree",
@@ -62,6 +65,37 @@ class EighthNoise(_Search):
     @property
     def call(self) -> Any:
         return mixed(super().call, _Eighth)
+
+
+class _HalfDrawn(_Call):
+    def order(self, values: Any, scale: float, noise: Noise, call: int, threshold: float | None) -> Any:
+        return super().order(values, scale / 2, noise, call, threshold)
+
+
+class _HalfScale(_Call):
+    @property
+    def scale(self) -> float:
+        return super().scale / 2
+
+    @property
+    def rule(self) -> Any:
+        return replace(super().rule, scale=super().scale)
+
+
+class HalfLaw(_Search):
+    """The law of `HalfDrawn`: thresholds are those of the whole noise."""
+
+    @property
+    def call(self) -> Any:
+        return mixed(super().call, _HalfScale)
+
+
+class HalfDrawn(_Search):
+    """A program that draws half of the noise that its own law, and its promise, speak of."""
+
+    @property
+    def call(self) -> Any:
+        return mixed(super().call, _HalfDrawn)
 
 
 class TiesByDegree(Walk):

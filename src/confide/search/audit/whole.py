@@ -23,6 +23,7 @@ from confide.search.audit.planted import (
     CappedTree,
     CountsUnexamined,
     EighthNoise,
+    HalfDrawn,
     HalvedNoise,
     NoiselessThreshold,
     QuietFakeTree,
@@ -98,6 +99,8 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     advance(progress, 3, _STEPS)
     rows.append(runs_row(mechanism, seed))
     advance(progress, 4, _STEPS)
+    out.append(_control("own runs", "half of the noise is drawn", runs_row(mixed(mechanism, HalfDrawn), seed,
+                                                                          sound=mechanism)))
     out.append(_control("own runs", "a query cap", runs_row(mechanism, seed, runs=_CAPPED, query_cap=4)))
     if mechanism.stop != "none":  # else the second call finds the last component there, whatever it draws
         out.append(_control("own runs", "the same noise in every call", runs_row(mechanism, seed, noise=_stuck(seed))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -105,6 +106,14 @@ class OracleTable(_Table):
                                                                 "kept; private, and destroyed at the end")
 
 
+class ReleaseTable(_Table):
+    """`[release]`: when the list is published."""
+
+    publish_on: date | None = Field(default=None, description="YYYY-MM-DD, without quotes: a search that ends earlier "
+                                    "is kept, and published by the first run on that day or later (UTC). Choose it so "
+                                    "late that the search has ended by then")
+
+
 class SearchConfig(_Table):
     """All tables of the kind `search`."""
 
@@ -112,6 +121,7 @@ class SearchConfig(_Table):
     search: SearchTable
     privacy: PrivacyTable
     oracle: OracleTable
+    release: ReleaseTable = ReleaseTable()
 
     @model_validator(mode="after")
     def _together(self) -> SearchConfig:

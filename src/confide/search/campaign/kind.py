@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
@@ -61,6 +62,10 @@ class SearchKind(CustodiansKind):
     def journal(self, config: SearchConfig) -> str:
         """Where the noise of an unfinished search is kept."""
         return config.oracle.journal
+
+    def publish_on(self, config: SearchConfig) -> date | None:
+        """The day before which no list is published."""
+        return config.release.publish_on
 
     def play(
         self, config: SearchConfig, plan: SearchPlan, folder: Path, data: Any, noise: NoiseSource, keep: Path | None

@@ -34,8 +34,6 @@ BASIS = ("It is a statement about the list as a sequence, for one protected pers
 _OPEN = (
     "who is a member of the group: the list says so of everybody on it",
     "contacts between two members of the group: they decide the order within a component",
-    "when the list appears, or its next line: the time that a search takes follows from contacts. Publish it whole, on "
-    "a day that was fixed before",
     "anything that is not released: whom the operator examined, how many, the thresholds. They tell on contacts "
     "without bound, and are the operator's alone",
 )
@@ -89,10 +87,11 @@ def plan_sections(plan: SearchPlan) -> list[Section]:
     return [
         Section(title="Plan", blocks=tuple(blocks)), _spends(plan), _worth(plan),
         Section(title="What is not promised", blocks=(Text((
-            f"{BASIS} Nothing is promised about:", *(f"- {each}." for each in _OPEN),
+            f"{BASIS} Nothing is promised about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
             *(() if it.degree_bound is None else (
                 f"networks in which somebody has more than {it.degree_bound:,} contacts: one is refused before it is "
-                "searched. Take the bound from outside knowledge. A bound that is read off this network is a leak, "
+                "searched, and the campaign is over: the ledger was charged before, and keeps the debit. Take the "
+                "bound from outside knowledge. A bound that is read off this network is a leak, "
                 "and to leave contacts out until it holds is no remedy: it changes other people's lists, too.",)),
         )),)),
         Section(title="Guarantees", blocks=(Table(
@@ -100,6 +99,18 @@ def plan_sections(plan: SearchPlan) -> list[Section]:
             rows=tuple((each.sentence(), str(each.source), each.failure_probability, _says(each))
                        for each in plan.guarantees)),)),
     ]
+
+
+def _time(plan: SearchPlan) -> str:
+    """What the day of the publication tells."""
+    what = "when the list appears: the time that a search takes follows from contacts, without bound"
+    day = plan.config.release.publish_on
+    if day is None:
+        return (f"{what}. No day is fixed in the file: the list is published by the run that ends the search, and "
+                "whoever sees on which day that was learns how long it took. release.publish_on = YYYY-MM-DD fixes one")
+    return (f"{what}. It is published by the first run on {day.isoformat()} or later (UTC), which tells nothing if "
+            "the search has ended by then and is run on that very day; a list that comes later tells that it was not, "
+            "or did not")
 
 
 def _says(promise: Guarantee) -> str:
@@ -220,6 +231,10 @@ def offer_sections(plan: SearchPlan) -> list[Section]:
         f"guess between two versions of your contacts, even money beforehand, is right at most "
         f"{beyond(plan.loss.epsilon, delta):.1%} of the time, whatever else she knows.{limit}",
         "What it does not hide: if you are a member, the list says so, and your contacts with other members show in "
-        "its order. Nor does it hide when it was published, which may depend on contacts.",
+        "its order. "
+        + ("Nor does it hide when it was published, which depends on contacts: no day was fixed."
+           if plan.config.release.publish_on is None else
+           f"It is published on {plan.config.release.publish_on.isoformat()}, which was fixed before; if it comes "
+           "later, that may depend on contacts."),
         "Who is trusted: the custodian, with the contacts; and whoever examines you.",
     )),))]

@@ -156,6 +156,8 @@ class SearchPlan:
             "threshold": None if accuracy is None else {"bound": accuracy.bound, "vacuous": accuracy.vacuous,
                                                         "failure": accuracy.failure_probability},
             "gives_up_after": self.gives_up,
+            "publish_on": None if self.config.release.publish_on is None else
+            self.config.release.publish_on.isoformat(),
             "worth": [{"value": value, "before": before, "at_random": self.people / 2,
                        "gives_up_before": self.missed(value)}
                       for value, before in self.worth],

@@ -8,11 +8,8 @@ taken for a status.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,19 +17,23 @@ from typing import Any
 import numpy as np
 
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.files import check_private, read_json, sync
+from confide.contract.files import check_private, read_json, replace_private
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.noise import JournalNoise
 from confide.search.campaign.config import SearchConfig
 from confide.search.campaign.held import AnswersSoFar
 from confide.search.campaign.places import check_places, list_mark, marked, read_list, waiting_path
+from confide.search.errors import DegreeBoundViolated
 from confide.search.graph import Graph
+from confide.search.kept_searches import graph_digest
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
-__all__ = ["earlier_answers", "play", "replace_private", "used_before"]
+__all__ = ["earlier_answers", "play", "used_before"]
 
 _ANSWERS, _GRAPH = "answers.json", "graph.json"
+_NOTED = "answers"  # the first word of notes in the journal
 
 
 def play(
@@ -54,7 +55,7 @@ def play(
         InvalidInput: an answer is missing in a study; the graph is not that of an earlier attempt; something that is
             not this campaign's stands where the list belongs.
         SeedNotTargeted: the answers say so of a seed.
-        DegreeBoundViolated: the graph is not admissible.
+        DegreeBoundViolated: the graph is not admissible, and the campaign is over.
     """
     if keep is None:
         if not isinstance(data.oracle, np.ndarray):
@@ -68,12 +69,13 @@ def play(
                            "finish that one first, or move its list elsewhere; the debit stays, and nothing more "
                            "is charged")
     filled = read_list(config, waiting) if waiting.exists() else []
-    data = _with_earlier(data, earlier_answers(keep))
-    search = mechanism.start(data, noise)  # draws nothing yet, and refuses a graph that is not admissible
+    data = _with_earlier(data, earlier_answers(keep) | _noted(noise))
     _same_graph(keep, config, data.graph)
+    search = _begun(mechanism, data, noise)  # draws nothing yet
     upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
     asked = search.answers
-    replace_private(keep / _ANSWERS, json.dumps([[each, bool(asked[each])] for each in asked]))
+    _note(noise, asked)
+    replace_private(keep / _ANSWERS, _listed(asked))
     if upcoming:
         listed = {name for name, _ in filled}
         replace_private(waiting, _lines(config, mark, [*filled, *((str(each), "") for each in upcoming
@@ -88,33 +90,67 @@ def play(
     return search.outcome
 
 
+def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Search:
+    """The search, before its first draw. What it is for stands in the journal from here on.
+
+    Raises:
+        InvalidInput: another graph, as `_same_graph`, whatever became of the file beside the journal.
+        DegreeBoundViolated: the graph is not admissible. It was charged for and read, so it cannot be mended.
+    """
+    try:
+        return mechanism.start(data, noise)
+    except DegreeBoundViolated as error:
+        raise DegreeBoundViolated(error.bound, "; the ledger was charged before contacts were read, so the debit "
+                                  "stays and this campaign is over: contacts that were changed are refused") from None
+    except InvalidInput as error:
+        if error.field != "noise":
+            raise
+        raise _another_graph() from None
+
+
+def _note(noise: NoiseSource, asked: Mapping[Any, bool]) -> None:
+    """Keep the answers that were used in the journal too, where none can be taken out."""
+    known = _noted(noise)
+    fresh = {each: status for each, status in asked.items() if each not in known}
+    if isinstance(noise, JournalNoise) and fresh:
+        number = 0
+        while noise.noted((_NOTED, number)) is not None:
+            number += 1
+        noise.note((_NOTED, number), _listed(fresh))
+
+
+def _noted(noise: NoiseSource) -> dict[Any, bool]:
+    """The answers of earlier attempts, by the journal."""
+    found, number = dict[Any, bool](), 0
+    while isinstance(noise, JournalNoise) and (text := noise.noted((_NOTED, number))) is not None:
+        found |= {each: bool(status) for each, status in json.loads(text)}
+        number += 1
+    return found
+
+
+def _listed(answers: Mapping[Any, bool]) -> str:
+    return json.dumps([[each, bool(status)] for each, status in answers.items()])
+
+
 def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
     """Keep what the first attempt searched, and refuse anything else: two graphs under one noise tell of each other.
 
     Raises:
         InvalidInput: it is another graph.
     """
-    path, found = keep / _GRAPH, {"graph": _digest(graph), "tables": list_mark(config)}
+    path, found = keep / _GRAPH, {"graph": graph_digest(graph), "tables": list_mark(config)}
     if not path.exists():
         replace_private(path, json.dumps(found))
         return
     check_private("oracle.journal", path)
     if read_json("oracle.journal", path)[0] != found:
-        raise InvalidInput("graph.source", "is not that of the first attempt",
-                           "put the contacts back as they were: the noise of this search is for them alone; the debit "
-                           "stays, and nothing more is charged")
+        raise _another_graph()
 
 
-def _digest(graph: Graph) -> str:
-    """Of contacts and ids; for a private folder alone, since it can be guessed."""
-    found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
-    found.update(graph.indptr.astype("<i8").tobytes())
-    found.update(graph.indices.astype("<i4").tobytes())
-    if isinstance(graph.ids, np.ndarray):
-        found.update(graph.ids.astype("<i8").tobytes())
-    elif graph.ids is not None:
-        found.update("\0".join(graph.ids.to_pylist()).encode())  # no id has a NUL
-    return found.hexdigest()
+def _another_graph() -> InvalidInput:
+    return InvalidInput("graph.source", "is not that of the first attempt",
+                        "put the contacts back as they were: the noise of this search is for them alone; the debit "
+                        "stays, and nothing more is charged")
 
 
 def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
@@ -192,22 +228,3 @@ def _lines(config: SearchConfig, mark: str, lines: list[tuple[str, str]]) -> str
     csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted, mark),
                                                      *((*line, "") for line in lines)])
     return text.getvalue()
-
-
-def replace_private(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
-
-    Args:
-        path: where; what stands there is replaced.
-        text: what.
-    """
-    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        sync(Path(draft))
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    sync(path.parent)

@@ -156,9 +156,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        *(f"found at {each:,}" for each in budgets), "over random order, mean of these", "found in all",
                        "examinations in all", "over random order after as many examinations"),
               rows=tuple(rows),
-              note=f"{network.name}: {group.targets} targets in {len(group.sizes)} components, k = {COMPONENTS}, "
-                   f"common neighbours, delta = 10^-6, d = {network.degree_bound:,}, K = {_K:,} in 27,262 people; "
-                   f"means of {runs} runs, random order of {2 * runs}.")))
+              note=f"{network.name}{network.instead}: {group.targets} targets in {len(group.sizes)} components, "
+                   f"k = {COMPONENTS}, common neighbours, delta = 10^-6, d = {network.degree_bound:,}, K = {_K:,} in "
+                   f"27,262 people; means of {runs} runs, random order of {2 * runs}.")))
 
 
 def _points(found: Found, name: str, network: Network) -> list[tuple[float, float, str]]:

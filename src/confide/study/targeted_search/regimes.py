@@ -159,10 +159,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                  *(f"found at {each:,}" for each in network.budgets), f"standard error at {network.budgets[2]:,}",
                  "calls", "multiplier claimed", "corrected, no threshold", "corrected, private threshold"),
         rows=tuple(rows),
-        note=f"{network.name}; infect p = .05, 5 rounds; k = {COMPONENTS}, common neighbours, Laplace noise of scale "
-             f"20, no stop, seed in the second largest component; means of {runs} runs. Multipliers are those of the "
-             f"mean number of calls at {network.budgets[-1]:,} examinations, which bounds no single run, and which a "
-             "release does not tell. In the specification, on film casts with other draws, Target finds "
+        note=f"{network.name}{network.instead}; infect p = .05, 5 rounds; k = {COMPONENTS}, common neighbours, "
+             "Laplace noise of scale 20, no stop, seed in the second largest component; "
+             f"means of {runs} runs. Multipliers are those of the mean number of calls at "
+             f"{network.budgets[-1]:,} examinations, which bounds no single run, and which a "
+             "release does not tell. In the specification, on film casts with other target groups, whose lists are "
+             "not at hand, Target finds "
              + "; ".join(f"{name} {found}" for name, found in _SPEC.items()) + " at 500 to 15,000.")))
 
 

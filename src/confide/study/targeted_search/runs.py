@@ -32,6 +32,7 @@ class Network:
         start: index of the vertex where they begin.
         seeds: of the draws, one a regime.
         degree_bound: d, public: a round number above every degree.
+        instead: for the output: what a made-up network stands in for, and why.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Network:
     start: int
     seeds: tuple[int, int, int]
     degree_bound: int
+    instead: str = ""
 
     @property
     def budgets(self) -> tuple[int, ...]:
@@ -55,9 +57,11 @@ def costars(*, small: bool) -> Network:
     """
     if small:
         graph = affiliation_network(6_000, 1_000, 20, 13.0, seed=1)
-        return Network(name="made up, 6,000 people", graph=graph, start=0, seeds=(0, 0, 0), degree_bound=500)
+        return Network(name="made up, 6,000 people", graph=graph, start=0, seeds=(0, 0, 0), degree_bound=500,
+                       instead=" (a quick run; nobody's data)")
     graph = affiliation_network(_SIZE, 4_000, 50, 13.0, seed=1)
-    return Network(name="made up, 27,262 people", graph=graph, start=3314, seeds=(1, 1, 1), degree_bound=1_200)
+    return Network(name="made up, 27,262 people", graph=graph, start=3314, seeds=(1, 1, 1), degree_bound=1_200,
+                   instead=" (in place of the film casts: the package recbole, which ships them, is not installed)")
 
 
 @cache
