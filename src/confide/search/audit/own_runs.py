@@ -123,7 +123,7 @@ def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
         law, half = exact_law(here, investigation), exact_law(mixed(here, HalfLaw), investigation)
         found[here.epsilon] = min(_tail(round(runs * half.get(order, 0.0)), runs, chance)
                                   for order, chance in law.items())
-    return min(found, key=lambda epsilon: found[epsilon])
+    return float(min(found, key=lambda epsilon: found[epsilon]))
 
 
 def _at(mechanism: PTarget, epsilon: float) -> PTarget:
