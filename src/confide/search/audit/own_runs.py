@@ -125,7 +125,7 @@ def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
         law, half = exact_law(here, investigation), exact_law(mixed(here, HalfLaw), investigation)
         found[here.epsilon] = min(_tail(round(runs * half.get(order, 0.0)), runs, chance)
                                   for order, chance in law.items())
-    return min(found, key=lambda epsilon: found[epsilon])
+    return float(min(found, key=lambda epsilon: found[epsilon]))
 
 
 def _at(mechanism: PTarget, epsilon: float) -> PTarget:
@@ -142,7 +142,7 @@ def _small() -> Investigation:
 
 def runs_row(
     mechanism: PTarget, seed: int = 0, *, runs: int = RUNS, noise: Callable[[int], Noise] | None = None,
-    sound: PTarget | None = None, query_cap: int | None = None,
+    sound: PTarget | None = None, query_cap: int | None = None, epsilon: float | None = None,
 ) -> AuditRow:
     """Lists of the program's own runs on a small network, against the exact law.
 
@@ -153,9 +153,10 @@ def runs_row(
         noise: number of a run -> another source.
         sound: whose law it should be, where the mechanism is broken.
         query_cap: give the run this cap, which no private run has.
+        epsilon: of a call; None for the telling one.
     """
     made, investigation, reference = network(), _small(), sound or mechanism
-    epsilon = telling_epsilon(reference)
+    epsilon = telling_epsilon(reference) if epsilon is None else epsilon
     mine = fitted(_at(mechanism, epsilon), made, 3)
     source = noise or (lambda number: Noise.simulated((seed << 20) + number))
     law = exact_law(fitted(_at(reference, epsilon), made, 3), investigation)
@@ -174,9 +175,9 @@ def runs_row(
     # Two tails for each list, at an equal share of the false alarm each.
     limit = FALSE_ALARM / (2 * len(law))
     return AuditRow.at_most(
-        "law: how rare the most unlikely of its own counts is, in powers of ten", -float(np.log10(limit)),
-        -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists, at "
-        f"epsilon {epsilon:.3g} a call",
+        f"law at epsilon {epsilon:.3g} a call: how rare the most unlikely of its own counts is, in powers of ten",
+        -float(np.log10(limit)),
+        -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
         false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "", concern=Concern.PRIVACY)
 
 

@@ -97,13 +97,16 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         rows.append(witness_row(Witness(printed=False)))
         out.append(_control("list and threshold", "the printed count", witness_row(Witness())))
     advance(progress, 3, _STEPS)
-    rows.append(runs_row(mechanism, seed))
+    near = min(mechanism.epsilon, 1.0)  # where noise that is used again shows, and a cap; half of it shows at another
+    rows += [runs_row(mechanism, seed), runs_row(mechanism, seed, epsilon=near)]
     advance(progress, 4, _STEPS)
     out.append(_control("own runs", "half of the noise is drawn", runs_row(mixed(mechanism, HalfDrawn), seed,
                                                                           sound=mechanism)))
-    out.append(_control("own runs", "a query cap", runs_row(mechanism, seed, runs=_CAPPED, query_cap=4)))
+    out.append(_control("own runs", "a query cap", runs_row(mechanism, seed, runs=_CAPPED, query_cap=4,
+                                                             epsilon=near)))
     if mechanism.stop != "none":  # else the second call finds the last component there, whatever it draws
-        out.append(_control("own runs", "the same noise in every call", runs_row(mechanism, seed, noise=_stuck(seed))))
+        out.append(_control("own runs", "the same noise in every call",
+                            runs_row(mechanism, seed, noise=_stuck(seed), epsilon=near)))
     advance(progress, 5, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
 
