@@ -7,10 +7,8 @@ cancellation asks for, and the best order found by bisection at 400 bits.
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 
-import pytest
 from flint import arb, fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -282,19 +280,3 @@ def test_least_and_largest_at_the_ends() -> None:
     assert least(lambda value: True, 1.0) == 0.0
     assert largest(lambda value: False, 1.0) == 0.0
     assert least(lambda value: value >= 1.0, math.inf) == 1.0
-
-
-@pytest.mark.parametrize("call", [
-    lambda: gdp_mu(1.0, 1e-8),
-    lambda: gaussian_sigma(1e-10, 1e-14, 1.0),
-    lambda: GDP(0.1).epsilon_at(1e-6),
-    lambda: ZCDP(0.1).epsilon_at(1e-6),
-    lambda: ZCDP.within(1.0, 1e-6),
-])
-def test_a_conversion_is_fast(call: object) -> None:
-    def once() -> float:
-        start = time.perf_counter()
-        call()  # type: ignore[operator]
-        return time.perf_counter() - start
-
-    assert min(once() for _ in range(20)) < 0.005
