@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         kind,
         kind_names,
     )
+    from confide.contract.known_keys import Keys
     from confide.contract.mechanism import Mechanism, NoiseSource, Phase
     from confide.contract.outcome import (
         Billboard,
@@ -77,6 +78,7 @@ __all__ = [
     "HandingKind",
     "HeldData",
     "InvalidInput",
+    "Keys",
     "Kind",
     "LocalKind",
     "Mechanism",
@@ -128,6 +130,7 @@ __getattr__, __dir__ = doors(
             "Check", "Collection", "ContractKind", "HandingKind", "HeldData", "Kind", "LocalKind", "PausingKind",
             "Plan", "Progress", "kind", "kind_names",
         ),
+        "known_keys": ("Keys",),
         "mechanism": ("Mechanism", "NoiseSource", "Phase"),
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "SimulatedOutcome",
                     "as_billboard"),

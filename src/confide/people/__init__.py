@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.people.campaign_tables import DataTable, Keys, PeoplesTables, PeopleTable
+    from confide.people.campaign_tables import DataTable, PeoplesTables, PeopleTable
     from confide.people.mechanism_plan import MechanismPlan
     from confide.people.peoples_kind import PeoplesKind
     from confide.people.slot_rows import CellCodec, SlotRows
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "CellCodec", "DataTable", "Keys", "MechanismPlan", "PeopleTable", "PeoplesKind", "PeoplesTables", "SlotRows",
+    "CellCodec", "DataTable", "MechanismPlan", "PeopleTable", "PeoplesKind", "PeoplesTables", "SlotRows",
     "Submissions",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "campaign_tables": ("DataTable", "Keys", "PeopleTable", "PeoplesTables"),
+        "campaign_tables": ("DataTable", "PeopleTable", "PeoplesTables"),
         "mechanism_plan": ("MechanismPlan",),
         "peoples_kind": ("PeoplesKind",),
         "slot_rows": ("CellCodec", "SlotRows"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-__all__ = ["DataTable", "Keys", "PeopleTable", "PeoplesTables"]
+from confide.contract.known_keys import Keys
 
-
-class Keys(BaseModel):
-    """A table whose keys are all known and never change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+__all__ = ["DataTable", "PeopleTable", "PeoplesTables"]
 
 
 class PeopleTable(Keys):

@@ -14,7 +14,7 @@ from confide.people.slot_rows import SlotRows
 from confide.tables import Category, FirstRows, Measured, Numeric, Roster, Source, rejections
 from confide.tables.roles import FINE
 
-__all__ = ["Role", "check_roles", "read_rows", "typed_row"]
+__all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_row"]
 
 Role = Numeric | Category | Measured
 """What a column's cells may be: in [-1, 1] after scaling, the rank of a level, or a number in its own unit."""
@@ -88,6 +88,25 @@ def _read(
         yield SlotRows(index[~lost], cells[~lost])
 
 
+def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
+    """Whether somebody typed the columns that a campaign asks for, and no other.
+
+    Args:
+        values: column -> what she typed.
+        columns: that it asks for.
+
+    Raises:
+        InvalidInput: a column too many, with the nearest one that is asked for, or one that is missing.
+    """
+    for name in values:
+        if name not in columns:
+            raise InvalidInput("record", f"{name!r} is not a column of this campaign",
+                               did_you_mean(name, columns, f"columns: {', '.join(columns)}", cutoff=0.5))
+    missing = [name for name in columns if name not in values]
+    if missing:
+        raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(columns)}")
+
+
 def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:
     """(c,) one person's row as she types it, coded as the file's would be.
 
@@ -102,14 +121,7 @@ def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.fl
         >>> typed_row({"mood": "good"}, (Category(column="mood", levels=("bad", "good")),)).tolist()
         [1.0]
     """
-    names = [role.column for role in roles]
-    for name in values:
-        if name not in names:
-            raise InvalidInput("record", f"{name!r} is not a column of this campaign",
-                               did_you_mean(name, names, f"columns: {', '.join(names)}", cutoff=0.5))
-    missing = [name for name in names if name not in values]
-    if missing:
-        raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(names)}")
+    check_typed(values, [role.column for role in roles])
     row = np.empty(len(roles))
     for place, role in enumerate(roles):
         row[place], problem = role.encode_one(values[role.column])

@@ -12,9 +12,9 @@ import pyarrow as pa
 from pydantic import Field
 
 from confide.audit import AuditRow, clopper_pearson
-from confide.contract import Accuracy, Billboard, Guarantees, Mechanism, Privacy, Source, Unit
+from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Source, Unit
 from confide.contract.guarantees import Audience
-from confide.people import Keys, MechanismPlan, PeoplesKind, PeoplesTables
+from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise

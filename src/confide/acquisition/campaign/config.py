@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, PowerPrior, Prior, UniformPrior
 from confide.contract.checks import is_power_of_ten
+from confide.contract.known_keys import Keys
 
 __all__ = ["MeanConfig"]
 
@@ -17,11 +18,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class People(_Table):
+class People(Keys):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
     count: int = Field(ge=1, le=10**8, description="n, invited slots; fixed and public")
@@ -29,7 +26,7 @@ class People(_Table):
                     "file's i-th row is i")
 
 
-class Record(_Table):
+class Record(Keys):
     """`[record]`: what each person knows of herself."""
 
     question: str = Field(min_length=1, description="as people read it")
@@ -48,7 +45,7 @@ class Record(_Table):
         return self
 
 
-class Reports(_Table):
+class Reports(Keys):
     """`[reports]`: how much each fears the platform's knowledge, against the public's. Not private."""
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
@@ -56,19 +53,19 @@ class Reports(_Table):
                         "public alone; an empty cell did not report")
 
 
-class Contracts(_Table):
+class Contracts(Keys):
     """`[contracts]`: where the round of contracts lies."""
 
     file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
 
 
-class Data(_Table):
+class Data(Keys):
     """`[data]`: the noisy records that people sent on their contracts."""
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
 
 
-class Belief(_Table):
+class Belief(Keys):
     """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
 
     law: Literal["uniform", "power", "histogram", "discrete"] = "uniform"
@@ -106,7 +103,7 @@ class Belief(_Table):
         return UniformPrior(0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high)
 
 
-class Price(_Table):
+class Price(Keys):
     """`[price]`: what the mean is worth to the buyer, and privacy to people."""
 
     error: Positive = Field(description="gamma: what one squared unit of error of the mean costs the buyer, in the "
@@ -117,7 +114,7 @@ class Price(_Table):
                                    "bought where that is cheaper")
 
 
-class Privacy(_Table):
+class Privacy(Keys):
     """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
 
     most_local: Positive | None = Field(default=None, description="largest local loss of anybody, whatever is "
@@ -130,7 +127,7 @@ class Privacy(_Table):
                         "return no lie gains")
 
 
-class Payment(_Table):
+class Payment(Keys):
     """`[payment]`: in which money."""
 
     currency: str = Field(min_length=1)
@@ -143,7 +140,7 @@ class Payment(_Table):
         return self
 
 
-class Rehearsal(_Table):
+class Rehearsal(Keys):
     """`[rehearsal]`: records that are public already, to play people with. Never read by a run that releases."""
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
@@ -152,7 +149,7 @@ class Rehearsal(_Table):
                            "[people]")
 
 
-class MeanConfig(_Table):
+class MeanConfig(Keys):
     """All tables of the kind `mean`."""
 
     people: People

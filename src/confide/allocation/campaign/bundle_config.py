@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from confide.allocation.bundles import Additive, CappedAdditive, SymmetricConcave, UnitDemand
 from confide.allocation.bundles.bidders import BundleClass
@@ -21,6 +21,7 @@ from confide.allocation.campaign.config import GoodsConfig, PointsTable, Positiv
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
 from confide.tables import Roster
 
 __all__ = ["BundleAuctionTable", "BundlesConfig", "BundlesTable", "PointsTogether", "RanksTogether"]
@@ -98,9 +99,7 @@ class TotalTable(PointsTable):
 # ---- classes
 
 
-class _OfClass(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _OfClass(Keys):
     @property
     def name(self) -> str:
         """Of the class, as the file has it."""
@@ -170,10 +169,8 @@ else:
         Field(discriminator="class")]
 
 
-class BundleAuctionTable(BaseModel):
+class BundleAuctionTable(Keys):
     """`[auction]`: `PAlloc`. What is left out is recommended for these sizes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     increment: float | None = Field(default=None, gt=0, le=1, description="alpha, from one price to the next")
     bid_cap: int | None = Field(default=None, ge=1, description="C, bids of one person at most")

@@ -7,12 +7,14 @@ import io
 from collections.abc import MutableMapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from confide.allocation.reading.preflib import SUFFIXES
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
+from confide.people.campaign_tables import PeopleTable
 
 __all__ = ["AuctionTable", "BestTable", "GoodsConfig", "MatchingConfig", "Method", "ScalingTable"]
 
@@ -25,18 +27,13 @@ _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class People(_Table):
+class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
-class Goods(_Table):
+class Goods(Keys):
     """`[goods]`: what there is, and how many copies of it. Give names, count or table."""
 
     names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
@@ -98,7 +95,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return tuple(names), tuple(supply)
 
 
-class PointsTable(_Table):
+class PointsTable(Keys):
     """`[values]` with scale = "points": numbers from `lowest`, worth nothing, to `highest`."""
 
     scale: Literal["points"]
@@ -112,7 +109,7 @@ class PointsTable(_Table):
         return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
 
 
-class RanksTable(_Table):
+class RanksTable(Keys):
     """`[values]` with scale = "ranks": 1 for the best; equal places tie, and what is left out is worth nothing."""
 
     scale: Literal["ranks"]
@@ -129,7 +126,7 @@ class RanksTable(_Table):
         return Ranks.borda(goods)
 
 
-class Data(_Table):
+class Data(Keys):
     """`[data]`: where the submissions are, and how they are laid out."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "
@@ -153,7 +150,7 @@ class Data(_Table):
         return self
 
 
-class PrivacyTable(_Table):
+class PrivacyTable(Keys):
     """`[privacy]`: what everybody else together may learn of one person, and how sure it is that goods suffice."""
 
     epsilon: Positive = Field(description="in nats")
@@ -168,7 +165,7 @@ class PrivacyTable(_Table):
     certify_with: Share = Field(default=0.02, description="share of epsilon for the public certificate; 0 for none")
 
 
-class AuctionTable(_Table):
+class AuctionTable(Keys):
     """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
 
     method: Literal["auction"]
@@ -188,7 +185,7 @@ class AuctionTable(_Table):
     charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
 
 
-class ScalingTable(_Table):
+class ScalingTable(Keys):
     """`[auction]` with method = "scaling": `SinkhornMatch`. What is left out is recommended for these sizes."""
 
     method: Literal["scaling"]
@@ -203,7 +200,7 @@ class ScalingTable(_Table):
     charge: bool | None = Field(default=None, description="whether the final price is charged; default false")
 
 
-class BestTable(_Table):
+class BestTable(Keys):
     """`[auction]` with method = "best": whichever is predicted to do better, as recommended for these sizes."""
 
     method: Literal["best"]
@@ -213,7 +210,7 @@ class BestTable(_Table):
 Method = AuctionTable | ScalingTable | BestTable
 
 
-class GoodsConfig(_Table):
+class GoodsConfig(Keys):
     """What all kinds that hand out goods say of people, goods and data."""
 
     people: People

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.pairs.prior import PairPrior
 from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
+from confide.people.campaign_tables import PeopleTable
 from confide.tables import Above, Category
 
 __all__ = ["BitConfig", "BitsConfig", "BitsPairConfig", "BitsUnknownCostsConfig"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _belongs(name: str, value: float | None, law: str, chosen: str) -> None:
@@ -32,20 +30,19 @@ def _belongs(name: str, value: float | None, law: str, chosen: str) -> None:
         raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
 
 
-class People(_Table):
+class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
     count: int = Field(ge=2, le=10**9, description="N, invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
-class Data(_Table):
+class Data(Keys):
     """`[data]`: the reports, as they left the people: already randomised."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file of reports, never of true answers")
 
 
-class Bit(_Table):
+class Bit(Keys):
     """`[bit]`: what is asked, and how reports are written."""
 
     question: str = Field(min_length=1, description="as people read it")
@@ -58,7 +55,7 @@ class Bit(_Table):
         return Category(column=self.column, levels=(self.zero, self.one))
 
 
-class Rehearsal(_Table):
+class Rehearsal(Keys):
     """`[rehearsal]`: true answers that are public already, to play people with. Never read by a run that releases."""
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
@@ -75,7 +72,7 @@ class Rehearsal(_Table):
         return Above(column=self.column, threshold=self.above)
 
 
-class Costs(_Table):
+class Costs(Keys):
     """`[cost]`: what everybody believes that a privacy level costs a person: rate x, rate x^exponent, or
     rate (e^(growth x) - 1), in the currency.
     """
@@ -98,7 +95,7 @@ class Costs(_Table):
         return LinearCost(self.rate) if self.growth is None else ExponentialCost(self.rate, self.growth)
 
 
-class Payment(_Table):
+class Payment(Keys):
     """`[payment]`: in which money."""
 
     currency: str = Field(min_length=1)
@@ -113,7 +110,7 @@ class Payment(_Table):
         return self
 
 
-class BitConfig(_Table):
+class BitConfig(Keys):
     """What all three kinds ask for."""
 
     people: People
@@ -130,7 +127,7 @@ class BitConfig(_Table):
             raise InvalidInput(f"bit.{error.field}", error.problem, error.limit) from None
 
 
-class State(_Table):
+class State(Keys):
     """`[state]`: what everybody believes of the fact that the bits are signs of; truth and accuracy rest on it, privacy
     does not.
     """
@@ -139,13 +136,13 @@ class State(_Table):
     signal_accuracy: float = Field(gt=0.5, lt=1, description="theta, probability that a bit equals the state")
 
 
-class Privacy(_Table):
+class Privacy(Keys):
     """`[privacy]`: what is bought of each person."""
 
     epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="level of one report, in nats")
 
 
-class Group(_Table):
+class Group(Keys):
     """One of `[belief] groups`: what is publicly known of people who belong together."""
 
     name: str = Field(min_length=1)
@@ -153,7 +150,7 @@ class Group(_Table):
     ones: int = Field(ge=0, description="number of them whose bit is 1")
 
 
-class Belief(_Table):
+class Belief(Keys):
     """`[belief]`: how the bits of two people go together, as everybody believes who knows her own bit alone. Give
     groups, or beta, or pairs; never from the answers.
     """
@@ -199,7 +196,7 @@ class BitsPairConfig(BitConfig):
     privacy: Privacy
 
 
-class CostLawTable(_Table):
+class CostLawTable(Keys):
     """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
     own alone.
     """
@@ -236,7 +233,7 @@ class CostLawTable(_Table):
                 return UniformLaw(0.0, *values)
 
 
-class Levels(_Table):
+class Levels(Keys):
     """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
 
     epsilon: float = Field(gt=0, le=700, allow_inf_nan=False, description="the least level of a participant: a floor "
@@ -245,7 +242,7 @@ class Levels(_Table):
                            "through: what is promised, and charged")
 
 
-class Taking(_Table):
+class Taking(Keys):
     """`[participation]`: who is to take part. Give share, or threshold."""
 
     share: Fraction | None = Field(default=None, description="of the invited")

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
+from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.programs.campaign.coding import Coding
-from confide.programs.campaign.family_tables import Finite, Keys, Positive, ProgramTable, Share
+from confide.programs.campaign.family_tables import Finite, Positive, ProgramTable, Share
 from confide.programs.reading.columns import Points
 
 __all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of", "with_alpha"]
@@ -29,11 +31,10 @@ _OWN: dict[ModeName, frozenset[str]] = {
 _MOST_PEOPLE = 10**7
 
 
-class People(Keys):
+class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
 class ValuesTable(Keys):
@@ -57,10 +58,9 @@ class ValuesTable(Keys):
         return Points(lowest=self.lowest, highest=self.highest, clip=self.out_of_bounds == "clip")
 
 
-class Data(Keys):
+class Data(DataTable):
     """`[data]`: where the submissions are, and how they are laid out."""
 
-    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
     form: Literal["wide", "long"] | None = Field(
         default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
                                   "follows from the family")

@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
 from confide.programs.campaign.coding import Coding, named, pairs, table_lines
 from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
 from confide.programs.families.capped_additive import CappedAdditive
@@ -31,12 +32,6 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1, max_length=100_000)]
 
 _Cells = NDArray[np.float64]
 _Judged = tuple[_Cells, NDArray[np.bool_]]
-
-
-class Keys(BaseModel):
-    """A table of the file: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Columns(Protocol):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
+from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.planner import RELEASES
 from confide.regression.priors import (
@@ -29,24 +31,17 @@ Fraction = Annotated[float, Field(gt=0, lt=1)]
 Bounds = Literal["reject", "clip"]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class People(_Table):
+class People(PeopleTable):
     """`[people]`: the invited slots. Ids are 1 to count."""
 
     count: int = Field(ge=4, description="n, invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
-class Data(_Table):
+class Data(DataTable):
     """`[data]`: where the submissions are."""
 
-    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
 
-
-class NumericColumn(_Table):
+class NumericColumn(Keys):
     """A number with public bounds."""
 
     column: str = Field(min_length=1)
@@ -61,7 +56,7 @@ class NumericColumn(_Table):
         return Numeric(**self.model_dump())
 
 
-class CategoryColumn(_Table):
+class CategoryColumn(Keys):
     """One of a few public levels; the first is the reference."""
 
     column: str = Field(min_length=1)
@@ -72,7 +67,7 @@ class CategoryColumn(_Table):
         return Category(**self.model_dump())
 
 
-class Model(_Table):
+class Model(Keys):
     """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not."""
 
     parameter_bound: Positive = Field(description="R0, bound on the length of the scaled coefficients")
@@ -110,7 +105,7 @@ class Model(_Table):
         return UniformNoise(bound=self.noise_bound)
 
 
-class PrivacyTable(_Table):
+class PrivacyTable(Keys):
     """`[privacy]`: what is spent. Both parts add up."""
 
     epsilon_release: Positive = Field(description="of the published coefficients")
@@ -121,7 +116,7 @@ class PrivacyTable(_Table):
     )
 
 
-class PaymentTable(_Table):
+class PaymentTable(Keys):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
     currency: str = Field(min_length=1)
@@ -141,7 +136,7 @@ class PaymentTable(_Table):
         return self
 
 
-class Costs(_Table):
+class Costs(Keys):
     """`[costs]`: what is assumed of people's privacy costs c epsilon^2, and of those who will not answer truthfully."""
 
     law: Literal["pareto", "exponential"] = "pareto"
@@ -157,7 +152,7 @@ class Costs(_Table):
         return ExponentialCosts(mean=self.scale)
 
 
-class RegressionConfig(_Table):
+class RegressionConfig(Keys):
     """All tables of the kind `regression`."""
 
     people: People

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
+from confide.people.column_rows import check_typed
 from confide.tables import Design, Numeric
 
 __all__ = ["parse_record"]
@@ -24,14 +24,7 @@ def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -
     Raises:
         InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message is hers.
     """
-    columns = (*design.columns, response.column)
-    for name in values:
-        if name not in columns:
-            raise InvalidInput("record", f"{name!r} is not a column of this campaign",
-                               did_you_mean(name, columns, f"columns: {', '.join(columns)}", cutoff=0.5))
-    missing = [name for name in columns if name not in values]
-    if missing:
-        raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(columns)}")
+    check_typed(values, (*design.columns, response.column))
     x, problem = design.encode_one(values)
     y, wrong = response.encode_one(values[response.column])
     if problem or wrong:

@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
 from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.schema import Schema
@@ -27,11 +28,7 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**62)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Data(_Table):
+class Data(Keys):
     """`[data]`: where the custodian's table is, and how many records it has."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
@@ -40,7 +37,7 @@ class Data(_Table):
                     description="column with the ids 1 to records, or 'row': the file's i-th row is record i")
 
 
-class BinnedColumn(_Table):
+class BinnedColumn(Keys):
     """A number with public bounds, told by the bin that it lies in."""
 
     column: str = Field(min_length=1)
@@ -59,7 +56,7 @@ class BinnedColumn(_Table):
         return (Binned(**self.model_dump(exclude_none=True)),)
 
 
-class LevelsColumn(_Table):
+class LevelsColumn(Keys):
     """One of a few public levels."""
 
     column: str = Field(min_length=1)
@@ -72,7 +69,7 @@ class LevelsColumn(_Table):
         return (Levels(**self.model_dump()),)
 
 
-class BitColumn(_Table):
+class BitColumn(Keys):
     """True or false, 1 or 0, or two named texts: one column, or several of the same kind."""
 
     column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
@@ -87,7 +84,7 @@ class BitColumn(_Table):
         return tuple(Bit(column=name, **texts) for name in names)
 
 
-class RandomQueries(_Table):
+class RandomQueries(Keys):
     """`[workload]` with form = "random": so many different conjunctions, drawn with a public seed."""
 
     form: Literal["random"]
@@ -101,7 +98,7 @@ class RandomQueries(_Table):
         return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
 
 
-class ParityQueries(_Table):
+class ParityQueries(Keys):
     """`[workload]` with form = "parities": whether an even number of some attributes hold, of all sets of up to `width`
     attributes, or of so many random ones of that width.
     """
@@ -121,7 +118,7 @@ class ParityQueries(_Table):
         return Workload.complete(schema, width=self.width, kind="parities")
 
 
-class CompleteQueries(_Table):
+class CompleteQueries(Keys):
     """`[workload]` with form = "complete": every combination of values of every `width` columns."""
 
     form: Literal["complete"]
@@ -133,7 +130,7 @@ class CompleteQueries(_Table):
         return Workload.complete(schema, width=self.width, smaller=self.smaller)
 
 
-class ListedQueries(_Table):
+class ListedQueries(Keys):
     """`[workload]` with form = "listed": each query a list of literals, such as ["sex = male", "age in [20, 25)"]."""
 
     form: Literal["listed"]
@@ -158,7 +155,7 @@ class ListedQueries(_Table):
         return Workload.conjunctions(self.queries, attributes=schema)
 
 
-class PrivacyTable(_Table):
+class PrivacyTable(Keys):
     """`[privacy]`: what the release spends, in all."""
 
     epsilon: Positive = Field(description="in nats")
@@ -170,13 +167,13 @@ class PrivacyTable(_Table):
         return math.nextafter(self.epsilon, 0.0) if Fraction(self.epsilon) > written(self.epsilon) else self.epsilon
 
 
-class Recommended(_Table):
+class Recommended(Keys):
     """`[method]` with name = "recommended": what public facts speak for."""
 
     name: Literal["recommended"] = "recommended"
 
 
-class MarginalFitTable(_Table):
+class MarginalFitTable(Keys):
     """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a population fitted to them."""
 
     name: Literal["marginal-fit"]
@@ -187,7 +184,7 @@ class MarginalFitTable(_Table):
     seed: Seed = 0
 
 
-class DualQueryTable(_Table):
+class DualQueryTable(Keys):
     """`[method]` with name = "dual-query": few synthetic records, by a game against the queries.
 
     Of eta, rounds and samples leave out the one that follows from the budget: rounds, unless you say otherwise.
@@ -205,7 +202,7 @@ class DualQueryTable(_Table):
     seed: Seed = 0
 
 
-class ReweightedTable(_Table):
+class ReweightedTable(Keys):
     """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
 
     name: Literal["reweighted"]
@@ -214,7 +211,7 @@ class ReweightedTable(_Table):
     seed: Seed = 0
 
 
-class MWEMTable(_Table):
+class MWEMTable(Keys):
     """`[method]` with name = "mwem": a histogram over all records that can be, for few attributes."""
 
     name: Literal["mwem"]
@@ -222,7 +219,7 @@ class MWEMTable(_Table):
         "T, queries that are named and measured; left out, it follows from n, the budget and the queries"))
 
 
-class PlainTable(_Table):
+class PlainTable(Keys):
     """`[method]` without options: "gaussian" and "laplace" add noise to every answer, "product" to every attribute."""
 
     name: Literal["gaussian", "laplace", "product"]
@@ -231,14 +228,14 @@ class PlainTable(_Table):
 Method = (Recommended | MarginalFitTable | DualQueryTable | ReweightedTable | MWEMTable | PlainTable)
 
 
-class RowsTable(_Table):
+class RowsTable(Keys):
     """`[rows]`: synthetic rows that are handed out with the answers."""
 
     count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
         "0 for none; dual-query and reweighted hand out the records that they have, whatever the number"))
 
 
-class QueriesConfig(_Table):
+class QueriesConfig(Keys):
     """All tables of the kind `queries`."""
 
     data: Data

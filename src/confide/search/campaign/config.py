@@ -6,9 +6,10 @@ import os
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys
 from confide.search.identifiers import MOST
 from confide.search.noise_kinds import NoiseKind
 from confide.search.statistics import (
@@ -43,11 +44,7 @@ _COUNTED: dict[str, type[Statistic]] = {
 _OVER_EDGES: dict[str, type[Paths | Walks | Flow]] = {"paths": Paths, "walks": Walks, "flow": Flow}
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GraphTable(_Table):
+class GraphTable(Keys):
     """`[graph]`: the contacts, which are private, and who there is, which is public."""
 
     source: Name = Field(description="a .parquet, .csv or .arrow file, a line for each contact, or PACKAGE:NAME")
@@ -63,7 +60,7 @@ class GraphTable(_Table):
     id: Name = Field(default="id", description="column of ids in that file")
 
 
-class SearchTable(_Table):
+class SearchTable(Keys):
     """`[search]`: from where, how far, and when to give up."""
 
     seeds: tuple[int | str, ...] = Field(min_length=1, description="ids of members who are known; chosen without a "
@@ -82,7 +79,7 @@ class SearchTable(_Table):
     length: int | None = Field(default=None, ge=2, le=6, description="of paths, walks and flow: edges at most")
 
 
-class PrivacyTable(_Table):
+class PrivacyTable(Keys):
     """`[privacy]`: what the list may tell about one protected person's contacts."""
 
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
@@ -92,7 +89,7 @@ class PrivacyTable(_Table):
                                                                      "outside knowledge and never from this graph")
 
 
-class OracleTable(_Table):
+class OracleTable(Keys):
     """`[oracle]`: where the answers are, and where the run writes whose answers it waits for."""
 
     source: Name = Field(description="table with a line for each person who was examined")
@@ -106,7 +103,7 @@ class OracleTable(_Table):
                                                                 "kept; private, and destroyed at the end")
 
 
-class ReleaseTable(_Table):
+class ReleaseTable(Keys):
     """`[release]`: when the list is published."""
 
     publish_on: date | None = Field(default=None, description="YYYY-MM-DD, without quotes: a search that ends earlier "
@@ -114,7 +111,7 @@ class ReleaseTable(_Table):
                                     "late that the search has ended by then")
 
 
-class SearchConfig(_Table):
+class SearchConfig(Keys):
     """All tables of the kind `search`."""
 
     graph: GraphTable
