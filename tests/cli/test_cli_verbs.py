@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import os
 import re
 import shutil
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,10 +19,9 @@ from campaign.small import rows, tree, write
 from cli.commands import PLANTED, SCHEMA, VALIDATOR, Result, Run
 from confide.audit import AuditReport, AuditRow, Control
 from confide.campaign import Campaign
-from confide.cli import output, render
+from confide.cli import output
 from confide.cli.failures import guarded
-from confide.contract import ConfideError, Picture, PublicOutcome, Section, SolverFailed, Table, Text
-from confide.contract.progress import progress_bar
+from confide.contract import ConfideError, PublicOutcome, SolverFailed
 
 # ---- the schema
 
@@ -530,72 +526,3 @@ def test_the_page_of_a_study(run: Run, path: Path, tmp_path: Path) -> None:
     assert "A study with simulated noise. It uses private data" in found.words
     assert "seed" not in found.words
     assert "Everything on this page is public" not in found.words
-
-
-# ---- terminals and pipes
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress_bar("settling") as bar:
-        assert bar is None  # a pipe, whatever the environment says about colours
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("settling") as bar:
-        assert bar is not None
-        bar(1, None)
-        bar(61_395, 122_790)
-        bar(122_790, 122_790)
-        bar(200_000, 122_790)
-    assert "settling" in terminal.getvalue()
-    for count in ("61395", "61,395", "122790", "122,790", "200000"):
-        assert count not in terminal.getvalue()
-    assert capsys.readouterr().out == ""
-
-
-def test_sections_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    render.show([
-        Section(title="[a]", blocks=(Text(("[b]",)), Picture(spec={}, alt="[c]"),
-                                     Table(columns=("[d]", "n"), rows=(("[e]", 1.5), ("f", None)), note="[g]"))),
-        Section(title="s", study=True), Section(title="p", private=True),
-    ])
-    shown = capsys.readouterr().out
-    for word in ("[a]", "[b]", "(picture: [c])", "[d]", "[e]", "1.5", "[g]", "STUDY", "PRIVATE"):
-        assert word in shown
-
-
-def test_json_spells_what_it_lacks() -> None:
-    inf, nan = float("inf"), float("nan")
-    assert output.finite({"a": [inf, (-inf, nan)], "b": 1.5, "c": "x"}) == {
-        "a": ["Infinity", ["-Infinity", "NaN"]], "b": 1.5, "c": "x"}
-    (made,) = output.sections([Section(title="t", blocks=(Table(columns=("x",), rows=((inf,), (None,))),))])
-    assert made.blocks[0].model_dump()["rows"] == [["Infinity"], [None]]
-
-
-def _shell(*arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-W", "error", "-m", "confide", *arguments], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment})
-
-
-def test_a_whole_process(path: Path, tmp_path: Path) -> None:
-    """One run as a user starts it, into a pipe: one JSON object, nothing else, no warnings."""
-    process = _shell("run", str(path), "--out", str(tmp_path / "out"), "--json", FORCE_COLOR="1")
-    out, err = process.communicate()
-    assert Result(process.returncode, out, err).json["stored"] is False
-    assert (process.returncode, err) == (0, "")
-
-
-def test_whoever_has_read_enough_may_leave() -> None:
-    process = _shell("--help")
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait() == 0
