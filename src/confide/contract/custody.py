@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from confide.contract.asked import Field
 from confide.contract.errors import Refused
 
 __all__ = ["CustodiansKind"]
@@ -16,6 +17,10 @@ class CustodiansKind:
 
     def identities(self, config: Any) -> Sequence[str]:
         """Nobody is invited: a custodian holds the data."""
+        return ()
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """Nothing is asked of anybody."""
         return ()
 
     def codec(self, plan: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from confide.contract.asked import Field
 from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Guarantees
@@ -181,6 +182,11 @@ class Kind(Protocol):
     the public result as tables in natural units, by name; those that `as_rows` marks are written as Parquet, all others
     as CSV.
 
+    `asked` is the form of one participant, empty where a custodian holds the data: what it lets through is accepted by
+    `submission`, or by `private` where her own device draws what she hands in, unless it breaks a rule on several
+    fields that one of their notes states. `files` are the files and folders that the campaign file names: (key such as
+    "data.source", what stands there), sources that are no paths among them.
+
     Where a custodian holds the data, nobody has a share: `record` and `parse_record` give None and 0 for every id, so
     that `explain` cannot tell whose record is there, and `collect` gives `HeldData`.
     """
@@ -193,7 +199,11 @@ class Kind(Protocol):
 
     def plan(self, config: Any) -> Plan: ...
 
+    def files(self, config: Any) -> Sequence[tuple[str, str]]: ...
+
     def identities(self, config: Any) -> Sequence[str]: ...
+
+    def asked(self, config: Any, plan: Plan) -> Sequence[Field]: ...
 
     def codec(self, plan: Plan) -> ReportCodec | None: ...
 
@@ -269,6 +279,22 @@ class LocalKind(Kind, Protocol):
     `row` is what she hands in: a row of the operator's file, but for what the operator knows; `rows` are those of
     everybody in a collection that was played. `submission` takes such a row, with her id in it or without. `rehearse`
     plays everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
+
+    `device` says in public terms what her device does with what she types, JSON-ready, and for a `ContractKind` on her
+    own terms; it makes the row of `row` without the id. Whole numbers and rationals that a double may not hold are
+    texts. "law" is one of:
+
+    - "response": of `answers`, the one that she typed under `input` with the odds e^epsilon against the other, under
+      `column`. "epsilon" is an exact rational; or "levels" are the doubles by which a device finds her own level from
+      what she types under `worth`: xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at
+      least epsilon and at most ceiling, and no part above the threshold. That double is the rational.
+    - "lattice": the number under `input`, moved into [low, high], counted in `steps` from low to high, rounded to the
+      nearest whole number, the even one of two; plus a discrete Gaussian draw of standard deviation `sigma`; as 16
+      hexadecimal digits of two's complement under `column`. 0 steps ask for nothing. low and high are doubles, spelled
+      as short as they can be.
+
+    What she leaves empty under `input` is handed in empty: she takes no part. `known` are the fields that the operator
+    adds to her row, because he knows them of everybody.
     """
 
     notion: Literal["epsilon", "rho"]
@@ -280,6 +306,10 @@ class LocalKind(Kind, Protocol):
     def question(self, config: Any) -> str: ...
 
     def level(self, plan: Plan) -> float: ...
+
+    def device(self, config: Any, plan: Plan, terms: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
+
+    def known(self, config: Any, plan: Plan) -> Sequence[Field]: ...
 
     def row(self, config: Any, identity: str, report: Any) -> Mapping[str, str]: ...
 
@@ -295,15 +325,18 @@ class ContractKind(LocalKind, Protocol):
     """A kind that asks twice: for a report first, which is no secret from the operator, and for a record on the terms
     that follow from everybody's reports.
 
-    `reported` is the row that she hands in first. `contracts_file` is where the round of contracts lies, from the
-    campaign file's folder. `draw_up` makes a round, JSON-ready, from the file of reports, with `without` as if they
-    had never reported; `committed` are its contracts as batches of the codec, and `answered` those that were
-    stored, with what was sent on them, as the run takes it. What she hands in is a row of the file of reports, and then
-    one of the file of records, with her final contract; the contracts are what is stored, all together when they become
-    final, so that `submission` refuses. `round_sections` is the operator's look at it. `terms`
-    are one person's of a round, `terms_sections` what she reads. `on_terms` is `private` of the record, on these
-    terms. `caution` is what her device tells her alone about her record, empty where there is nothing to say.
+    `reported` is the row that she hands in first, and `asked_first` its form; `asked` is that of the record.
+    `contracts_file` is where the round of contracts lies, from the campaign file's folder. `draw_up` makes a round,
+    JSON-ready, from the file of reports, with `without` as if they had never reported; `committed` are its contracts as
+    batches of the codec, and `answered` those that were stored, with what was sent on them, as the run takes it. What
+    she hands in is a row of the file of reports, and then one of the file of records, with her final contract; the
+    contracts are what is stored, all together when they become final, so that `submission` refuses. `round_sections` is
+    the operator's look at it. `terms` are one person's of a round, `terms_sections` what she reads. `on_terms` is
+    `private` of the record, on these terms. `caution` is what her device tells her alone about her record, empty where
+    there is nothing to say.
     """
+
+    def asked_first(self, config: Any, plan: Plan) -> Sequence[Field]: ...
 
     def reported(self, config: Any, plan: Plan, identity: str, values: Mapping[str, str]) -> Mapping[str, str]: ...
 

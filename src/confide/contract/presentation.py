@@ -104,12 +104,15 @@ class Section:
         blocks: what stands below it.
         study: True where private data was used under simulated noise: not a release.
         private: True where it is meant for one participant or the operator.
+        answers: of an offer, which question of `confide.contract.offering.Question` it answers, such as "sees";
+            empty where none.
     """
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
     study: bool = False
     private: bool = False
+    answers: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {"title": self.title, "study": self.study, "private": self.private,

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Guarantees, Privacy
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness
 from confide.contract.mechanism import Mechanism
-from confide.contract.presentation import Section, Table, Text
+from confide.contract.offering import Question, answer, lies, withdrawing
+from confide.contract.presentation import Section, Table
 from confide.people.column_rows import Role
+from confide.people.guesses import guessed
 
 __all__ = ["MechanismPlan", "promises_table"]
 
@@ -45,16 +47,30 @@ class MechanismPlan:
                 Section(title="What is promised", blocks=(promises_table(self.guarantees),))]
 
     def offer(self) -> Sequence[Section]:
-        """What she hands in, who learns what, and what she gets."""
-        asked = tuple(f"{role.column}: {role.limit()}." for role in self.roles)
-        private = [_sentence(each.sentence()) for each in self.guarantees.privacy]
+        """What she hands in, who learns what, what she gets, and what she may do about it."""
+        private = [_sentence(each.sentence()) for each in self.guarantees.privacy if each.claimable]
         others = [_sentence(each.sentence()) for each in self.guarantees
-                  if each.claimable and not isinstance(each, Privacy)]
-        return [Section(title="What you hand in", blocks=(Text((*asked, "The operator reads it. A record that cannot "
-                                                                "be used counts as none, and only you are told.")),)),
-                Section(title="What others learn of you", blocks=(Text(tuple(private) or (
-                    "Nothing is promised of that.",)),)),
-                Section(title="What you get", blocks=(Text((_sentence(self.share), *others)),))]
+                  if each.claimable and not isinstance(each, Privacy | Truthfulness)]
+        return [
+            answer(Question.REPORT, *(f"{role.column}: {role.limit()}." for role in self.roles),
+                   "A record that cannot be used counts as none, and only you are told."),
+            answer(Question.SEES, "The operator reads your record. Everybody else sees the public result, and what "
+                                  f"follows from it. Your share follows from {self.mechanism.share_depends_on}."),
+            answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
+            answer(Question.GETS, _sentence(self.share), *others),
+            answer(Question.LIES, lies(self.guarantees)),
+            answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+            answer(Question.WITHDRAWING, *withdrawing()),
+        ]
+
+    def _guess(self) -> str:
+        """The odds of whoever looks at what is published, in plain words."""
+        found = [guessed(each.loss) for each in self.guarantees.privacy
+                 if each.claimable and each.audience in (Audience.PUBLIC, Audience.OTHERS)]
+        if not found:
+            return ""
+        return ("Who must guess between two records of yours from what is published, even money beforehand, is right "
+                f"at most {max(found):.1%} of the time.")
 
     def to_dict(self) -> dict[str, Any]:
         it = self.mechanism

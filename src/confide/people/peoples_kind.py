@@ -17,10 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport, AuditRow
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
+from confide.people.column_fields import field_of
 from confide.people.column_rows import Role, read_rows, typed_row
 from confide.people.slot_rows import CellCodec, SlotRows
 from confide.people.submissions import Submissions
@@ -34,8 +36,9 @@ class PeoplesKind:
 
     Its hooks, each of which a kind may replace:
 
-    - `columns`: the public roles of a row's columns. `read`, `typed`, `one` and `codec` go together, and are replaced
-      together where a record is anything else than a row of cells.
+    - `columns`: the public roles of a row's columns. `read`, `typed`, `one`, `codec` and `asked` go together, and are
+      replaced together where a record is anything else than a row of cells.
+    - `files`: what the campaign file names besides its `[data] source`.
     - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for.
     - `tolerated`: how many lies and empty slots the promises allow for.
     - `template_file`: of the kind's package, the commented campaign file.
@@ -54,6 +57,14 @@ class PeoplesKind:
     def columns(self, config: Any) -> Sequence[Role]:
         """The public roles of a row's columns."""
         raise NotImplementedError(f"{type(self).__name__} does not say which `columns` it reads")
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """The form of one participant: a field for each column, by its role."""
+        return [field_of(role) for role in self.columns(config)]
+
+    def files(self, config: Any) -> Sequence[tuple[str, str]]:
+        """(key, what stands there) of the files that the campaign file names."""
+        return [("data.source", config.data.source)]
 
     def read(
         self, config: Any, plan: Any, source: Any, *, roster: Roster, rejected: dict[str, str], counted: list[int],

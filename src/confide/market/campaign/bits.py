@@ -62,6 +62,12 @@ class BitsPages:
     def more(self, plan: BitPlan) -> list[Section]:
         return [_cheaper(plan), equilibria_table(plan, _robust(plan.market))]
 
+    def paid(self, plan: BitPlan) -> Table:
+        bit, (one, zero) = plan.config.bit, plan.market.liability()
+        rows = tuple((name, plan.money(amount), plan.money(0.0)) for name, amount in ((bit.one, one), (bit.zero, zero)))
+        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+                     note="When all take part who are invited; with others it follows from the public counts.")
+
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide import market
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Budget, Guarantee
 from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
@@ -23,11 +25,13 @@ from confide.market.campaign.plan import BitPlan
 from confide.market.campaign.submissions import BitCodec, read_reports
 from confide.market.collection import BitBillboard, BitCollection, Reports
 from confide.market.strategies import NONE
+from confide.people.column_fields import field_of
 from confide.people.peoples_kind import PeoplesKind, absent, own_values
+from confide.privacy.accounting import written
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, Source, open_table
 
-__all__ = ["ANSWER", "BitKind", "Rehearsed"]
+__all__ = ["ANSWER", "BitKind", "Rehearsed", "exactly"]
 
 ANSWER = "answer"
 """What a participant tells her own device; her report stands in the campaign's column."""
@@ -90,6 +94,11 @@ class BitKind(PeoplesKind, ABC):
         return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
                            highest=math.ceil(highest), deposit=plan.deposit)
 
+    def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
+        """Of the reports, and of a rehearsal's answers."""
+        played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
+        return [("data.source", config.data.source), *played]
+
     # ---- records
 
     def read(
@@ -151,6 +160,27 @@ class BitKind(PeoplesKind, ABC):
     def question(self, config: BitConfig) -> str:
         """What is asked."""
         return config.bit.question
+
+    def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her answer, for her own device alone; left empty, she takes no part."""
+        bit = config.bit
+        return [Field(column=ANSWER, label=bit.question, form="choice", choices=(bit.zero, bit.one), required=False,
+                      note="Your answer does not leave your device. Leave it empty to take no part.")]
+
+    def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her group of peers, where people are in groups."""
+        group = self.group(config)
+        return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
+
+    def device(self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Randomised response at the campaign's level."""
+        level = exactly(plan.market.largest_level)
+        return {**self._response(config), "epsilon": {"numerator": str(level.numerator),
+                                                      "denominator": str(level.denominator)}}
+
+    def _response(self, config: BitConfig) -> dict[str, Any]:
+        bit = config.bit
+        return {"law": "response", "column": bit.column, "input": ANSWER, "answers": [bit.zero, bit.one]}
 
     def level(self, plan: BitPlan) -> float:
         """What one report costs at most."""
@@ -300,6 +330,19 @@ class BitKind(PeoplesKind, ABC):
                   f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
                   "have.",)),
         ))]
+
+
+def exactly(level: float) -> Fraction:
+    """The rational at which a device draws: of the decimal that a level is written as, and its double, the smaller.
+
+    Args:
+        level: in nats.
+
+    Example:
+        >>> exactly(1.5), exactly(0.1) == Fraction(1, 10) < Fraction(0.1)
+        (Fraction(3, 2), True)
+    """
+    return min(written(level), Fraction(level))
 
 
 def _id(config: BitConfig) -> str:

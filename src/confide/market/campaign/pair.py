@@ -92,6 +92,14 @@ class PairPages:
                 insiders_table(plan.market, self.belief, plan.collection.currency),)))
         return parts
 
+    def paid(self, plan: BitPlan) -> Table:
+        it, bit, (one, zero) = plan.market, plan.config.bit, plan.market.liability()
+        heads = ("your report", "for each peer who reports the same", "for each who reports the other")
+        rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
+                              (plan.money(0.0), plan.money(amount))))
+                     for name, amount in ((bit.one, one), (bit.zero, zero)))
+        return Table(columns=heads, rows=rows, note="You are paid the average over all your peers who take part.")
+
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         meets = "agree with" if it.agreement else "differ from"

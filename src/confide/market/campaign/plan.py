@@ -10,11 +10,13 @@ from typing import Any, Protocol
 
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Budget, Guarantees
+from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import money
 from confide.market.campaign.config import BitConfig
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import symmetric_equilibria
+from confide.privacy.response import response_table
 
 __all__ = ["BitPlan", "Pages", "equilibria_table", "worth_asking"]
 
@@ -27,6 +29,8 @@ class Pages(Protocol):
     def warnings(self, plan: BitPlan) -> list[str]: ...
 
     def more(self, plan: BitPlan) -> list[Section]: ...
+
+    def paid(self, plan: BitPlan) -> Table: ...
 
     def why(self, plan: BitPlan) -> list[str]: ...
 
@@ -108,28 +112,44 @@ class BitPlan:
         ]
 
     def offer(self) -> Sequence[Section]:
-        level, bit = self.market.largest_level, self.config.bit
-        odds = math.exp(level) if level < 700 else math.inf
-        hides = (f"your report is at most e^{level:g} = {odds:.3g} times as likely under one answer as under the "
-                 f"other. Who must guess your answer, even money beforehand, is right at most "
-                 f"{1.0 / (1.0 + math.exp(-level)):.1%} of the time. Nobody has to be trusted with your answer." if
-                 math.isfinite(level) else "only as much as your own device does: no level is promised.")
+        """What she is asked, who sees what, the odds of her device's channel, what is paid, and what she may do."""
+        bit = self.config.bit
         deposit = (f" You leave {self.coins(self.deposit)} at the start and get it back together with your payment, so "
                    "that you never owe anything." if self.deposit else "")
-        return [Section(title="The offer, as a participant reads it", blocks=(Text((
-            f"What you are asked: {bit.question} What you report: {bit.one} or {bit.zero}, after your own device has "
-            "changed your answer at random; or nothing, if you take no part.",
-            "Who sees what: the operator sees your report, never your answer. The public sees how many reported "
-            f"{bit.one} and {bit.zero}, and what each of them was paid.",
-            f"How much it hides you: {hides} Levels of several reports on the same question add up: your device keeps "
-            "a book, and refuses to answer the same words, or the same name, again without asking you. Somebody who "
-            "asks in other words is not noticed by it: look at what you answered before.",
-            f"What you get: at most {self.money(self._largest)}, by whether your report agrees with those of others."
-            + deposit,
-            *self.pages.why(self),
-            "Decide whether to take part before your device reads your answer. Staying away is public in the counts, "
-            "and is paid nothing.",
-        )),))]
+        return [
+            answer(Question.REPORT, f"You are asked: {bit.question}",
+                   f"You report {bit.one} or {bit.zero}, after your own device has changed your answer at random; or "
+                   "nothing, if you take no part.",
+                   "Decide whether to take part before your device reads your answer. Staying away is public in the "
+                   "counts, and is paid nothing."),
+            answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many reported "
+                                  f"{bit.one} and {bit.zero}, and what each of them was paid."),
+            answer(Question.HIDES, *self._odds(),
+                   "Levels of several reports on the same question add up: your device keeps a book, and refuses to "
+                   "answer the same words, or the same name, again without asking you. Somebody who asks in other "
+                   "words is not noticed by it: look at what you answered before."),
+            answer(Question.GETS, f"At most {self.money(self._largest)}, by whether your report agrees with those of "
+                                  f"others.{deposit}", self.pages.paid(self)),
+            answer(Question.LIES, f"{lies(self.guarantees)} Your report is random already, and a lie is any other way "
+                                  "to make one.", *self.pages.why(self)),
+            answer(Question.TRUSTED, "Nobody, with your answer: it does not leave your device. The operator, with your "
+                                     "report and with paying you what it says."),
+            answer(Question.WITHDRAWING, *withdrawing(
+                absent="your report counts as none, as if you had taken no part: how many did is public, who did is "
+                       "not", deposit=bool(self.deposit))),
+        ]
+
+    def _odds(self) -> list[str]:
+        """The most telling channel of anybody's device, in plain words."""
+        level = self.market.largest_level
+        if not math.isfinite(level):
+            return ["Only as much as your own device does: no level is promised."]
+        table, odds = response_table(level), math.exp(level) if level < 700 else math.inf
+        least = response_table(self.market.epsilon).truth
+        true = f"{table.truth:.1%}" if least == table.truth else f"{least:.1%} to {table.truth:.1%}"
+        return [f"Your device reports your answer as it is with a probability of {true}, and the other one otherwise.",
+                f"Your report is at most e^{level:g} = {odds:.3g} times as likely under one answer as under the other. "
+                f"Who must guess your answer, even money beforehand, is right at most {table.truth:.1%} of the time."]
 
     def to_dict(self) -> dict[str, Any]:
         market = self.market

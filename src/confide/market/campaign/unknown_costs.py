@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from confide.audit import AuditReport
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
 from confide.market.campaign.config import BitsUnknownCostsConfig
-from confide.market.campaign.kind import BitKind
+from confide.market.campaign.kind import BitKind, exactly
 from confide.market.campaign.plan import BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.decision import posterior_one
@@ -74,6 +78,16 @@ class UnknownCostPages:
                   note="Equilibria that are easy to agree on. Those that say nothing usually pay more: a market cannot "
                        "forbid that people agree to give one and the same report."),))]
 
+    def paid(self, plan: BitPlan) -> Table:
+        it, bit = plan.market, plan.config.bit
+        present = max(2, round(it.people * it.presence))
+        tables = it.payments_at(present)
+        rows = tuple((name, plan.money(float(tables[own, own])), plan.money(float(tables[own, 1 - own])))
+                     for name, own in ((bit.one, 1), (bit.zero, 0)))
+        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+                     note=f"When {present:,} take part, as expected; with others it follows from the public counts. "
+                          "Below 0 is what you owe.")
+
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
@@ -128,6 +142,25 @@ class BitsUnknownCostsKind(BitKind):
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_unknown_costs(plan.collection, seed, progress)
+
+    def asked(self, config: BitsUnknownCostsConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her answer, and what privacy is worth to her: both for her own device alone."""
+        return [*super().asked(config, plan), Field(
+            column=WORTH, label="What is it worth to you that nobody learns anything of your answer, for each nat?",
+            form="number", above=0.0, unit=config.payment.currency, required=False,
+            note="Your device chooses by it how much it hides you, and tells nobody. It is needed with an answer. Above "
+                 f"{plan.money(plan.market.cost_threshold)} it takes no part for you.")]
+
+    def device(
+        self, config: BitsUnknownCostsConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Randomised response at the level that is best for her."""
+        it: ThresholdMarket = plan.market
+        ceiling = it.largest_level
+        if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged
+            ceiling = math.nextafter(ceiling, 0.0)
+        return {**self._response(config), "levels": {"worth": WORTH, "epsilon": float(it.epsilon),
+                                                     "threshold": it.cost_threshold, "ceiling": ceiling}}
 
     def _own(self, config: object) -> tuple[str, ...]:
         return (WORTH,)

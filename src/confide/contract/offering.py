@@ -1,0 +1,115 @@
+"""What every offer has to answer, whatever is asked: a participant decides by it, so no answer may be left out.
+
+A section of an offer says which question it answers (`Section.answers`); a kind may add sections of its own between
+them. Where all kinds say the same, they say it by one function here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from confide.contract.guarantees import Guarantees, Truthfulness
+from confide.contract.presentation import Block, Section, Text
+
+__all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "unanswered",
+           "withdrawing"]
+
+
+class Question(StrEnum):
+    """What a participant has to know before she agrees; the value is the title of the section that answers it."""
+
+    REPORT = "What you report"
+    SEES = "Who sees what"
+    HIDES = "How much it hides you"
+    GETS = "What you get"
+    LIES = "What a lie would gain"
+    TRUSTED = "Who is trusted"
+    WITHDRAWING = "How to withdraw"
+
+
+NO_TRUTH = "Nothing is promised of what a lie could gain."
+"""Where no guarantee speaks of it."""
+
+CUSTODIANS_WITHDRAWAL = (
+    "Nobody was invited, so that nobody can withdraw by herself: ask the custodian to leave your record out before the "
+    "run. The number of records stays as it was published.")
+"""Where a custodian holds the data."""
+
+
+def answer(question: Question, *parts: str | Block) -> Section:
+    """The section that answers a question.
+
+    Args:
+        question: which.
+        parts: paragraphs, and other blocks between them; empty ones are left out.
+
+    Example:
+        >>> answer(Question.TRUSTED, "Nobody.", "").blocks
+        (Text(paragraphs=('Nobody.',)),)
+    """
+    blocks: list[Block] = []
+    for part in parts:
+        if not isinstance(part, str):
+            blocks.append(part)
+        elif part and blocks and isinstance(blocks[-1], Text):
+            blocks[-1] = Text((*blocks[-1].paragraphs, part))
+        elif part:
+            blocks.append(Text((part,)))
+    return Section(title=question.value, blocks=tuple(blocks), answers=question.name.lower())
+
+
+def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
+    """The questions that an offer leaves open: a section without blocks answers nothing.
+
+    Args:
+        offer: its sections.
+    """
+    answered = {each.answers for each in offer if each.blocks}
+    return tuple(each for each in Question if each.name.lower() not in answered)
+
+
+def best_guess(epsilon: float, delta: float = 0.0) -> float:
+    """How often somebody is right at most who must guess between two records, even money beforehand.
+
+    (e^epsilon + delta)/(1 + e^epsilon), which some channel of that level attains.
+
+    Args:
+        epsilon: in nats, >= 0; may be infinite.
+        delta: in [0, 1].
+
+    Source: Kairouz, Oh and Viswanath 2015, the privacy region of (epsilon, delta), at its corner.
+
+    Example:
+        >>> round(best_guess(1.0), 4), best_guess(0.0), best_guess(math.inf)
+        (0.7311, 0.5, 1.0)
+    """
+    away = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * away) / (1.0 + away))
+
+
+def lies(promises: Guarantees, otherwise: str = NO_TRUTH) -> str:
+    """What a lie would gain, by the guarantees of truthfulness.
+
+    Args:
+        promises: of the mechanism.
+        otherwise: what is said where none of them says anything.
+    """
+    found = [each for each in promises.of(Truthfulness) if each.claimable and not each.vacuous]
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (each.sentence() for each in found)) or otherwise
+
+
+def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",
+                deposit: bool = False) -> Sequence[str]:
+    """Paragraphs on how a participant of any kind takes back what she handed in.
+
+    Args:
+        more: what else she has to know, in whole sentences.
+        absent: what becomes of it before the publication.
+        deposit: whether she leaves one.
+    """
+    back = " A deposit that you left is returned." if deposit else ""
+    return (*more, f"Tell the operator to withdraw you, at any time and without a reason. Before the result is "
+            f"published {absent}.{back} After it your record and your share are erased, and the result stays as it was "
+            "published.")
