@@ -287,8 +287,8 @@ def test_the_offer_says_who_learns_what(tmp_path: Path) -> None:
     assert "Whoever hands you the good learns that it is yours" in offer
     assert "Nothing is promised of what could be gained" in offer
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
-    assert "What you pay: the final price" in charged
-    assert "at epsilon = 200 nothing is promised" in charged
+    assert "You pay the final price" in charged
+    assert "At epsilon = 200 nothing is promised" in charged
 
 
 def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from confide.campaign import Campaign
 from confide.cli import output
 from confide.cli.failures import guarded
 from confide.contract import ConfideError, PublicOutcome, SolverFailed
+from confide.contract.offering import Question
 
 # ---- the schema
 
@@ -46,7 +47,7 @@ def test_the_schema_refuses_what_no_command_prints() -> None:
 def test_plan(run: Run, path: Path) -> None:
     found = run("plan", path)
     assert (found.code, found.err) == (0, "")
-    for words in ("What do age and sex say about pay?", "Plan", "Guarantees", "The offer, as a participant reads it",
+    for words in ("What do age and sex say about pay?", "Plan", "Guarantees", "What a lie would gain",
                   "epsilon = 6", "(picture: "):
         assert words in found.out
     assert "\x1b" not in found.out  # no colours in a pipe
@@ -59,7 +60,7 @@ def test_plan_as_json(run: Run, path: Path) -> None:
     assert found.json["command"] == "plan"
     assert found.json["plan"]["people"] == 2000
     assert found.json["guarantees"][0]["loss"]["epsilon"] == 6.0
-    assert [part["title"] for part in found.json["offer"]] == ["The offer, as a participant reads it"]
+    assert [part["title"] for part in found.json["offer"]] == [each.value for each in Question]
 
 
 def test_plan_reads_no_data(run: Run, path: Path) -> None:

@@ -50,10 +50,10 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     assert "Whoever provides it learns that it is yours" in free
     assert "Nothing is promised of what could be gained" in free
     scaled = words(campaign(tmp_path, *EDITS["scaled"]).offer())
-    assert "in no run do you pay more than what you get is worth to you" in scaled
+    assert "In no run do you pay more than what you get is worth to you" in scaled
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
-    assert "in an unlucky draw" in charged
-    assert "nothing is promised of what a lie could gain" in charged
+    assert "In an unlucky draw" in charged
+    assert "At this epsilon nothing is promised of what a lie could gain" in charged
     quiet = campaign(tmp_path, *EDITS["truthful"], ("count = 240", "count = 24000"), ("[60, 50, 70]", "6000"),
                      *[("epsilon = 20.0\ndelta = 1e-3", "epsilon = 0.5\ndelta = 1e-6")] * 2)
     gain = 10 * quiet.plan.mechanism.gain  # type: ignore[attr-defined]

@@ -362,7 +362,7 @@ def test_the_plan_says_what_it_costs_and_what_else_there_is(tmp_path: Path) -> N
 def test_the_offer_says_that_nothing_is_asked(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="gaussian")
     offer = words(it.offer())
-    assert "What is asked of you: nothing" in offer
+    assert "Nothing is asked of you" in offer
     assert f"e^2 = {math.exp(2):.3g}" in offer
     assert "it checks your share too" not in offer
     right = (math.exp(2) + 1e-6) / (1 + math.exp(2))

@@ -33,8 +33,8 @@ NO_TRUTH = "Nothing is promised of what a lie could gain."
 """Where no guarantee speaks of it."""
 
 CUSTODIANS_WITHDRAWAL = (
-    "Nobody was invited, so that nobody can withdraw by herself: ask the custodian to leave your record out before the "
-    "run. The number of records stays as it was published.")
+    "Nobody was invited, so that nobody can withdraw by herself: ask the custodian to leave out what it holds of you "
+    "before the run. How many there are stays as it was published.")
 """Where a custodian holds the data."""
 
 

@@ -35,6 +35,7 @@ def field_of(role: Role, *, label: str = "", note: str = "") -> Field:
     unit = role.unit if isinstance(role, Numeric) else ""
     if isinstance(role, Numeric) and role.out_of_bounds == "clip":
         ends = f"From {role.lower:.12g} to {role.upper:.12g}{f' {unit}' if unit else ''}. {MOVED}"
-        return Field(column=role.column, label=name, form="number", unit=unit, note=" ".join(filter(None, (note, ends))))
+        return Field(column=role.column, label=name, form="number", unit=unit,
+                     note=" ".join(filter(None, (note, ends))))
     low, high = (end if math.isfinite(end) else None for end in (role.lower, role.upper))
     return Field(column=role.column, label=name, form="number", lowest=low, highest=high, unit=unit, note=note)

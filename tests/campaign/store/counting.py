@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from confide.campaign import Campaign
 from confide.contract import kinds
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source, Unit
 from confide.contract.kinds import Check, Collection, PayoutTerms
@@ -139,6 +140,12 @@ class CountingKind:
 
     def plan(self, config: CountingConfig) -> CountingPlan:
         return CountingPlan(mechanism=Counting(people=config.people, epsilon=config.epsilon))
+
+    def files(self, config: CountingConfig) -> Sequence[tuple[str, str]]:
+        return [("source", config.source)]
+
+    def asked(self, config: CountingConfig, plan: CountingPlan) -> Sequence[Field]:
+        return [Field(column="value", label="value", form="number", whole=True)]
 
     def identities(self, config: CountingConfig) -> Sequence[str]:
         return [name(slot) for slot in range(config.people)]

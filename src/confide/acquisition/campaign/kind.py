@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,11 +15,12 @@ import pyarrow as pa
 
 from confide import acquisition
 from confide.acquisition.campaign.config import MeanConfig
-from confide.acquisition.campaign.plan import MeanPlan, allowed
+from confide.acquisition.campaign.plan import MeanPlan, allowed, least_right
 from confide.acquisition.campaign.submissions import Submissions, read_reports
 from confide.acquisition.mechanism import MeanBillboard, TwoPartMechanism
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.acquisition.release.lattice import LatticeContract
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
@@ -28,6 +28,7 @@ from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, s
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.people import PeoplesKind
+from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
 from confide.tables import Measured, Roster, Source, Word, open_table
 
@@ -80,7 +81,50 @@ class MeanKind(PeoplesKind):
         return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
                            highest=math.ceil(it.largest_payment * it.minor_units) + 1)
 
+    def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
+        """Of reports, contracts and records, and of a rehearsal's records."""
+        played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
+        return [("reports.source", config.reports.source), ("contracts.file", config.contracts.file),
+                ("data.source", config.data.source), *played]
+
     # ---- the participant's side
+
+    def asked_first(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+        """How she fears two leaks; left empty, she takes no part."""
+        rule = plan.mechanism.rules[0]
+        low, high = rule.support
+        return [Field(
+            column=config.reports.column, label="How do you fear two leaks, from 0 to 1?", form="number", lowest=low,
+            highest=high, gaps=tuple((float(a), float(b)) for a, b in rule.gaps), required=False,
+            note="1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret "
+                 "from the operator. Leave it empty to take no part.")]
+
+    def asked(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+        """Her record on her contract, for her own device alone; left empty, she takes no part."""
+        record = config.record
+        return [Field(
+            column=record.column, label=record.question, form="number", unit=record.unit, required=False,
+            note=f"From {record.low:.12g} to {record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The "
+                 "number itself does not leave your device. Leave it empty to send nothing.")]
+
+    def known(self, config: MeanConfig, plan: MeanPlan) -> Sequence[Field]:
+        """Nothing that she does not say."""
+        return ()
+
+    def device(self, config: MeanConfig, plan: MeanPlan, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The noise of her contract, in whole numbers.
+
+        Raises:
+            InvalidInput: no terms of a contract.
+            NotGuaranteed: its noise does not keep its level.
+        """
+        if terms is None:
+            raise InvalidInput("contract", "is missing", "what her device does follows from her own contract")
+        contract = lattice_contract(plan.mechanism, terms)
+        plan.mechanism.check_contract(contract)
+        column = config.record.column
+        return {"law": "lattice", "column": column, "input": column, "low": _short(contract.low),
+                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.sigma)}
 
     def question(self, config: MeanConfig) -> str:
         """What is asked."""
@@ -239,8 +283,7 @@ class MeanKind(PeoplesKind):
             return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
                 "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
         noise = it.width * contract.sigma / contract.steps
-        right = [NormalDist().cdf(math.sqrt(level / (2.0 * it.order)))
-                 for level in (contract.epsilon_local, contract.epsilon_central)]
+        right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
         return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
                         blocks=(
             Table(columns=("what", "for you"), rows=(
@@ -500,6 +543,12 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 def _concerns(config: MeanConfig) -> Measured:
     return Measured(column=config.reports.column, lower=0.0, upper=1.0)
+
+
+def _short(value: float) -> str:
+    """A double, spelled so that any reader comes to the same double; without a point where it is whole and short."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
 
 
 def _id(config: MeanConfig) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.targeting import bought
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import money, number
 from confide.privacy.losses import ZCDP
 
-__all__ = ["Expected", "MeanPlan"]
+__all__ = ["Expected", "MeanPlan", "allowed", "least_right"]
 
 _WORK = 400_000  # people, over all made-up profiles of a plan
 _MOST, _FEWEST = 200, 3
@@ -92,6 +94,20 @@ def allowed(rule: VirtualCost) -> str:
     gaps = [f"between {a:g} and {b:g}" for a, b in rule.gaps.tolist()]
     shown = ", ".join(gaps[:_SHOWN]) + (", ..." if len(gaps) > _SHOWN else "")
     return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
+
+
+def least_right(level: float, order: float) -> float:
+    """How often somebody is right at most who must guess a record's end from noise of that level, even money before.
+
+    Args:
+        level: Renyi divergence of discrete Gaussian noise between the ends, in nats.
+        order: of the divergence.
+
+    Example:
+        >>> least_right(1.0, 2.0) == NormalDist().cdf(0.5)
+        True
+    """
+    return NormalDist().cdf(math.sqrt(level / (2.0 * order)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,33 +227,58 @@ class MeanPlan:
         return found
 
     def offer(self) -> Sequence[Section]:
+        """What she is asked twice, who sees what, the odds of the largest noise, what is paid, and what she may do."""
         it, record = self.mechanism, self.config.record
         here, own = self.here, self.config.reports
-        return [Section(title="The offer, as a participant reads it", blocks=(Text((
-            f"What you are asked first: how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
-            "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: the "
-            "operator sees it, and everybody's contract follows from everybody's number.",
-            "What you get then: a contract, signed. It says how much noise your own device adds to your record, how "
-            "much the record weighs in the mean, what the operator and the public can learn of it at most, and what "
-            "you are paid. You agree or decline before anything else is sent. On average "
-            f"{here.asked:,.0f} of {it.people:,} are asked for a record; the others are paid nothing.",
-            f"What you are asked then: {record.question} A number from {record.low:g} to {record.high:g}"
-            f"{' ' + record.unit if record.unit else ''}. Your device adds the noise before it leaves; the number "
-            "itself stays with you.",
-            "Who sees what: the operator sees your noisy record, the public the weighted sum of all noisy records. A "
-            "fellow participant knows her own noise and can take it off the sum; all of them together know everything "
-            "but yours. So towards others you are only as safe as towards the operator.",
-            f"How much it hides you: losses are Renyi divergences of order {it.order:g}. Towards the operator at most "
-            f"{number(it.caps.local)} nats, towards the public at most {number(it.caps.central)}, and your contract "
-            "says how much it is for you: usually less. Two records of yours would cost twice: your device keeps a "
-            "book and sends one.",
-            f"Why the truth is best: you are taken to want {self.money(it.nat_price)} for a nat of loss towards the "
-            "operator if you fear that leak alone, as much for a nat towards the public if you fear that, and your "
-            "number says where between them you are. No other number than yours gives you more, once privacy is "
-            "counted so, and taking part never costs you more than it pays: whatever "
-            f"the others say. Payments are rounded up to {self.coins(1)}.",
-            "Who vanishes after she agreed is not paid, and the operator adds the noise that is missing.",
-        )),))]
+        right = [least_right(level, it.order) for level in (it.caps.local, it.caps.central)]
+        return [
+            answer(Question.REPORT,
+                   f"You are asked first how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
+                   "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: "
+                   "the operator sees it, and everybody's contract follows from everybody's number.",
+                   f"On a contract that you agreed to you are asked: {record.question} A number from {record.low:g} to "
+                   f"{record.high:g}{' ' + record.unit if record.unit else ''}. Your device adds the noise before it "
+                   "leaves; the number itself stays with you."),
+            answer(Question.SEES,
+                   "The operator sees your noisy record, the public the weighted sum of all noisy records. A fellow "
+                   "participant knows her own noise and can take it off the sum; all of them together know everything "
+                   "but yours. So towards others you are only as safe as towards the operator."),
+            answer(Question.HIDES,
+                   f"Losses are Renyi divergences of order {it.order:g}. Towards the operator at most "
+                   f"{number(it.caps.local)} nats, towards the public at most {number(it.caps.central)}, and your "
+                   "contract says how much it is for you: usually less.",
+                   "Who must guess whether your record is at the lower or the upper end of the range, even money "
+                   f"beforehand, is right at most {right[0]:.1%} of the time from what the operator sees, and at most "
+                   f"{right[1]:.1%} from what the public sees, as long as the others add their noise.",
+                   "Two records of yours would cost twice: your device keeps a book and sends one."),
+            answer(Question.GETS,
+                   "A contract, signed. It says how much noise your own device adds to your record, how much the "
+                   "record weighs in the mean, what the operator and the public can learn of it at most, and what you "
+                   "are paid. You agree or decline before anything else is sent. On average "
+                   f"{here.asked:,.0f} of {it.people:,} are asked for a record; the others are paid nothing.",
+                   Table(columns=("payment", "amount"), rows=(
+                       ("of whoever is asked for a record, on average", self.money(here.payments / here.asked)
+                        if here.asked else self.money(0.0)),
+                       ("of anybody, at most", self.money(it.largest_payment)),
+                       ("of whoever is not asked, or sends nothing", self.money(0.0))),
+                       note="Yours stands on your contract, before you agree to it.")),
+            answer(Question.LIES, lies(self.guarantees),
+                   f"Why the truth is best: you are taken to want {self.money(it.nat_price)} for a nat of loss towards "
+                   "the operator if you fear that leak alone, as much for a nat towards the public if you fear that, "
+                   "and your number says where between them you are. No other number than yours gives you more, once "
+                   "privacy is counted so, and taking part never costs you more than it pays: whatever the others say. "
+                   f"Payments are rounded up to {self.coins(1)}.",
+                   "Nothing is promised of what another record than yours would gain: what is paid does not depend on "
+                   "it."),
+            answer(Question.TRUSTED,
+                   "Nobody, with your record: your own device adds the noise. For what the public may learn, the "
+                   "others, to add theirs, and the operator, to add it in the place of who vanished. The operator, "
+                   "with what you fear, and with paying you what your contract says."),
+            answer(Question.WITHDRAWING, *withdrawing(
+                "Decline your contract: then another round is drawn up without you. Who vanishes after she agreed is "
+                "not paid, and the operator adds the noise that is missing.",
+                absent="your noisy record is left out, and you are not paid")),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         it, here = self.mechanism, self.here

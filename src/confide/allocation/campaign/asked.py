@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from confide.allocation.campaign.words import worth
 from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.contract.asked import Field
+from confide.people.column_fields import MOVED
 
-__all__ = ["asked_for_goods", "asked_for_order"]
+__all__ = ["asked_for_goods", "asked_for_order", "fields_of_goods"]
+
+
+def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: str = "") -> list[Field]:
+    """A number for each good, or for how many; what is left empty is worth nothing.
+
+    Args:
+        labels: (column, what is asked) of each.
+        scale: the public rule.
+        together: a rule on the whole row, as a sentence; it stands in the last field's note.
+    """
+    found = []
+    for place, (column, label) in enumerate(labels, 1):
+        rule = together if place == len(labels) else ""
+        if isinstance(scale, Points):
+            ends = f"From {scale.lowest:.12g} to {scale.highest:.12g}. Left empty, it is worth nothing."
+            clip = scale.out_of_bounds == "clip"
+            found.append(Field(
+                column=column, label=label, form="number", required=False, lowest=None if clip else scale.lowest,
+                highest=None if clip else scale.highest,
+                note=" ".join(filter(None, (ends, MOVED if clip else "", rule)))))
+        else:
+            note = "Its place: 1 for the best, ties allowed. Left empty, it is worth nothing."
+            found.append(Field(column=column, label=label, form="number", required=False, lowest=1.0, whole=True,
+                               note=" ".join(filter(None, (note, rule)))))
+    return found
 
 
 def asked_for_goods(scale: Scale) -> str:

@@ -46,7 +46,7 @@ class AuctionWords:
 
     def rule(self, market: PMatch) -> list[str]:
         found = [
-            f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} "
+            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
             "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
             "good, it bids on the one that is worth most to you above its price, and on none where no price suits you; "
             f"at most {market.bid_cap:,} times. You are outbid when more bids were counted after yours than there are "

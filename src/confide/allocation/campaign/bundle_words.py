@@ -50,7 +50,7 @@ class BundleWords:
     def rule(self, market: PAlloc) -> list[str]:
         when = ("it lets go of goods" if market.outbid_tests == "slot" else "goods are let go of at the end of a round")
         found = [
-            f"How goods are handed out: your device bids for you, by what you wrote, in up to {market.rounds:,} "
+            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
             "rounds. All prices start at 0 and rise with the published counts of bids. In your turn of a round "
             f"{when} after which more bids were counted than there are copies, and it bids on one more, the one that "
             "adds most above its price to what you hold, or on none where nothing does. You hold "

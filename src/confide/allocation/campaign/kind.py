@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from confide.allocation.ascending.running import Rules
 from confide.allocation.billboards import Billboard, Clearing, WelfareCertificate
 from confide.allocation.campaign import pages
+from confide.allocation.campaign.asked import fields_of_goods
 from confide.allocation.campaign.config import MatchingConfig
 from confide.allocation.campaign.plan import GoodsPlan, plan_of
 from confide.allocation.campaign.study import study_sections
@@ -24,6 +25,7 @@ from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.tables import Rows, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
@@ -54,6 +56,10 @@ class MatchingKind(PeoplesKind):
         return RowCodec(len(plan.config.columns()))
 
     # ---- records
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """A number for each good; left empty, nothing is worth anything to her."""
+        return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
 
     def open(self, config: Any, folder: Path) -> Source | PrefLib:
         return open_goods(config, folder)

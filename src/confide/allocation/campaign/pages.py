@@ -12,6 +12,7 @@ from confide.allocation.campaign.plan import GoodsPlan
 from confide.allocation.campaign.words import worth
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Truthfulness
+from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 
@@ -136,39 +137,50 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     """The plan as a participant reads it."""
     it = plan.market
     delta = f", but for a probability of {it.delta:g}" if it.delta else ""
-    right = min(1.0, (math.exp(min(it.epsilon, 700.0)) + it.delta) / (1 + math.exp(min(it.epsilon, 700.0))))
+    right = best_guess(it.epsilon, it.delta)
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
     other = "any other row" if it.neighbours == "substitution" else "nothing"
     certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
-    return [Section(title="The offer, as a participant reads it", blocks=(Text((
-        f"What there is: {shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",
-        f"What you report: {plan.asked}. Who takes no part, or hands in what cannot be used, counts as somebody to "
-        "whom nothing is worth anything.",
-        *plan.words.rule(it),
-        "Who sees what: the operator sees your row. The public sees prices, and the noisy numbers that they follow "
-        f"from.{certified} You find your own good from these and your own row, on your own device. Whoever hands you "
-        "the good learns that it is yours; that you got it tells something of what you wrote.",
-        f"How much it hides you: all that everybody else gets and sees, put together{delta}, is at most "
-        f"e^{it.epsilon:g} = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you had handed in {other}. "
-        f"Who must guess between two rows of yours, even money beforehand, is right at most {right:.1%} of the time.",
-        _truth(plan),
-        "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it runs "
-        "once.",
-    )),))]
+    gets, lied = _truth(plan)
+    return [
+        Section(title="What there is", blocks=(Text((
+            f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
+        answer(Question.REPORT, f"{plan.asked[:1].upper()}{plan.asked[1:]}.",
+               "Who takes no part, or hands in what cannot be used, counts as somebody to whom nothing is worth "
+               "anything.",
+               "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it "
+               "runs once."),
+        Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
+        answer(Question.SEES, "The operator sees your row. The public sees prices, and the noisy numbers that they "
+                              f"follow from.{certified} You find your own good from these and your own row, on your "
+                              "own device. Whoever hands you the good learns that it is yours; that you got it tells "
+                              "something of what you wrote."),
+        answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
+                               f"e^{it.epsilon:g} = {math.exp(min(it.epsilon, 700.0)):.3g} times as likely as if you "
+                               f"had handed in {other}. Who must guess between two rows of yours, even money "
+                               f"beforehand, is right at most {right:.1%} of the time."),
+        answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
+               gets),
+        answer(Question.LIES, lied),
+        answer(Question.TRUSTED, "The operator, with your row; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            absent="you count as somebody to whom nothing is worth anything, and nobody but the operator can tell")),
+    ]
 
 
-def _truth(plan: GoodsPlan) -> str:
+def _truth(plan: GoodsPlan) -> tuple[str, str]:
+    """What is paid, and what a lie would gain."""
     it = plan.market
     if not plan.charges:
-        return ("What you pay: nothing; prices only say who gets what. Nothing is promised of what could be gained by "
-                "writing something else than what you would give.")
+        return ("You pay nothing; prices only say who gets what.",
+                "Nothing is promised of what could be gained by writing something else than what you would give.")
     stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
     said = _sentence(stated[0]) if stated else (
-        f"at epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
-    return ("What you pay: the final price of your good, if you take it, and never more than it is worth to you by "
-            f"what you wrote. The operator collects it. Truth: {said}")
+        f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
+    return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
+            "wrote. The operator collects it.", said)
 
 
 # ---- after

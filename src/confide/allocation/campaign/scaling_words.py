@@ -39,7 +39,7 @@ class ScalingWords:
 
     def rule(self, market: SinkhornMatch) -> list[str]:
         return [
-            f"How goods are handed out: prices follow from {market.rounds:,} noisy sums of what everybody would take. "
+            f"Prices follow from {market.rounds:,} noisy sums of what everybody would take. "
             "At the last prices your device asks for the good that is worth most to you above its price, or for none.",
             "Where more ask for a good than there are copies, a public coin of yours, drawn after all records are in, "
             "says whether you are among those who get it."]

@@ -18,7 +18,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.market.audit import audit_unknown_costs
-from confide.market.campaign.config import BitsUnknownCostsConfig
+from confide.market.campaign.config import BitConfig, BitsUnknownCostsConfig
 from confide.market.campaign.kind import BitKind, exactly
 from confide.market.campaign.plan import BitPlan, worth_asking
 from confide.market.collection import BitBillboard, BitCollection
@@ -143,16 +143,16 @@ class BitsUnknownCostsKind(BitKind):
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_unknown_costs(plan.collection, seed, progress)
 
-    def asked(self, config: BitsUnknownCostsConfig, plan: BitPlan) -> Sequence[Field]:
+    def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """Her answer, and what privacy is worth to her: both for her own device alone."""
         return [*super().asked(config, plan), Field(
             column=WORTH, label="What is it worth to you that nobody learns anything of your answer, for each nat?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
-            note="Your device chooses by it how much it hides you, and tells nobody. It is needed with an answer. Above "
-                 f"{plan.money(plan.market.cost_threshold)} it takes no part for you.")]
+            note="Your device chooses by it how much it hides you, and tells nobody. It is needed with an answer. "
+                 f"Above {plan.money(plan.market.cost_threshold)} it takes no part for you.")]
 
     def device(
-        self, config: BitsUnknownCostsConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
+        self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Randomised response at the level that is best for her."""
         it: ThresholdMarket = plan.market

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
@@ -17,6 +18,7 @@ from confide.contract.presentation import Section
 from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.programs.billboards import PathBillboard
 from confide.programs.campaign import pages_after
+from confide.programs.campaign.asked import fields_of, listed_bids
 from confide.programs.campaign.config import ProgramConfig, coding_of
 from confide.programs.campaign.handout import handout_table
 from confide.programs.campaign.plan import SharingPlan, plan_of
@@ -65,6 +67,10 @@ class ProgramKind(PeoplesKind):
 
     # ---- records
 
+    def asked(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Field]:
+        """A field for each column; of bundles, one text with a line for each."""
+        return fields_of(config)
+
     def read(
         self, config: ProgramConfig, plan: SharingPlan, source: Source, *, roster: Roster, rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
@@ -83,10 +89,12 @@ class ProgramKind(PeoplesKind):
             bids.check(source, config.people.id)
 
     def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
-        """A row as its owner types it: column -> what she would write there; or bundle -> what it is worth."""
+        """A row as its owner types it: column -> what she would write there; or bundle -> what it is worth, one by one
+        or as the lines of a form.
+        """
         coding = coding_of(config)
         cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
-            if coding.bids is None else coding.bids.typed(values)
+            if coding.bids is None else coding.bids.typed(listed_bids(coding.bids, values))
         return SlotRows(np.array([index]), cells[None])
 
     def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:

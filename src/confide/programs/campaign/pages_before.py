@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
+from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
-from confide.programs.campaign.words import described, least_right, said, settings, shared_out, sure
+from confide.programs.campaign.words import described, said, settings, shared_out, sure
 
 __all__ = ["offer_sections", "plan_sections", "sentence", "step"]
 
@@ -100,7 +101,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
     found, it, out = list[str](), plan.mechanism, plan.outlook
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two records of "
-                     f"somebody may be right {least_right(it.epsilon, it.delta):.2%} of the time")
+                     f"somebody may be right {best_guess(it.epsilon, it.delta):.2%} of the time")
     if it.delta * it.program.people >= 1:
         found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
                      "choose it far smaller")
@@ -176,35 +177,44 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
                       zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))
     more = f", and {it.program.rows - _SHOWN:,} more" if it.program.rows > _SHOWN else ""
     other = "any other record" if it.neighbours == "substitution" else "nothing"
-    return [Section(title="The offer, as a participant reads it", blocks=(Text((
-        f"What there is: {names.what}. The rows that limit it: {shown}{more}. {it.program.people:,} people are "
-        "invited.",
-        f"What you report: {names.asked}. Who takes no part, or hands in what cannot be used, gets nothing.",
-        *shared_out(plan.mode, it, names),
-        "Who sees what: the operator sees your record. The public sees prices, and the noisy sums that they follow "
-        "from. You find your own part from these and your own record, on your own device. Whoever provides it learns "
-        "that it is yours.",
-        f"How much it hides you: all that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
-        f"times as likely as if you had handed in {other}, but for a probability of {it.delta:g}. Who must guess "
-        f"between two records of yours, even money beforehand, is right at most "
-        f"{least_right(it.epsilon, it.delta):.1%} of the time.",
-        *_truth(plan),
-        "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once.",
-    )),))]
+    gets, lied = _truth(plan)
+    return [
+        Section(title="What there is", blocks=(Text((
+            f"{names.what[:1].upper()}{names.what[1:]}. The rows that limit it: {shown}{more}. "
+            f"{it.program.people:,} people are invited.",)),)),
+        answer(Question.REPORT, f"{names.asked[:1].upper()}{names.asked[1:]}.",
+               "Who takes no part, or hands in what cannot be used, gets nothing.",
+               "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once."),
+        Section(title="How it is shared", blocks=(Text(tuple(shared_out(plan.mode, it, names))),)),
+        answer(Question.SEES, "The operator sees your record. The public sees prices, and the noisy sums that they "
+                              "follow from. You find your own part from these and your own record, on your own device. "
+                              "Whoever provides it learns that it is yours."),
+        answer(Question.HIDES, f"All that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
+                               f"times as likely as if you had handed in {other}, but for a probability of "
+                               f"{it.delta:g}. Who must guess between two records of yours, even money beforehand, is "
+                               f"right at most {best_guess(it.epsilon, it.delta):.1%} of the time."),
+        answer(Question.GETS, f"Your part of what is shared: {names.what}.", *gets),
+        answer(Question.LIES, *lied),
+        answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            absent="you count as somebody who gets nothing, and nobody but the operator can tell")),
+    ]
 
 
-def _truth(plan: SharingPlan) -> list[str]:
+def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
+    """What is paid, and what a lie would gain."""
     if not plan.charges:
-        return ["What you pay: nothing; prices only say who gets what. Nothing is promised of what could be gained by "
-                "handing in something else than the truth."]
+        return (["You pay nothing; prices only say who gets what."],
+                ["Nothing is promised of what could be gained by handing in something else than the truth."])
     names = plan.coding
     stated = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
-    gain = (f"on average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
-            f"{names.worth}, whatever others do" if stated else
-            "at this epsilon nothing is promised of what a lie could gain")
-    return [f"What you pay: the price of what you get, which the operator collects. Truth: {gain}. What you use must "
-            "be what you say: the promise is about what you want and what it is worth to you.",
-            f"Taking part: {_taking_part(plan)}."]
+    gain = (f"On average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
+            f"{names.worth}, whatever others do." if stated else
+            "At this epsilon nothing is promised of what a lie could gain.")
+    taking = _taking_part(plan)
+    return (["You pay the price of what you get, which the operator collects.", f"{taking[:1].upper()}{taking[1:]}."],
+            [gain, "What you use must be what you say: the promise is about what you want and what it is worth to "
+                   "you."])
 
 
 def _taking_part(plan: SharingPlan) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +13,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["described", "least_right", "said", "settings", "shared_out", "sure"]
+__all__ = ["described", "said", "settings", "shared_out", "sure"]
 
 _WHAT: dict[ModeName, str] = {
     "average": "everybody gets the average of her best choices at the prices of all main rounds",
@@ -78,7 +76,7 @@ def shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
         mechanism: of the plan.
         coding: names.
     """
-    first = ("How it is shared: prices follow from noisy sums of what everybody would take. In each round your device "
+    first = ("Prices follow from noisy sums of what everybody would take. In each round your device "
              f"finds what is worth most to you above its price: your best {coding.thing}, or nothing.")
     after: dict[ModeName, str] = {
         "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
@@ -122,14 +120,3 @@ def sure(beta: float) -> str:
         beta: probability of failure.
     """
     return f"with probability {1 - beta:g}"
-
-
-def least_right(epsilon: float, delta: float) -> float:
-    """How often somebody who must guess between two records is right, at most.
-
-    Args:
-        epsilon: in nats.
-        delta: in [0, 1).
-    """
-    odds = math.exp(min(epsilon, 700.0))
-    return min(1.0, (odds + delta) / (1.0 + odds))

@@ -13,11 +13,13 @@ import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport
+from confide.contract.asked import Field
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Collection, PayoutTerms, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
+from confide.people.column_fields import field_of
 from confide.regression import planner
 from confide.regression.audit import audit_plan
 from confide.regression.campaign import pages
@@ -99,6 +101,11 @@ class RegressionKind(PeoplesKind):
                            highest=math.ceil(figures.highest / figures.coin), deposit=figures.deposit_coins)
 
     # ---- records
+
+    def asked(self, config: RegressionConfig, plan: CampaignPlan) -> Sequence[Field]:
+        """Her answer, and the columns beside it that the operator checks."""
+        return [*(field_of(role, note="The operator checks it.") for role in plan.design.features),
+                field_of(plan.response)]
 
     def read(
         self, config: RegressionConfig, plan: CampaignPlan, source: Source, *, roster: Roster, rejected: dict[str, str],

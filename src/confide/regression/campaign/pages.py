@@ -8,6 +8,7 @@ import numpy as np
 
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Guarantee
+from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import money, number
 from confide.regression.campaign.stand_ins import StandIns
@@ -169,36 +170,46 @@ def offer_sections(
     """The plan as a participant reads it."""
     m, f = plan.mechanism, plan.figures
     epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
-    right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
     unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
-    deposit = (f" You leave {_coins(m, f.deposit_coins)} at the start and get it back together with your payment, so "
+    deposit = (f"You leave {_coins(m, f.deposit_coins)} at the start and get it back together with your payment, so "
                "that you never owe anything." if f.deposit_coins else "")
     but = f", but for a probability of {delta:g}," if delta else ""
-    lies = "; ".join(f"{number(lie.size)} {unit}: about {lie.cost:.3g} {m.payment.currency}" for lie in made_up.lies)
-    truth = (
-        f"Why truth pays: on average over everybody else, no lie gains you more than {_money(m, f.gain)}, if your "
-        f"privacy is worth at most {_money(m, f.privacy_cost)} to you. What answering more or less than the truth "
-        f"typically loses you, on average: {lies}."
-    )
+    return [
+        answer(Question.REPORT, f"{response.column} ({response.limit()}).", f"What is checked, not asked: {asked}."),
+        answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
+                              "published coefficients, two noisy estimates that payments are computed from, and a "
+                              "random split of the participants into two groups. Only you (and whoever pays you) see "
+                              "your payment."),
+        answer(Question.HIDES, f"Whatever others see{but} is at most e^{epsilon:g} = {math.exp(epsilon):.3g} times as "
+                               "likely as if your record had been another one, or empty. A stranger who must guess "
+                               "between two records of yours, even money beforehand, is right at most "
+                               f"{best_guess(epsilon, delta):.0%} of the time."),
+        answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
+                              "better your own answer foretells that prediction.",
+               Table(columns=("your payment", "amount"), rows=(
+                   ("typically", _money(m, made_up.payment)),
+                   ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
+                   (f"always{_unless(f.range_failure)}", f"{_money(m, f.lowest)} to {_money(m, f.highest)}")),
+                     note="The first two are of made-up people who answer truly."), deposit),
+        answer(Question.LIES, *_lied(plan, made_up, unit)),
+        answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            "If you stay away or withdraw before the settlement, an empty record takes your place. What others see "
+            "then differs by no more than the odds above.", deposit=f.deposit_coins > 0)),
+    ]
+
+
+def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Table]:
+    """What is promised of a lie, and what it typically loses."""
+    m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
-        truth = f"No promise is made that truth pays: {_why_empty(plan)}."
-    return [Section(title="The offer, as a participant reads it", blocks=(Text((
-        f"What you report: {response.column} ({response.limit()}). What is checked, not asked: {asked}.",
-        "Who sees what: the operator sees your record. The public, and all other participants together, see the "
-        "published coefficients, two noisy estimates that payments are computed from, and a random split of the "
-        "participants into two groups. Only you (and whoever pays you) see your payment.",
-        f"How much it hides you: whatever others see{but} is at most e^{epsilon:g} = {math.exp(epsilon):.3g} times as "
-        "likely as if your record had been another one, or empty. A stranger who must guess between two records of "
-        f"yours, even money beforehand, is right at most {right:.0%} of the time.",
-        "What you get: the other group's estimate predicts what people like you answer. You are paid more, the better "
-        f"your own answer foretells that prediction: typically {_money(m, made_up.payment)}, nine times in ten between "
-        f"{_money(m, made_up.low)} and {_money(m, made_up.high)}, and always between {_money(m, f.lowest)} and "
-        f"{_money(m, f.highest)}{_unless(f.range_failure)}.{deposit}",
-        truth,
-        "Who is trusted: the operator, with your record; nobody else. If you stay away or withdraw before settlement, "
-        "an empty record takes your place. What others see then differs by no more than the odds above.",
-    )),))]
+        return [f"No promise is made that truth pays: {_why_empty(plan)}."]
+    return [f"On average over everybody else, no lie gains you more than {_money(m, f.gain)}, if your privacy is worth "
+            f"at most {_money(m, f.privacy_cost)} to you.",
+            Table(columns=(f"answering more or less than the truth by ({unit})",
+                           f"typically loses you, on average ({m.payment.currency})"),
+                  rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
 
 
 def _unless(failure: float) -> str:

@@ -47,6 +47,10 @@ class QueriesKind(CustodiansKind):
         """Choose and calibrate from the file's public parameters."""
         return plan_of(config)
 
+    def files(self, config: QueriesConfig) -> Sequence[tuple[str, str]]:
+        """The table."""
+        return [("data.source", config.data.source)]
+
     def collect(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Collection:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from confide.charts import intervals
+from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.words import number
 from confide.privacy.losses import ZCDP
@@ -217,25 +218,29 @@ def null_record(schema: Schema) -> str:
 def offer_sections(plan: QueriesPlan) -> list[Section]:
     """The plan as a person reads it whose record may be in the table."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
-    right = min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
     but = f", but for a probability of {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
     also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
-    return [Section(title="The offer, as a person in the data reads it", blocks=(Text((
-        f"What is asked of you: nothing. A custodian holds a table of {plan.records:,} records, and yours may be one "
-        "of them. You are paid nothing, and get nothing but what everybody gets.",
-        f"What is published: answers to {len(plan.workload):,} questions of the kind 'which share of the records has "
-        f"...', about {asked}{more}, each of them blurred{also}. No row is anybody's.",
-        "Who sees what: the custodian has the table, as before. Everybody else sees what is published, and nothing "
-        "more.",
-        f"How much it hides you: whatever is published{but} is at most e^{epsilon:.4g} = {math.exp(epsilon):.3g} times "
-        "as likely as if your record had been any other one. A stranger who must guess between two records of yours, "
-        f"even money beforehand, is right at most {right:.0%} of the time, whatever else she knows.",
-        "What it does not hide: what is true of people at large. If the answers show that people like you are mostly "
-        "so or so, they show it with or without your record.",
-        "Who is trusted: the custodian, with the table; nobody else.",
-    )),))]
+    return [
+        answer(Question.REPORT, f"Nothing is asked of you. A custodian holds a table of {plan.records:,} records, and "
+                                "yours may be one of them."),
+        Section(title="What is published", blocks=(Text((
+            f"Answers to {len(plan.workload):,} questions of the kind 'which share of the records has ...', about "
+            f"{asked}{more}, each of them blurred{also}. No row is anybody's.",)),)),
+        answer(Question.SEES, "The custodian has the table, as before. Everybody else sees what is published, and "
+                              "nothing more."),
+        answer(Question.HIDES, f"Whatever is published{but} is at most e^{epsilon:.4g} = {math.exp(epsilon):.3g} times "
+                               "as likely as if your record had been any other one. A stranger who must guess between "
+                               f"two records of yours, even money beforehand, is right at most "
+                               f"{best_guess(epsilon, delta):.0%} of the time, whatever else she knows.",
+               "It does not hide what is true of people at large. If the answers show that people like you are mostly "
+               "so or so, they show it with or without your record."),
+        answer(Question.GETS, "You are paid nothing, and get nothing but what everybody gets."),
+        answer(Question.LIES, "Nothing is asked of you, so that there is nothing to lie about."),
+        answer(Question.TRUSTED, "The custodian, with the table; nobody else."),
+        answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
+    ]
 
 
 # ---- after

@@ -50,6 +50,12 @@ class SearchKind(CustodiansKind):
         """Calibrate from the file's public parameters."""
         return plan_of(config)
 
+    def files(self, config: SearchConfig) -> Sequence[tuple[str, str]]:
+        """Of contacts, people and answers; and what a run writes while it waits."""
+        ids = [] if config.graph.vertices is None else [("graph.vertices", config.graph.vertices)]
+        return [("graph.source", config.graph.source), *ids, ("oracle.source", config.oracle.source),
+                ("oracle.waiting", config.oracle.waiting), ("oracle.journal", config.oracle.journal)]
+
     # ---- the run
 
     def collect(

@@ -6,6 +6,7 @@ import math
 
 from confide.charts import curves
 from confide.contract.guarantees import Guarantee, Privacy
+from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number
 from confide.search.campaign.plan import SearchPlan
@@ -218,23 +219,29 @@ def offer_sections(plan: SearchPlan) -> list[Section]:
     but = f", but for a probability of {delta:g}," if delta else ""
     limit = "" if it.degree_bound is None else (f" This holds where nobody has more than {it.degree_bound:,} contacts; "
                                                 "otherwise nothing is published.")
-    return [Section(title="The offer, as a person of the network reads it", blocks=(Text((
-        f"What is asked of you: perhaps to be examined, once. A custodian knows who of {plan.people:,} people is in "
-        "contact with whom, and looks for the members of a group among them, such as the infected or those who took "
-        "part in a fraud. You are paid nothing.",
-        "What is published: the ids of those who were found to be members, in the order in which they were found. If "
-        "you are not a member, you are not on it, whether you were examined or not.",
-        "Who sees what: the custodian knows the contacts, and who was examined. Everybody else sees the list, and "
-        "nothing more.",
-        f"How much it hides your contacts, if you are not a member: whatever list is published{but} is at most "
-        f"{grown(plan.loss.epsilon)} times as likely as if your contacts had been any others. A stranger who must "
-        f"guess between two versions of your contacts, even money beforehand, is right at most "
-        f"{beyond(plan.loss.epsilon, delta):.1%} of the time, whatever else she knows.{limit}",
-        "What it does not hide: if you are a member, the list says so, and your contacts with other members show in "
-        "its order. "
-        + ("Nor does it hide when it was published, which depends on contacts: no day was fixed."
-           if plan.config.release.publish_on is None else
-           f"It is published on {plan.config.release.publish_on.isoformat()}, which was fixed before; if it comes "
-           "later, that may depend on contacts."),
-        "Who is trusted: the custodian, with the contacts; and whoever examines you.",
-    )),))]
+    return [
+        answer(Question.REPORT, "What is asked of you is perhaps to be examined, once. A custodian knows who of "
+                                f"{plan.people:,} people is in contact with whom, and looks for the members of a group "
+                                "among them, such as the infected or those who took part in a fraud."),
+        Section(title="What is published", blocks=(Text((
+            "The ids of those who were found to be members, in the order in which they were found. If you are not a "
+            "member, you are not on it, whether you were examined or not.",)),)),
+        answer(Question.SEES, "The custodian knows the contacts, and who was examined. Everybody else sees the list, "
+                              "and nothing more."),
+        answer(Question.HIDES, "This is about your contacts, if you are not a member: whatever list is published"
+                               f"{but} is at most {grown(plan.loss.epsilon)} times as likely as if your contacts had "
+                               "been any others. A stranger who must guess between two versions of your contacts, even "
+                               f"money beforehand, is right at most {beyond(plan.loss.epsilon, delta):.1%} of the "
+                               f"time, whatever else she knows.{limit}",
+               "It does not hide you if you are a member: the list says so, and your contacts with other members show "
+               "in its order.",
+               "It does not hide when it was published, which depends on contacts: no day was fixed."
+               if plan.config.release.publish_on is None else
+               f"It is published on {plan.config.release.publish_on.isoformat()}, which was fixed before; if it comes "
+               "later, that may depend on contacts."),
+        answer(Question.GETS, "You are paid nothing."),
+        answer(Question.LIES, "Nothing but an examination is asked of you; nothing is promised of what it would gain "
+                              "to mislead it."),
+        answer(Question.TRUSTED, "The custodian, with the contacts; and whoever examines you."),
+        answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
+    ]
