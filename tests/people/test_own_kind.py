@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from campaign.forging import words
 from confide.audit import exact_audit
 from confide.campaign import Campaign, Store, verify
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, kind, kinds
+from confide.contract.offering import unanswered
 from confide.people import SlotRows
 from confide.privacy import PureDP
 from confide.privacy.noise import ForcedNoise, Noise
@@ -129,6 +131,18 @@ def test_what_it_may_not_be_told(path: Path) -> None:
         campaign.hand_in(3, {"way": "by air"})
     slot, report = campaign.file.kind.submission(campaign.file.config, campaign.plan, "3", {"way": "car"})
     assert (slot, np.frombuffer(report)[0]) == (2, 2.0)
+
+
+def test_its_form_its_offer_and_its_files_are_there_for_nothing(path: Path) -> None:
+    it = Campaign.load(path)
+    found, config = it.file.kind, it.file.config
+    (field,) = found.asked(config, it.plan)
+    assert (field.column, field.form, field.choices, field.required) == ("way", "choice", WAYS, True)
+    assert found.files(config) == [("data.source", "answers.csv")]
+    assert unanswered(it.plan.offer()) == ()
+    shown = words(it.plan.offer())
+    assert "right at most 73.1% of the time" in shown  # e/(1 + e)
+    assert "Nothing is promised of what a lie could gain" in shown
 
 
 def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
