@@ -126,6 +126,9 @@ def test_a_ceiling_whose_double_is_above_its_decimal_is_lowered() -> None:
     ceiling, charged = device["levels"]["ceiling"], plan.mechanism.events()[0].epsilon
     assert Fraction(ceiling) <= exactly(charged) == Fraction(22, 10) < Fraction(2.2)
     assert ceiling == math.nextafter(2.2, 0.0)
+    assert device["levels"]["epsilon"] == 1.5
+    one = told("bits-unknown-costs", ("ceiling = 3.0", "ceiling = 2.2"), ("epsilon = 1.5 ", "epsilon = 2.2 "))[3]
+    assert one["levels"]["epsilon"] == one["levels"]["ceiling"] == ceiling  # nobody's level is above it
 
 
 def test_a_lattice_in_whole_numbers() -> None:

@@ -159,7 +159,7 @@ class BitsUnknownCostsKind(BitKind):
         ceiling = it.largest_level
         if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged
             ceiling = math.nextafter(ceiling, 0.0)
-        return {**self._response(config), "levels": {"worth": WORTH, "epsilon": float(it.epsilon),
+        return {**self._response(config), "levels": {"worth": WORTH, "epsilon": min(it.epsilon, ceiling),
                                                      "threshold": it.cost_threshold, "ceiling": ceiling}}
 
     def _own(self, config: object) -> tuple[str, ...]:
