@@ -106,11 +106,18 @@ def test_another_format(tmp_path: Path, form: str) -> None:
         load(write(tmp_path, ("format = 1", f"format = {form}")))
 
 
-@pytest.mark.parametrize("text", ["", 'kind = "regression"'])
-def test_no_format(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "# not yet"])
+def test_an_empty_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text)
-    with pytest.raises(InvalidInput, match=r"^format: None"):
+    with pytest.raises(InvalidInput, match=r"^campaign: .*x\.toml says nothing; `confide init KIND` writes"):
+        load(path)
+
+
+def test_no_format(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('kind = "regression"')
+    with pytest.raises(InvalidInput, match=r"^format: is missing; a campaign file starts with format = 1"):
         load(path)
 
 

@@ -92,3 +92,39 @@ def test_a_changed_verdict_exits_1(run: Run) -> None:
     assert again.code == 1
     assert again.json["changed"] == ["zoo/long"]
     assert again.json["claims"][0]["verified"]["found"] == "Infinity"
+
+
+def failing_evidence() -> Finding:
+    raise ZeroDivisionError("a number of somebody's")
+
+
+def quick_evidence() -> Finding:
+    return Finding("holds", 2.0, 2.0)
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows: the first one's evidence raises, the second one's is not there, the third one's is fine."""
+    names = ("failing_evidence", "no_such_evidence", "quick_evidence")
+    monkeypatch.setattr(claims_table, "_table", lambda: tuple(Claim(
+        id=f"zoo/{name}", family="zoo", document="Doe 2020", statement="Theorem 3", line=9, claim="Two.",
+        verdict="holds", ours="The same.", evidence=Evidence(module=__name__, function=name)) for name in names))
+
+
+@pytest.mark.usefixtures("faulty")
+def test_evidence_that_raises_is_a_row_and_the_others_are_verified(run: Run) -> None:
+    found = run("claims", "--verify")
+    assert (found.code, found.err) == (1, "")
+    assert "somebody" not in found.out
+    told = " ".join(found.out.split())
+    for words in ("zoo/failing_evidence holds fault: ZeroDivisionError", "zoo/no_such_evidence holds fault: "
+                  "AttributeError", "3 recomputed", "2 changed"):
+        assert words in told
+    again = run("claims", "--verify", "--json")
+    assert (again.code, again.json["changed"]) == (1, ["zoo/failing_evidence", "zoo/no_such_evidence"])
+    rows = [row["verified"] for row in again.json["claims"]]
+    assert [(row["verdict"], row["fault"], row["found"]) for row in rows] == [
+        ("fault", "ZeroDivisionError", "NaN"), ("fault", "AttributeError", "NaN"), ("holds", "", 2.0)]
+    alone = run("claims", "zoo/failing_evidence", "--verify")
+    assert (alone.code, "The evidence finds" in alone.out) == (1, False)
+    assert run("claims", "zoo/quick_evidence", "--verify").code == 0

@@ -353,10 +353,14 @@ def test_kinds(run: Run) -> None:
     assert listed.code == 0
     assert "\nregression  " in listed.out
     assert set(run("kinds", "--json").json["kinds"]) == set(confide.contract.kind_names())
-    shown = run("kinds", "regression")
+    shown = run("kinds", "regression", "--json")
     jsonschema.Draft202012Validator.check_schema(json.loads(shown.out))
     assert json.loads(shown.out)["properties"]["kind"] == {"const": "regression"}
     assert run("kinds", "markets").code == 2
+    read = run("kinds", "regression")
+    assert read.code == 0
+    assert re.search(r"^\[budget\]$", read.out, re.MULTILINE)
+    assert re.search(r"^subject_epsilon +number above 0 +epsilon of each person", read.out, re.MULTILINE)
 
 
 def test_help_texts(run: Run) -> None:

@@ -59,7 +59,8 @@ def test_a_plan_in_numbers() -> None:
 
 
 @pytest.mark.parametrize(("options", "what"), [
-    ({}, "certificate would claim"), ({"feasible": True}, "keep back"), ({"mode": "RoundDude"}, "keep back")])
+    ({}, "the certificate of PrivDude would claim"),
+    ({"feasible": True}, "keep back"), ({"mode": "RoundDude"}, "keep back")])
 def test_hopeless_plans_say_what_would_do(options: dict[str, object], what: str) -> None:
     with pytest.raises(Refused, match=what) as refused:
         plan(UnitDemand(1_000, 50, goods=10), 1.0, 1e-6, timed=False, **options)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from confide import programs
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, Refused, kind
 from confide.contract.errors import BudgetExceeded
-from confide.programs import Knapsack
+from confide.programs import Knapsack, UnitDemand
 from confide.programs import plan as plan_programs
 from confide.programs.campaign.config import _OWN
 from confide.programs.campaign.config import MODES as NAMES
@@ -133,7 +133,7 @@ def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:
     """They used to be left out of the outlook, so that hopeless shares were not refused."""
     quiet = ("burn_in", "audit_share = 0.05\nmost_unused = 0.95\nburn_in")
     assert campaign(tmp_path, quiet).plan.outlook.unused_share > 1.5 * campaign(tmp_path).plan.outlook.unused_share  # type: ignore[attr-defined]
-    with pytest.raises(Refused, match="mode 'audited': its margins would keep back"):
+    with pytest.raises(Refused, match="the margins of mode 'audited' would keep back"):
         campaign(tmp_path, ("burn_in", "audit_share = 0.0001\nburn_in")).plan  # noqa: B018
     stops: Any = campaign(tmp_path, ("burn_in", 'mode = "round"\nmost_unused = 0.95\ntruncate = true\nburn_in')).plan
     plain: Any = campaign(tmp_path, *EDITS["round"]).plan
@@ -215,12 +215,12 @@ def test_refusals_name_the_files_modes(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
         campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
     assert "TightDude" not in str(caught.value)
-    assert "mode 'tight': its margins would keep back all that a row holds" in caught.value.reason
+    assert "the margins of mode 'tight' would keep back all that a row holds: row 'b' would" in caught.value.reason
     assert "a larger alpha" in caught.value.remedy
     with pytest.raises(InvalidInput) as bad:
         campaign(tmp_path, ("burn_in = 20", 'mode = "audited"'), of="aggregative-game").plan  # noqa: B018
-    assert "'audited' needs a packing program" in str(bad.value)
-    assert "'average' takes any program" in str(bad.value)
+    assert "mode 'audited' needs a packing program" in str(bad.value)
+    assert "mode 'average' takes any program" in str(bad.value)
     with pytest.raises(InvalidInput, match=r"solution\.alpha: .* times 10 points"):
         campaign(tmp_path, ("burn_in", 'mode = "truthful"\nalpha = 1e-8\nburn_in')).plan  # noqa: B018
 
@@ -260,3 +260,19 @@ def test_the_examples_certificates_say_something(name: str, tmp_path: Path) -> N
     assert "optimum" in parts[0].blocks[0].rows[-1][0]  # type: ignore[union-attr]
     value = outcome.diagnostics["value"] * it.plan.coding.unit  # type: ignore[attr-defined, index]
     assert 0.85 * best < value < 1.03 * best
+
+
+def test_a_refusal_calls_modes_and_rows_by_the_names_it_is_given() -> None:
+    program = UnitDemand(400, 200, goods=3)
+    names: dict[str, Any] = {"mode_names": {"TightDude": "the tight one"}, "row_names": ("bread", "PrivDude", "salt")}
+    plain, named = ("margins of TightDude", "row 0 would"), ("margins of the tight one", "row bread would")
+    for given, said in (({}, plain), (names, named)):
+        with pytest.raises(Refused) as caught:
+            plan_programs(program, 1.0, 1e-6, "TightDude", timed=False, **given)
+        assert all(one in caught.value.reason for one in said)
+    with pytest.raises(InvalidInput, match=r"row_names: 2 of them; must be 3"):
+        plan_programs(program, 1.0, 1e-6, timed=False, row_names=("a", "b"))
+    with pytest.raises(InvalidInput, match="load_units: 1 of them"):
+        plan_programs(program, 1.0, 1e-6, timed=False, load_units=[2.0])
+    with pytest.raises(InvalidInput, match="mode_names"):
+        plan_programs(program, 1.0, 1e-6, timed=False, mode_names={"Nothing": "x"})

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from confide.campaign.file import CampaignFile, load, schema
     from confide.campaign.handing_out import hand_out
     from confide.campaign.home import Home
+    from confide.campaign.keys import key_sections
     from confide.campaign.settlement import Settled, settle
     from confide.campaign.states import Event, State, advance
     from confide.campaign.store import Store
@@ -29,6 +30,7 @@ __all__ = [
     "Verification",
     "advance",
     "hand_out",
+    "key_sections",
     "load",
     "schema",
     "settle",
@@ -42,6 +44,7 @@ __getattr__, __dir__ = doors(
         "file": ("CampaignFile", "load", "schema"),
         "handing_out": ("hand_out",),
         "home": ("Home",),
+        "keys": ("key_sections",),
         "settlement": ("Settled", "settle"),
         "states": ("Event", "State", "advance"),
         "store": ("Store",),

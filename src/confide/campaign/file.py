@@ -18,12 +18,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes
 from confide.contract.kinds import Kind, kind
+from confide.contract.known_keys import Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 
@@ -34,13 +35,11 @@ _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f
 """Characters that can be seen: what the schema can say of a data set's name."""
 
 
-class BudgetTable(BaseModel):
+class BudgetTable(Keys):
     """`[budget]`: the most that all campaigns on the data set may spend together.
 
     The first campaign on a data set fixes it; a later one may lower it, never raise it. Nothing renews it.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
                           description="name of the data set in the ledger")
@@ -62,12 +61,10 @@ class BudgetTable(BaseModel):
         return name
 
 
-class _Head(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    format: Literal[1]
-    kind: str
-    title: str = Field(min_length=1)
+class _Head(Keys):
+    format: Literal[1] = Field(description="of campaign files")
+    kind: str = Field(description="what is run; `confide kinds` lists them")
+    title: str = Field(min_length=1, description="public: it stands on every page")
     budget: BudgetTable
 
 
@@ -146,10 +143,14 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     except (ValueError, RecursionError) as error:  # also numbers and nestings that no reader can hold
         problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else type(error).__name__
         raise InvalidInput("campaign", f"{there} is not TOML: {problem}") from None
-    if type(document.get("format")) is not int or document["format"] != FORMAT:
-        raise InvalidInput("format", f"{document.get('format')!r} is unknown", f"this version reads format = {FORMAT}")
+    if not document:
+        raise InvalidInput("campaign", f"{there} says nothing", "`confide init KIND` writes a file to start from")
+    if "format" not in document:
+        raise InvalidInput("format", "is missing", f"a campaign file starts with format = {FORMAT}")
+    if type(document["format"]) is not int or document["format"] != FORMAT:
+        raise InvalidInput("format", f"{document['format']!r} is unknown", f"this version reads format = {FORMAT}")
     if not isinstance(document.get("kind"), str):
-        raise InvalidInput("kind", "missing", "a campaign file names its kind; `confide kinds` lists them")
+        raise InvalidInput("kind", "is missing", "a campaign file names its kind; `confide kinds` lists them")
     implementation = kind(document["kind"])
     own = set(_Head.model_fields)
     theirs = set(implementation.config.model_fields)

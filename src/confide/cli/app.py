@@ -78,20 +78,20 @@ def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
 
 @app.command()
 def kinds(
-    name: Annotated[str | None, typer.Argument(help="Show the JSON schema of this kind's campaign file.")] = None,
+    name: Annotated[str | None, typer.Argument(
+        metavar="KIND", help="Show every key of this kind's campaign file; with --json, its JSON schema.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the installed kinds of campaigns."""
-    from rich.markup import escape
-
+    """List the installed kinds of campaigns, or the keys of one kind's campaign file."""
+    from confide.campaign import key_sections, schema
     from confide.cli.output import KindsOutput
-    from confide.cli.render import console
+    from confide.cli.render import console, escape, show
     from confide.contract import kind, kind_names
 
-    if name is not None:
-        from confide.campaign import schema
-
+    if name is not None and as_json:
         print(json.dumps(schema(name), indent=2))
+    elif name is not None:
+        show(key_sections(name))
     elif as_json:
         emit(KindsOutput(kinds={n: kind(n).summary for n in kind_names()}))
     else:

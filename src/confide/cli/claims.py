@@ -34,7 +34,9 @@ def claims(
                      ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict."""
+    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict, or
+    evidence that fails.
+    """
     from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -102,11 +104,12 @@ def _verified(found: Sequence[Verified]) -> Section:
     fresh = [each for each in found if each.recomputed]
     changed = [each for each in found if each.changed]
     blocks: list[Block] = []
-    if len(found) == 1:
+    if len(found) == 1 and not found[0].fault:
         blocks.append(Text((f"The evidence finds {number(found[0].found)} where {number(found[0].claimed)} is claimed: "
                             f"{found[0].verdict}.",)))
     if changed:
-        rows = tuple((each.claim.id, each.claim.verdict, each.verdict, each.claimed, each.found) for each in changed)
+        rows = tuple((each.claim.id, each.claim.verdict, f"fault: {each.fault}" if each.fault else each.verdict,
+                      *((None, None) if each.fault else (each.claimed, each.found))) for each in changed)
         blocks.append(Table(columns=("changed", "the table says", "the evidence says", "claimed", "found"), rows=rows))
     cited = [each for each in found if not each.recomputed]
     if cited:
@@ -132,4 +135,5 @@ def _model(row: Claim, verified: Verified | None) -> ClaimModel:
             seconds=stored.seconds),
         verified=None if verified is None else output.VerifiedModel(
             recomputed=verified.recomputed, verdict=verified.verdict, changed=verified.changed,
-            claimed=output.finite(verified.claimed), found=output.finite(verified.found), seconds=verified.seconds))
+            claimed=output.finite(verified.claimed), found=output.finite(verified.found), seconds=verified.seconds,
+            fault=verified.fault))

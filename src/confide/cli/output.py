@@ -283,11 +283,12 @@ class VerifiedModel(_Model):
     """What the evidence for a claim says."""
 
     recomputed: bool = Field(description="false: it takes long, and its stored figures are cited")
-    verdict: ClaimVerdict
+    verdict: ClaimVerdict | Literal["fault"] = Field(description="fault: the evidence failed")
     changed: bool = Field(description="whether the table says otherwise")
     claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
     found: float | str = Field(description="the number that was found")
     seconds: float
+    fault: str = Field(description="type of the exception that the evidence raised; empty where it raised none")
 
 
 class ClaimModel(_Model):
@@ -466,25 +467,20 @@ Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | Sub
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:
     """Sections as their JSON model."""
-    return [SectionModel.model_validate(_finite(part.to_dict())) for part in parts]
+    return [SectionModel.model_validate(finite(part.to_dict())) for part in parts]
 
 
-def _finite(value: Any) -> Any:
-    """JSON has no infinities: they become strings."""
+def finite(value: Any) -> Any:
+    """The value with infinities and NaN as strings, so that every JSON reader accepts it."""
     if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
-
-
-def finite(value: Any) -> Any:
-    """The value with infinities and NaN as strings, so that every JSON reader accepts it."""
-    return _finite(value)
 
 
 def schema() -> dict[str, Any]:

@@ -53,7 +53,7 @@ from confide.programs.incentives import check_payments
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
-from confide.programs.tight_dude import TightDude
+from confide.programs.tight_dude import EmptyRow, TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 
@@ -262,7 +262,8 @@ class ProgramPlan:
 def plan(
     program: Program, epsilon: float, delta: float, mode: Mode | None = None, *, feasible: bool = False,
     truthful: bool = False, alpha: float | None = None, most_excess: float = 0.05, most_unused: float = 0.3,
-    timed: bool = True, load_units: Sequence[float] | None = None, **options: Any,
+    timed: bool = True, load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
+    row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
     """What to run at these sizes, and what to expect.
 
@@ -284,6 +285,8 @@ def plan(
         most_unused: of modes that are feasible: the share that margins may keep back.
         timed: whether responses of made-up records are timed on this machine.
         load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
+        mode_names: what each mode is called in refusals and errors; by default as its mechanism.
+        row_names: (k,) what each row is called in refusals; by default `program.row_names`.
         options: of all modes, such as rounds, burn_in, step, law, beta or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
@@ -312,6 +315,7 @@ def plan(
             raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
     if mode is not None:
         one_of("mode", mode, tuple(_KINDS))
+    names = _names(program, load_units, mode_names, row_names)
     named: dict[str, Any] = {name: value for name, value in options.items() if name not in _PATH}
     if alpha is not None:
         named["alpha"] = positive("alpha", alpha)
@@ -339,18 +343,18 @@ def plan(
     for name in named:
         if name not in _OWN[chosen]:
             others = [each for each, own in _OWN.items() if name in own]
-            raise InvalidInput(name, f"is no option of {chosen}{'' if mode else ', which is advised here'}",
-                               f"of {', '.join(others)} alone")
+            advised = "" if mode else ", which is advised here"
+            raise InvalidInput(name, f"is no option of {names.modes[chosen]}{advised}",
+                               f"of {names.listed(others)} alone")
     if chosen not in ("PrivDude",) and program.not_packing:
-        raise InvalidInput("mode", f"{chosen} needs a packing program, in which everybody may have nothing; here "
-                           f"{program.not_packing}", "PrivDude takes any program")
+        raise InvalidInput("mode", f"{names.modes[chosen]} needs a packing program, in which everybody may have "
+                           f"nothing; here {program.not_packing}", f"{names.modes['PrivDude']} takes any program")
     if asked(chosen)[0] is not None and not program.always_answered:
         check_payments(program, path.rounds)
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
         if wanted and chosen not in able:
-            raise InvalidInput("mode", f"{chosen} is not {what}", f"must be one of {', '.join(able)}")
-    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused,
-           np.ones(program.rows) if load_units is None else np.array(load_units, dtype=np.float64))
+            raise InvalidInput("mode", f"{names.modes[chosen]} is not {what}", f"must be one of {names.listed(able)}")
+    _worth(path, (lambda _: chosen) if named else mode_of, made, most_excess, most_unused, names)
     seconds, megabytes = _costs(path, timed, path.rounds if chosen in ("PrivDude", "TrueDude") else 1)
     charged, own = asked(chosen)
     found = ProgramPlan(path=path, mode=chosen, alpha=charged, most_excess=most_excess, most_unused=most_unused,
@@ -362,6 +366,38 @@ def plan(
 
 
 _Made = Callable[[PrivDude, Mode], Dude]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Names:
+    """What refusals call things.
+
+    Args:
+        modes: by mechanism.
+        rows: (k,).
+        units: (k,) what a contribution of 1 is.
+    """
+
+    modes: Mapping[str, str]
+    rows: tuple[str, ...]
+    units: NDArray[np.float64]
+
+    def listed(self, modes: Sequence[str]) -> str:
+        return ", ".join(self.modes[each] for each in modes)
+
+
+def _names(
+    program: Program, units: Sequence[float] | None, modes: Mapping[str, str] | None, rows: Sequence[str] | None,
+) -> _Names:
+    """Those that were given, else the library's own."""
+    for name, given in (("load_units", units), ("row_names", rows)):
+        if given is not None and len(given) != program.rows:
+            raise InvalidInput(name, f"{len(given)} of them", f"must be {program.rows}, one for each row")
+    for each in modes or ():
+        one_of("mode_names", each, tuple(_KINDS))
+    return _Names(modes={each: each for each in _KINDS} | dict(modes or {}),
+                  rows=tuple(program.row_names if rows is None else rows),
+                  units=np.ones(program.rows) if units is None else np.array(units, dtype=np.float64))
 
 
 def _advised(path: PrivDude, feasible: bool, truthful: bool, made: _Made) -> Mode:
@@ -430,7 +466,7 @@ def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
 
 def _worth(
     path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
-    units: NDArray[np.float64],
+    names: _Names,
 ) -> None:
     """Refuse what is hopeless."""
     mode = mode_of(path)
@@ -446,13 +482,16 @@ def _worth(
     now = share(path)
     if now <= most:
         return
-    reason = (f"{mode}'s margins would keep back all that a row holds" if now == math.inf else
-              f"{mode}'s margins would keep back {now:.1%} of what rows hold, more than {most:.0%}" if certain else
-              f"{mode}'s certificate would claim an excess of {now:.1%} of what rows hold, more than {most:.0%}")
+    name = names.modes[mode]
+    reason = (f"the margins of {name} would keep back all that a row holds" if now == math.inf else
+              f"the margins of {name} would keep back {now:.1%} of what rows hold, more than {most:.0%}" if certain else
+              f"the certificate of {name} would claim an excess of {now:.1%} of what rows hold, more than {most:.0%}")
     if mode == "TightDude" and now == math.inf:
         try:
             made(path, mode)
-        except Refused as own:  # it knows which supply, rounds or alpha would do
+        except EmptyRow as own:  # it knows which supply, rounds or alpha would do
+            raise Refused(f"{reason}: row {names.rows[own.row]} {own.problem}", own.remedy) from None
+        except Refused as own:
             raise Refused(f"{reason}: {own.reason}", own.remedy) from None
     remedies = []
     enough = _least(lambda epsilon: share(replace(path, epsilon=epsilon)) <= most, path.epsilon)
@@ -461,7 +500,7 @@ def _worth(
     factor = _least(lambda times: share(_larger(path, times)) <= most, 1.0)
     if math.isfinite(factor):
         larger = _larger(path, factor).program
-        supplies = sorted(set((np.array(larger.supplies) * units).tolist()))
+        supplies = sorted(set((np.array(larger.supplies) * names.units).tolist()))
         named = (f"supplies of {supplies[0]:,.6g}" if len(supplies) == 1 and supplies[0] > 0
                  else f"supplies {factor:.3g} times as large")
         remedies.append(f"{named} with {larger.people:,} participants")

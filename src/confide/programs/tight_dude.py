@@ -57,9 +57,25 @@ from confide.programs.whole_parts import (
     whole_parts,
 )
 
-__all__ = ["TightDude", "margins_needed"]
+__all__ = ["EmptyRow", "TightDude", "margins_needed"]
 
 _TRIES = 64
+
+
+class EmptyRow(Refused):
+    """A margin is all that a row holds. The reason names the row; whoever has another name for it can say it again.
+
+    Args:
+        row: its place, in 0..k-1.
+        name: of the row.
+        problem: what its margin would do.
+        remedy: what would be accepted instead.
+    """
+
+    def __init__(self, row: int, name: str, problem: str, remedy: str) -> None:
+        self.row = row
+        self.problem = problem
+        super().__init__(f"row {name} {problem}", remedy)
 
 
 def margins_needed(
@@ -166,15 +182,16 @@ class TightDude(Dude):
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
         b = float(supplies[j])
-        reason = (f"row {self.program.row_names[j]} would keep back "
-                  f"{f'{kept[j] / b:,.3g} times its supply' if b > 0.0 else 'more than its supply, nothing'}")
+        much = f"{kept[j] / b:,.3g} times its supply" if b > 0.0 else "more than its supply, nothing"
+        problem = f"would keep back {much}"
+        name = self.program.row_names[j]
         if least >= most:
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
-            raise Refused(reason, f"the least supply that covers a margin is{beyond} what all participants together "
-                          "can use: more rounds, more people for each row, or a larger alpha")
+            raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} what all participants "
+                           "together can use: more rounds, more people for each row, or a larger alpha")
         large = f"supplies above {least / b:.5g} times as large" if b > 0.0 else f"supplies above {least:.5g}"
-        raise Refused(reason, f"{large}, and many times that so that not nearly all is kept back; more rounds, or a "
-                      "larger alpha")
+        raise EmptyRow(j, name, problem, f"{large}, and many times that so that not nearly all is kept back; more "
+                       "rounds, or a larger alpha")
 
     @property
     def margins(self) -> NDArray[np.float64]:

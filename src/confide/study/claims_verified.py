@@ -1,10 +1,12 @@
-"""The verdicts, recomputed: what the evidence for each claim says today."""
+"""The verdicts, recomputed: what the evidence for each claim says today. Evidence that fails is a fault of its row."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Literal
 
 from confide.contract.claims import Verdict
 from confide.contract.kinds import Progress
@@ -21,27 +23,29 @@ class Verified:
     Args:
         claim: the row.
         recomputed: False where stored figures are cited.
-        verdict: what follows from the evidence.
-        claimed: the number that the claim gives.
-        found: the number that we find.
+        verdict: what follows from the evidence; "fault" where the evidence failed.
+        claimed: the number that the claim gives; not a number where the evidence failed.
+        found: the number that we find; likewise.
         seconds: how long it took; what the stored figures say of it, where those are cited.
+        fault: type of the exception that the evidence raised; empty where it raised none.
     """
 
     claim: Claim
     recomputed: bool
-    verdict: Verdict
+    verdict: Verdict | Literal["fault"]
     claimed: float
     found: float
     seconds: float
+    fault: str = ""
 
     @property
     def changed(self) -> bool:
-        """Whether the table says otherwise."""
+        """Whether the table says otherwise; a fault says nothing, which is not what the table says."""
         return self.verdict != self.claim.verdict
 
 
 def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progress | None = None) -> list[Verified]:
-    """Recompute the evidence of rows, one after the other.
+    """Recompute the evidence of rows, one after the other; evidence that raises stops none of the others.
 
     Args:
         rows: as `claims` gives them.
@@ -65,9 +69,18 @@ def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progre
             found.append(Verified(claim=row, recomputed=False, verdict=row.verdict, claimed=stored.claimed,
                                   found=stored.found, seconds=stored.seconds))
             continue
-        start = perf_counter()
-        verdict, claimed, ours = row.evidence()
-        found.append(Verified(claim=row, recomputed=True, verdict=verdict, claimed=float(claimed), found=float(ours),
-                              seconds=perf_counter() - start))
+        found.append(_recomputed(row))
     advance(progress, len(rows), len(rows))
     return found
+
+
+def _recomputed(row: Claim) -> Verified:
+    start = perf_counter()
+    try:
+        verdict, claimed, ours = row.evidence()
+        claimed, ours = float(claimed), float(ours)
+    except Exception as error:  # noqa: BLE001 - evidence is code of anybody's: whatever it raises is told of its row
+        return Verified(claim=row, recomputed=True, verdict="fault", claimed=math.nan, found=math.nan,
+                        seconds=perf_counter() - start, fault=type(error).__name__)
+    return Verified(claim=row, recomputed=True, verdict=verdict, claimed=claimed, found=ours,
+                    seconds=perf_counter() - start)

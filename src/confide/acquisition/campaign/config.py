@@ -68,7 +68,8 @@ class Data(Keys):
 class Belief(Keys):
     """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
 
-    law: Literal["uniform", "power", "histogram", "discrete"] = "uniform"
+    law: Literal["uniform", "power", "histogram", "discrete"] = Field(
+        default="uniform", description="of one concern c")
     low: Weight | None = Field(default=None, description="of 'uniform', default 0")
     high: Weight | None = Field(default=None, description="of 'uniform', default 1")
     exponent: Positive | None = Field(default=None, description="of 'power': F(c) = c^exponent")
@@ -130,7 +131,7 @@ class Privacy(Keys):
 class Payment(Keys):
     """`[payment]`: in which money."""
 
-    currency: str = Field(min_length=1)
+    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
 
     @model_validator(mode="after")

@@ -77,7 +77,8 @@ class Costs(Keys):
     rate (e^(growth x) - 1), in the currency.
     """
 
-    law: Literal["linear", "power", "exponential"] = "linear"
+    law: Literal["linear", "power", "exponential"] = Field(
+        default="linear", description="how cost grows with the level")
     rate: Positive = Field(description="of one nat, or the factor of the other laws")
     exponent: float | None = Field(default=None, ge=1, allow_inf_nan=False, description="of 'power'")
     growth: Positive | None = Field(default=None, description="of 'exponential'")
@@ -98,7 +99,7 @@ class Costs(Keys):
 class Payment(Keys):
     """`[payment]`: in which money."""
 
-    currency: str = Field(min_length=1)
+    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
     most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
                                   "plan that could come to more is warned of")
@@ -145,7 +146,7 @@ class Privacy(Keys):
 class Group(Keys):
     """One of `[belief] groups`: what is publicly known of people who belong together."""
 
-    name: str = Field(min_length=1)
+    name: str = Field(min_length=1, description="public; the groups' names differ")
     size: int = Field(ge=2, description="number of people")
     ones: int = Field(ge=0, description="number of them whose bit is 1")
 
@@ -201,7 +202,8 @@ class CostLawTable(Keys):
     own alone.
     """
 
-    law: Literal["lognormal", "exponential", "gamma", "uniform"]
+    law: Literal["lognormal", "exponential", "gamma", "uniform"] = Field(
+        description="of C, what a nat is worth to one person")
     meanlog: float | None = Field(default=None, allow_inf_nan=False, description="of 'lognormal': mean of ln C")
     sdlog: Positive | None = Field(default=None, description="of 'lognormal': its standard deviation")
     mean: Positive | None = Field(default=None, description="of 'exponential'")

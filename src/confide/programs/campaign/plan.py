@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -24,7 +23,7 @@ __all__ = ["SharingPlan", "plan_of"]
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "beta": "privacy.beta",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
 
-_ROW = re.compile(r"\brow ([^\s,;:]+)(?= would keep back|$)")
+_NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,27 +130,13 @@ def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Map
     try:
         found = plan(coding.program, privacy.epsilon, privacy.delta, name, most_excess=solution.most_excess,
                      most_unused=solution.most_unused, timed=False,
-                     load_units=coding.load_units.tolist(), beta=privacy.beta, neighbours=privacy.neighbours,
+                     load_units=coding.load_units.tolist(), mode_names=_NAMES,
+                     row_names=[repr(row) for row in coding.rows], beta=privacy.beta, neighbours=privacy.neighbours,
                      **{**options, **scaled})
         _ = found.mechanism  # refuses margins that leave nothing
     except InvalidInput as error:
         raise _placed(error, coding) from None
-    except Refused as refused:
-        raise Refused(_told(refused.reason, coding), _told(refused.remedy, coding)) from None
     return found
-
-
-def _told(text: str, coding: Coding) -> str:
-    """A text of Python's names, of modes and of rows, with the file's."""
-    rows = dict(zip(coding.program.row_names, coding.rows, strict=True))
-    return _ROW.sub(lambda found: f"row {rows.get(found[1], found[1])!r}", _by_modes(text))
-
-
-def _by_modes(text: str) -> str:
-    """A text of Python's names, with the file's."""
-    for mode, name in MODES.items():
-        text = text.replace(f"{name}'s ", f"mode {mode!r}: its ").replace(name, repr(mode))
-    return text
 
 
 def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
@@ -159,7 +144,5 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
     if error.field == "alpha" and coding.unit != 1.0:
         return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
-    if place == "solution.mode":
-        return InvalidInput(place, _by_modes(error.problem), _by_modes(error.limit))
     return InvalidInput(place, error.problem, error.limit)
 

@@ -44,9 +44,9 @@ class Data(DataTable):
 class NumericColumn(Keys):
     """A number with public bounds."""
 
-    column: str = Field(min_length=1)
-    lower: float = Field(allow_inf_nan=False)
-    upper: float = Field(allow_inf_nan=False)
+    column: str = Field(min_length=1, description="its name in the file of records")
+    lower: float = Field(allow_inf_nan=False, description="public bound, in the column's unit")
+    upper: float = Field(allow_inf_nan=False, description="public bound, above lower")
     center: float | None = Field(default=None, allow_inf_nan=False, description="scaled to 0; default the midpoint")
     out_of_bounds: Bounds = Field(default="reject", description="a value outside makes the record unusable, or moves")
     unit: str = Field(default="", description="shown beside the coefficients")
@@ -59,7 +59,7 @@ class NumericColumn(Keys):
 class CategoryColumn(Keys):
     """One of a few public levels; the first is the reference."""
 
-    column: str = Field(min_length=1)
+    column: str = Field(min_length=1, description="its name in the file of records")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="the first is the reference")
 
     def role(self) -> Category:
@@ -77,7 +77,8 @@ class Model(Keys):
     )
     prior_deviation: Positive | None = Field(default=None, description="scaled, of each coefficient, for 'gaussian'")
     noise_bound: Positive = Field(description="M, bound on a scaled residual")
-    noise: Literal["uniform", "truncated gaussian"] = "uniform"
+    noise: Literal["uniform", "truncated gaussian"] = Field(
+        default="uniform", description="law of the residuals within noise_bound")
     noise_deviation: Positive | None = Field(default=None, description="scaled, for 'truncated gaussian'")
     radius: Positive | None = Field(default=None, description="R, default 1.25 R0")
     smallest_eigenvalue: Positive = Field(description="mu: lower bound on the spectrum of E[x x'], public knowledge")
@@ -119,12 +120,13 @@ class PrivacyTable(Keys):
 class PaymentTable(Keys):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
-    currency: str = Field(min_length=1)
+    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
     truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     clip: Positive | None = Field(default=None, description="t: makes every payment surely bounded")
-    rule: Literal["centred", "source"] = "centred"
+    rule: Literal["centred", "source"] = Field(
+        default="centred", description="payment of a prediction: 'source' is the printed one")
     ridge: Positive | None = Field(default=None, description="gamma_p")
 
     @model_validator(mode="after")
@@ -139,7 +141,7 @@ class PaymentTable(Keys):
 class Costs(Keys):
     """`[costs]`: what is assumed of people's privacy costs c epsilon^2, and of those who will not answer truthfully."""
 
-    law: Literal["pareto", "exponential"] = "pareto"
+    law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of c")
     exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
     scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
     misreports: Fraction = Field(default=0.001, description="alpha: tolerated share of lies and absences")

@@ -25,7 +25,7 @@ MOST_ROWS = 1_000_000
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
-Seed = Annotated[int, Field(ge=0, le=2**62)]
+Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
 
 
 class Data(Keys):
@@ -40,16 +40,16 @@ class Data(Keys):
 class BinnedColumn(Keys):
     """A number with public bounds, told by the bin that it lies in."""
 
-    column: str = Field(min_length=1)
-    lower: float | None = Field(default=None, allow_inf_nan=False)
-    upper: float | None = Field(default=None, allow_inf_nan=False)
+    column: str = Field(min_length=1, description="its name in the table")
+    lower: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
+    upper: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
     bins: int | None = Field(default=None, ge=1, le=1 << 16, description="of equal width, from lower to upper")
     edges: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=(1 << 16) + 1, description=(
         "of bins of any widths, ascending; instead of lower, upper and bins"))
     whole: bool = Field(default=False, description="values are whole numbers")
     out_of_bounds: Literal["reject", "clip"] = Field(
         default="reject", description="a value outside makes the record the null one, or moves to the bound")
-    unit: str = ""
+    unit: str = Field(default="", description="shown beside the bounds")
 
     def roles(self) -> tuple[Binned, ...]:
         """The column's public role."""
@@ -59,7 +59,7 @@ class BinnedColumn(Keys):
 class LevelsColumn(Keys):
     """One of a few public levels."""
 
-    column: str = Field(min_length=1)
+    column: str = Field(min_length=1, description="its name in the table")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
     bins: int | None = Field(default=None, ge=1, le=1 << 16, description="spread over so many attributes; default one "
                                                                          "for each level")
