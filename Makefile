@@ -11,11 +11,13 @@ BIN = $(VENV)/bin
 demo: $(DEMO_VENV)/.ready
 	@$(DEMO_VENV)/bin/python -m confide.cli.demo
 
-# Each worker takes a run of neighbouring tests (worksteal): what a file's tests share is made, and compiled, once.
+# Kernels are compiled first (`tests/compiled_kernels.py`), by both cores, so that no worker compiles what another has.
+# Each worker takes a run of neighbouring tests (worksteal): what a file's tests share is made once.
 
 ## test: everything that must hold; what CI runs
 test: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
+	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
@@ -24,6 +26,7 @@ test: $(VENV)/.ready
 ## test-all: the same with the slow evidence
 test-all: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
+	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
