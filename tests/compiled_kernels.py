@@ -32,7 +32,7 @@ def signature(text: str, module: Any) -> tuple[Any, ...]:
     known = {name: named(each) for name, each in vars(module).items()
              if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields")}
     words = {**vars(types), **known, "x": None}
-    found = eval(_ARRAY.sub(r"Array(\1, \2, '\3')", text.rsplit(" -> ", 1)[0]), words)  # noqa: S307 - our own file
+    found = eval(_ARRAY.sub(r"Array(\1, \2, '\3')", text.rsplit(" -> ", 1)[0]), words)
     return tuple(found)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from importlib import import_module
 
-import compiled_kernels
 from numba.core.dispatcher import Dispatcher
+
+import compiled_kernels
 
 
 def test_every_kernel_of_the_list_is_there_and_takes_what_is_said() -> None:
