@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from confide.contract.guarantees import Guarantees, Truthfulness
 from confide.contract.presentation import Block, Section, Text
+from confide.contract.words import as_sentence
 
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "unanswered",
            "withdrawing"]
@@ -97,7 +98,7 @@ def lies(promises: Guarantees, otherwise: str = NO_TRUTH) -> str:
         otherwise: what is said where none of them says anything.
     """
     found = [each for each in promises.of(Truthfulness) if each.claimable and not each.vacuous]
-    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (each.sentence() for each in found)) or otherwise
+    return " ".join(as_sentence(each.sentence()) for each in found) or otherwise
 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = ["did_you_mean", "money", "number", "printable"]
+__all__ = ["as_sentence", "did_you_mean", "money", "number", "printable"]
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
@@ -25,6 +25,19 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: flo
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"did you mean {near[0]!r}?" if near else otherwise
+
+
+def as_sentence(clause: str) -> str:
+    """A clause as a sentence of its own, with a capital letter and a full stop.
+
+    Args:
+        clause: without a full stop, such as a guarantee's `sentence()`.
+
+    Example:
+        >>> as_sentence("no lie gains more than 0.01 EUR")
+        'No lie gains more than 0.01 EUR.'
+    """
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def printable(text: str, longest: int | None = None) -> str:

@@ -12,6 +12,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfuln
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table
+from confide.contract.words import as_sentence
 from confide.people.column_rows import Role
 from confide.people.guesses import guessed
 
@@ -87,7 +88,8 @@ def promises_table(promises: Guarantees) -> Table:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    """What a mechanism of anybody's says of itself, which may end in a full stop already."""
+    return as_sentence(text.rstrip("."))
 
 
 def _shown(value: Any) -> str | int | float:

@@ -26,7 +26,7 @@ from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import number
+from confide.contract.words import as_sentence, number
 from confide.people import PeoplesKind
 from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
@@ -394,8 +394,7 @@ class MeanKind(PeoplesKind):
         return [
             Section(title="What was bought", blocks=(found,)),
             Section(title="What is promised, and to whom", blocks=(Text((
-                *(f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." + (f" {each.note[:1].upper()}{each.note[1:]}."
-                                                                           if each.note else "")
+                *(as_sentence(each.sentence()) + (f" {as_sentence(each.note)}" if each.note else "")
                   for each in plan.guarantees),
             )),)),
         ]

@@ -15,6 +15,7 @@ from confide.contract.guarantees import Guarantee, Truthfulness
 from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import as_sentence
 
 __all__ = ["explain", "offer_sections", "plan_sections", "result_sections"]
 
@@ -97,7 +98,7 @@ def _methods(plan: GoodsPlan) -> list[Section]:
 
 def _warnings(plan: GoodsPlan) -> list[str]:
     found, it = list[str](), plan.market
-    right = 1.0 / (1.0 + math.exp(-it.epsilon))
+    right = best_guess(it.epsilon)
     if it.epsilon > 10:
         found.append(f"epsilon = {it.epsilon:g} promises little: a stranger who must guess between two rows of "
                      f"somebody may be right {right:.2%} of the time")
@@ -147,7 +148,7 @@ def offer_sections(plan: GoodsPlan) -> list[Section]:
     return [
         Section(title="What there is", blocks=(Text((
             f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
-        answer(Question.REPORT, f"{plan.asked[:1].upper()}{plan.asked[1:]}.",
+        answer(Question.REPORT, as_sentence(plan.asked),
                "Who takes no part, or hands in what cannot be used, counts as somebody to whom nothing is worth "
                "anything.",
                "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it "
@@ -244,7 +245,7 @@ def _points(plan: GoodsPlan) -> str:
 def _sentence(promise: Guarantee) -> str:
     text = promise.sentence()
     failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
-    return f"{text[:1].upper()}{text[1:]}{failure}."
+    return as_sentence(f"{text}{failure}")
 
 
 # ---- one person

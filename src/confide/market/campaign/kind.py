@@ -16,10 +16,11 @@ import pyarrow as pa
 from confide import market
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Budget, Guarantee
+from confide.contract.guarantees import Budget
 from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import as_sentence
 from confide.market.campaign.config import BitConfig
 from confide.market.campaign.plan import BitPlan
 from confide.market.campaign.submissions import BitCodec, read_reports
@@ -219,10 +220,10 @@ class BitKind(PeoplesKind, ABC):
         return [
             Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
             Section(title="What is promised, and to whom", blocks=(Text((
-                *(_sentence(each) for each in plan.guarantees.privacy),
+                *(as_sentence(each.sentence()) for each in plan.guarantees.privacy),
                 "Reports left the people already randomised: counts, payments and everything that is concluded from "
                 "them give nothing further away.",
-                *(_sentence(each) for each in plan.guarantees if each not in plan.guarantees.privacy),
+                *(as_sentence(each.sentence()) for each in plan.guarantees if each not in plan.guarantees.privacy),
             )),)),
         ]
 
@@ -347,11 +348,6 @@ def exactly(level: float) -> Fraction:
 
 def _id(config: BitConfig) -> str:
     return config.people.id if config.people.id != "row" else "id"
-
-
-def _sentence(promise: Guarantee) -> str:
-    text = promise.sentence()
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _as_settled(plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitPlan:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
+from confide.contract.words import as_sentence
 from confide.people.column_fields import MOVED
 from confide.programs.campaign.coding import any_row
 from confide.programs.campaign.config import ProgramConfig, coding_of
@@ -88,7 +89,7 @@ def _together(config: ProgramConfig, limit: str) -> str:
     free = ((isinstance(table, KnapsackTable) and table.most_weight is None)
             or (isinstance(table, AggregativeGameTable) and table.largest_sum is None)
             or (isinstance(table, ElectricityTable) and table.shortfall is None and not table.hard))
-    return "" if free else f"{limit[:1].upper()}{limit[1:]}."
+    return "" if free else as_sentence(limit)
 
 
 # ---- bundles

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import as_sentence
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
 from confide.programs.campaign.coding import Coding
@@ -109,7 +110,7 @@ def _board(outcome: AnyOutcome) -> PathBillboard:
 def _stated(names: Coding, promise: Any) -> str:
     text = sentence(names, promise)
     failure = f", but with probability {promise.failure_probability:g}" if promise.failure_probability else ""
-    return f"{text[:1].upper()}{text[1:]}{failure}."
+    return as_sentence(f"{text}{failure}")
 
 
 def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.offering import Question, answer, best_guess, withdrawing
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import as_sentence
 from confide.programs.campaign.coding import Coding
 from confide.programs.campaign.plan import SharingPlan
 from confide.programs.campaign.words import described, said, settings, shared_out, sure
@@ -180,9 +181,9 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
     gets, lied = _truth(plan)
     return [
         Section(title="What there is", blocks=(Text((
-            f"{names.what[:1].upper()}{names.what[1:]}. The rows that limit it: {shown}{more}. "
+            f"{as_sentence(names.what)} The rows that limit it: {shown}{more}. "
             f"{it.program.people:,} people are invited.",)),)),
-        answer(Question.REPORT, f"{names.asked[:1].upper()}{names.asked[1:]}.",
+        answer(Question.REPORT, as_sentence(names.asked),
                "Who takes no part, or hands in what cannot be used, gets nothing.",
                "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once."),
         Section(title="How it is shared", blocks=(Text(tuple(shared_out(plan.mode, it, names))),)),
@@ -211,8 +212,7 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
     gain = (f"On average, over the noise and the coins, no lie gains more than {said(names, stated[0].gain)} "
             f"{names.worth}, whatever others do." if stated else
             "At this epsilon nothing is promised of what a lie could gain.")
-    taking = _taking_part(plan)
-    return (["You pay the price of what you get, which the operator collects.", f"{taking[:1].upper()}{taking[1:]}."],
+    return (["You pay the price of what you get, which the operator collects.", as_sentence(_taking_part(plan))],
             [gain, "What you use must be what you say: the promise is about what you want and what it is worth to "
                    "you."])
 

@@ -10,7 +10,7 @@ import numpy as np
 from confide.charts import intervals
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, best_guess
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import number
+from confide.contract.words import as_sentence, number
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.campaign.plan import QueriesPlan
@@ -277,7 +277,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
                     "answers does, as far as their number allows; no row is anybody's.")
     # The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan.
-    losses = [f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy
+    losses = [as_sentence(each.sentence()) for each in plan.guarantees.privacy
               if each.loss == plan.loss or isinstance(each.loss, ZCDP)]
     return [
         Section(title="Released answers", blocks=(

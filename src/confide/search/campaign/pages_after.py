@@ -10,6 +10,7 @@ import pyarrow as pa
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import as_sentence
 from confide.search.campaign.pages_before import BASIS, beyond, grown
 from confide.search.campaign.plan import SearchPlan
 from confide.search.releases import PublicRelease
@@ -79,7 +80,7 @@ def result_sections(plan: SearchPlan, outcome: AnyOutcome) -> list[Section]:
             "searches were made.",
         )))),
         Section(title="What is promised, and to whom", blocks=(Text((
-            *(f"{each.sentence()[:1].upper()}{each.sentence()[1:]}." for each in plan.guarantees.privacy),
+            *(as_sentence(each.sentence()) for each in plan.guarantees.privacy),
             f"Of this very list: its probability changes by at most {grown(board.epsilon_spent)} when one protected "
             "person's contacts are changed, because so many searches were made. That is no promise beforehand, and "
             "says nothing about any delta.",
