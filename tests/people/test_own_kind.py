@@ -8,6 +8,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -78,6 +79,21 @@ def run(capsys: pytest.CaptureFixture[str]) -> Call:
 def test_it_is_short() -> None:
     """Everything counted: mechanism, tables, kind, campaign file, blank lines."""
     assert len(CODE.read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_a_charge_below_the_promise_is_refused_before_anything_happens(
+    path: Path, run: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mechanism says itself what it is charged for: at 10^-9 for epsilon 50 no budget would ever be spent."""
+    path.write_text(path.read_text().replace("\nepsilon = 1.0\n", "\nepsilon = 50.0\n"))
+    mechanism = type(Campaign.load(path).file.kind.plan(Campaign.load(path).file.config).mechanism)
+    true = mechanism.events
+    monkeypatch.setattr(mechanism, "events", lambda it: tuple(replace(each, epsilon=1e-9) for each in true(it)))
+    for verb in ("plan", "run", "audit"):
+        assert run(verb, path)[0] == 2
+    with pytest.raises(InvalidInput, match="cost epsilon 1e-09, and epsilon = 50 is promised to the public"):
+        _ = Campaign.load(path).plan
+    assert Store.existing() is None  # nothing was charged, and no record was read
 
 
 def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Path) -> None:

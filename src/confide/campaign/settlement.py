@@ -45,6 +45,7 @@ from confide.contract.guarantees import Audience
 from confide.contract.kinds import Collection, ContractKind, HeldData, PausingKind, PayoutTerms, Plan, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
+from confide.privacy.covering import check_covered
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account
 from confide.privacy.losses import ApproxDP, PureDP
@@ -91,9 +92,14 @@ def charge_of(file: CampaignFile, plan: Plan) -> Charge:
 
 
 def data_set_charge(file: CampaignFile, plan: Plan | PublicOutcome) -> Charge:
-    """The same without its subjects, who may be millions; of a plan, or of what was settled."""
+    """The same without its subjects, who may be millions; of a plan, or of what was settled.
+
+    Raises:
+        InvalidInput: the mechanism's events cost less than it promises: nothing may be charged for them.
+    """
     budget = file.budget
     events = tuple(plan.mechanism.events())
+    check_covered(events, plan.guarantees.privacy)  # type: ignore[arg-type] # Spend: an event
     # The rule "zcdp" converts once, at the delta of the budget.
     delta = 0.0 if budget.rule == "zcdp" else max(
         (float(getattr(promise.loss, "delta", 0.0)) for promise in plan.guarantees.privacy), default=0.0)

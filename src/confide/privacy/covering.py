@@ -1,0 +1,124 @@
+"""Whether what the ledger is charged covers what is promised: a mechanism says both of itself, and they must agree.
+
+A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
+before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Privacy
+from confide.privacy.events import Event
+from confide.privacy.filter import Cost, price
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+
+__all__ = ["check_covered"]
+
+_ROUNDING = Fraction(1, 10**9)
+"""A price may be below a promise by this part of it: both are sums and conversions of doubles."""
+
+_OUTSIDE = (Audience.PUBLIC, Audience.OTHERS)
+_INSIDE = (Audience.COLLECTOR, Audience.FELLOWS)
+
+
+def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
+    """Whether the price of all events covers every promise that a run makes to those whom the ledger guards against.
+
+    These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
+    A promise is compared in its own notion, a notion of which the events have no price is refused, and so are events of
+    another neighbouring relation: relations are converted only by proved rules. Charging more than is promised is
+    allowed. Printed promises that are false, and those that say nothing, are not compared.
+
+    Args:
+        events: of one run, as the ledger is charged for them.
+        promises: of the same run.
+
+    Raises:
+        InvalidInput: there are no events, or none of the promises can be claimed, or one is not covered.
+
+    Example:
+        >>> from confide.contract.guarantees import Source, Unit
+        >>> from confide.privacy.events import PureEvent
+        >>> promise = Privacy(loss=PureDP(50.0), unit=Unit.RECORD_REPLACED, audience=Audience.PUBLIC,
+        ...                   source=Source(document="a", statement="b"))
+        >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Unit.RECORD_REPLACED)], [promise])
+        Traceback (most recent call last):
+        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
+the ledger must be charged for at least what is promised
+    """
+    spent, claimed = tuple(events), [promise for promise in promises if promise.claimable]
+    if not spent:
+        raise InvalidInput("events", "are none", "a run that releases anything says what the ledger is charged for it")
+    if not claimed:
+        raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
+                           "what is charged has to be held against something")
+    outside = [promise for promise in claimed if promise.audience in _OUTSIDE]
+    for promise in outside or [promise for promise in claimed if promise.audience in _INSIDE]:
+        if promise.loss.vacuous:
+            continue
+        for event in spent:
+            if event.neighbours is not promise.unit:
+                raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "
+                                   f"{promise.unit.value}", "relations are converted only by proved rules")
+        _compare(spent, promise)
+
+
+def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
+    try:
+        cost, enough = _priced(events, promise)
+    except InvalidInput as error:
+        raise InvalidInput("events", f"have no price that {promise.loss} could be held against ({error})",
+                           "promise what the events cost, in their own notion") from None
+    if not enough:
+        raise InvalidInput("events", f"cost {_words(cost)}, and {promise.loss} is promised to the "
+                           f"{promise.audience.value}", "the ledger must be charged for at least what is promised")
+
+
+def _priced(events: tuple[Event, ...], promise: Privacy) -> tuple[Cost, bool]:
+    """The price in the notion of a promise, and whether it is at least that."""
+    match promise.loss:
+        case PureDP(epsilon=epsilon):  # of a part, perhaps: of the events those that have an epsilon without delta
+            cost = price("basic", [event for event in events if _has_epsilon(event)])
+            return cost, _reaches(cost.epsilon, epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            cost = price("basic", events, delta)
+            at_delta = _reaches(cost.epsilon, epsilon) and (not cost.delta or _reaches(cost.delta, delta))
+            return cost, at_delta or _reaches(_without_delta(events), epsilon)
+        case ZCDP(rho=rho):
+            cost = price("zcdp", events)
+            return cost, _reaches(cost.rho, rho)
+        case GDP(mu=mu):  # mu-GDP is mu^2/2-zCDP
+            cost = price("zcdp", events)
+            return cost, _reaches(cost.rho, mu * mu / 2)
+        case RenyiDP(alpha=alpha, epsilon=epsilon):  # rho-zCDP is (alpha, rho alpha)-Renyi for all alpha
+            cost = price("zcdp", events)
+            return cost, _reaches(cost.rho, epsilon / alpha)
+    raise InvalidInput("promise", f"{type(promise.loss).__name__} has no price")
+
+
+def _has_epsilon(event: Event) -> bool:
+    try:
+        price("basic", [event])
+    except InvalidInput:  # concentrated ones have no price at no delta
+        return False
+    return True
+
+
+def _without_delta(events: tuple[Event, ...]) -> Fraction:
+    """The sum of pure epsilons, which may be above what they cost at a delta; 0 where some event is not pure."""
+    cost = price("basic", events) if all(map(_has_epsilon, events)) else Cost()
+    return Fraction(0) if cost.delta else cost.epsilon
+
+
+def _reaches(price: Fraction, promised: float) -> bool:
+    return price >= Fraction(promised) * (1 - _ROUNDING)
+
+
+def _words(cost: Cost) -> str:
+    if cost.rho:
+        return f"rho {float(cost.rho):.6g}"
+    delta = f", delta {float(cost.delta):.3g}" if cost.delta else ""
+    return f"epsilon {float(cost.epsilon):.6g}{delta}"

@@ -1,0 +1,96 @@
+"""What the ledger is charged covers what is promised; a mechanism that says otherwise is refused before any charge."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Audience, Privacy, Source, Unit
+from confide.privacy.covering import check_covered
+from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, PureEvent, Repeated, ZCDPEvent
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+
+RECORD = Unit.RECORD_REPLACED
+
+
+def promise(loss, unit=RECORD, audience=Audience.PUBLIC, **more):
+    return Privacy(loss=loss, unit=unit, audience=audience, source=Source(document="a", statement="b"), **more)
+
+
+def pure(epsilon, unit=RECORD):
+    return PureEvent(epsilon=epsilon, neighbours=unit)
+
+
+RHO = ZCDPEvent(rho=0.02, neighbours=RECORD)
+
+COVERED = [
+    ([pure(1.0)], PureDP(1.0)),
+    ([pure(0.1)] * 3, PureDP(0.3)),  # sums of decimals, exactly
+    ([pure(2.0)], PureDP(1.0)),  # more than is promised
+    ([pure(1.0), RHO], PureDP(1.0)),  # of a part of the outcome; the release besides it costs more
+    ([pure(1.0)], ApproxDP(1.0, 1e-6)),
+    ([Repeated(event=pure(0.001), count=1000, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),  # at a delta they cost .17
+    ([BoundedRangeEvent(epsilon=0.15, neighbours=RECORD)] * 16, PureDP(2.4)),
+    ([RHO], ZCDP(0.02)),
+    ([RHO], ApproxDP(ZCDP(0.02).epsilon_at(1e-6), 1e-6)),
+    ([GDPEvent(mu=0.5, neighbours=RECORD)], GDP(0.5)),
+    ([GDPEvent(mu=0.5, neighbours=RECORD)], RenyiDP(2.0, 0.25)),
+    ([ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),
+]
+
+NOT_COVERED = [
+    ([pure(1e-9)], PureDP(50.0)),
+    ([pure(0.999)], PureDP(1.0)),
+    ([pure(0.5)], ApproxDP(1.0, 1e-6)),
+    ([RHO], PureDP(0.2)),  # Gaussian noise has no pure epsilon at all
+    ([RHO], ZCDP(0.021)),
+    ([RHO], ApproxDP(1.5, 1e-6)),
+    ([GDPEvent(mu=0.4, neighbours=RECORD)], GDP(0.5)),
+    ([GDPEvent(mu=0.5, neighbours=RECORD)], RenyiDP(2.0, 0.5)),
+    ([ApproxEvent(epsilon=1.0, delta=1e-9, neighbours=RECORD)], ApproxDP(1.0, 1e-6)),
+    ([ApproxEvent(epsilon=1.0, delta=1e-6, neighbours=RECORD)], ZCDP(0.1)),
+]
+
+
+@pytest.mark.parametrize(("events", "loss"), COVERED)
+def test_a_promise_that_is_charged_for_passes(events, loss):
+    check_covered(events, [promise(loss)])
+
+
+@pytest.mark.parametrize(("events", "loss"), NOT_COVERED)
+@pytest.mark.parametrize("audience", list(Audience))
+def test_a_promise_above_the_charge_is_refused(events, loss, audience):
+    with pytest.raises(InvalidInput, match="events"):
+        check_covered(events, [promise(loss, audience=audience)])
+
+
+def test_every_promise_is_compared_not_the_smallest():
+    with pytest.raises(InvalidInput, match="epsilon = 50 is promised"):
+        check_covered([pure(1.0)], [promise(PureDP(1.0), part="the estimates"), promise(PureDP(50.0))])
+    with pytest.raises(InvalidInput, match="promised to the others"):
+        check_covered([pure(1.0)], [promise(PureDP(1.0)), promise(PureDP(50.0), audience=Audience.OTHERS)])
+
+
+def test_whoever_collects_may_see_more_than_the_public_is_charged_for():
+    check_covered([pure(1.0)], [promise(PureDP(1.0)), promise(PureDP(5.0), audience=Audience.COLLECTOR)])
+
+
+def test_relations_are_not_converted():
+    with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
+        check_covered([pure(1.0, Unit.BIT)], [promise(PureDP(1.0))])
+    with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
+        check_covered([pure(1.0), pure(1.0, Unit.BIT)], [promise(PureDP(1.0))])
+
+
+def test_nothing_is_held_against_nothing():
+    with pytest.raises(InvalidInput, match="are none"):
+        check_covered([], [promise(PureDP(1.0))])
+    for promises in ([], [promise(PureDP(1.0), claimable=False)]):
+        with pytest.raises(InvalidInput, match="promise nothing about privacy"):
+            check_covered([pure(1.0)], promises)
+
+
+def test_a_promise_of_nothing_asks_for_nothing():
+    check_covered([pure(1.0)], [promise(PureDP(math.inf))])
