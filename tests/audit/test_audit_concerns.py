@@ -122,14 +122,24 @@ def test_a_completed_report_leaves_nothing_out() -> None:
     ((ZCDPEvent(rho=0.25, neighbours=Unit.BIT),), ZCDP(0.25)),
 ])
 def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
-    found, (twice,) = charge_rows(events, loss)
+    found, planted = charge_rows(events, loss)
     assert (found.measured, found.verdict, found.concern) == (pytest.approx(1.0), "kept", "budget")
-    assert twice.flagged
+    assert [(each.planted_bug, each.flagged) for each in planted] == [
+        ("everything released twice", True), ("half of what is promised is charged", True)]
     assert charge_rows((*events, *events), loss)[0].flagged
 
 
+def test_a_charge_below_the_promise_is_flagged_in_every_part() -> None:
+    small = charge_rows((PureEvent(epsilon=1e-9, neighbours=Unit.BIT),), PureDP(50.0))[0]
+    assert (small.verdict, small.note) == ("broken", "less is charged than is promised")
+    assert small.measured == pytest.approx(2e-11)
+    event = ApproxEvent(epsilon=0.1, delta=1e-6, neighbours=Unit.BIT)  # its delta is right
+    assert charge_rows((event,), ApproxDP(0.5, 1e-6))[0].flagged
+
+
 def test_what_no_ledger_is_charged_for() -> None:
-    assert charge_rows((), PureDP(1.0))[0].measured == 0.0
+    nothing = charge_rows((), PureDP(1.0))[0]
+    assert (nothing.measured, nothing.flagged) == (0.0, True)
     assert charge_rows((), PureDP(1.0))[1] == ()
     for loss in (PureDP(0.0), GDP(1.0)):
         with pytest.raises(InvalidInput, match="promised"):

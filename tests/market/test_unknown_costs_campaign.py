@@ -107,7 +107,7 @@ def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -
     report = audit_unknown_costs(BitCollection(market=market, minor_units=10**6))
     assert report.passed, report.problems
     assert len(report.rows) == 9
-    assert len(report.controls) == 6
+    assert len(report.controls) == 7
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.audit.charging import charge_rows
-    from confide.audit.claims import Loss, exceeds
+    from confide.audit.comparing import Loss, exceeds
     from confide.audit.concerns import completed
     from confide.audit.door import DoorAudit, Neighbours, door_audit
     from confide.audit.exact import ExactAudit, exact_audit
@@ -82,7 +82,7 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "charging": ("charge_rows",),
-        "claims": ("Loss", "exceeds"),
+        "comparing": ("Loss", "exceeds"),
         "concerns": ("completed",),
         "door": ("DoorAudit", "Neighbours", "door_audit"),
         "exact": ("ExactAudit", "exact_audit"),

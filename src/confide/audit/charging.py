@@ -1,11 +1,12 @@
-"""What the ledger is charged for a run, held against the privacy loss that is promised of it."""
+"""What the ledger is charged for a run, held against the privacy loss that is promised of it: neither more nor less."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from confide.audit.claims import Loss, exceeds
-from confide.audit.report import AuditRow, Concern, Control
+from confide.audit.comparing import RELATIVE, Loss, exceeds
+from confide.audit.report import AuditRow, Concern, Control, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.events import Event
 from confide.privacy.filter import price
@@ -17,8 +18,10 @@ _PROMISE = "what the ledger is charged is what is promised, as a share of it"
 
 
 def charge_rows(events: Iterable[Event], promised: Loss) -> tuple[AuditRow, tuple[Control, ...]]:
-    """The price of all releases by the rules of the ledger's filter; and, where there are any, the same of a run
-    that releases everything twice.
+    """The price of all releases by the rules of the ledger's filter; and, where there are any, the same of a run that
+    releases everything twice, and of one that is charged for half of what it promises.
+
+    A price above the promise spends a budget that nobody has used; one below it lets a budget be used again and again.
 
     Args:
         events: of one run, as the ledger is charged for them.
@@ -30,27 +33,48 @@ def charge_rows(events: Iterable[Event], promised: Loss) -> tuple[AuditRow, tupl
     Example:
         >>> from confide.contract import Unit
         >>> from confide.privacy.events import PureEvent
-        >>> row, (control,) = charge_rows([PureEvent(epsilon=1.0, neighbours=Unit.BIT)], PureDP(1.0))
-        >>> row.measured, row.verdict, control.flagged
-        (1.0, <Verdict.KEPT: 'kept'>, True)
+        >>> row, planted = charge_rows([PureEvent(epsilon=1.0, neighbours=Unit.BIT)], PureDP(1.0))
+        >>> row.measured, row.verdict, [control.flagged for control in planted]
+        (1.0, <Verdict.KEPT: 'kept'>, [True, True])
     """
     once = tuple(events)
-    found, rule = _share(once, promised)
-    row = AuditRow.at_most(_PROMISE, 1.0, found, f"the price of all releases of a run by the filter's rule, {rule}",
-                           concern=Concern.BUDGET)
+    row = _row(once, promised)
     if not once:
         return row, ()
-    twice, _ = _share((*once, *once), promised)
-    return row, (Control(_PROMISE, "everything released twice", exceeds(twice, 1.0)),)
+    return row, (Control(_PROMISE, "everything released twice", _row((*once, *once), promised).flagged),
+                 Control(_PROMISE, "half of what is promised is charged", _row(once, _doubled(promised)).flagged))
 
 
-def _share(events: tuple[Event, ...], promised: Loss) -> tuple[float, str]:
+def _row(events: tuple[Event, ...], promised: Loss) -> AuditRow:
+    shares, rule = _shares(events, promised)
+    least, most = min(shares), max(shares)
+    row = AuditRow.at_most(_PROMISE, 1.0, most, f"the price of all releases of a run by the filter's rule, {rule}",
+                           concern=Concern.BUDGET)
+    row = replace(row, side="exactly")
+    if exceeds(most, 1.0) or least >= 1.0 - RELATIVE:
+        return row
+    return replace(row, measured=least, verdict=Verdict.BROKEN, note="less is charged than is promised")
+
+
+def _shares(events: tuple[Event, ...], promised: Loss) -> tuple[tuple[float, ...], str]:
+    """Of each part of the promise, which share of it is charged; and by which rule."""
     match promised:
         case PureDP(epsilon=epsilon) if epsilon > 0:
-            return float(price("basic", events).epsilon) / epsilon, "basic"
+            return (float(price("basic", events).epsilon) / epsilon,), "basic"
         case ApproxDP(epsilon=epsilon, delta=delta) if epsilon > 0:
             cost = price("basic", events, delta)
-            return max(float(cost.epsilon) / epsilon, float(cost.delta) / delta if delta else 0.0), "basic"
+            return (float(cost.epsilon) / epsilon, *((float(cost.delta) / delta,) if delta else ())), "basic"
         case ZCDP(rho=rho) if rho > 0:
-            return float(price("zcdp", events).rho) / rho, "zcdp"
+            return (float(price("zcdp", events).rho) / rho,), "zcdp"
+    raise InvalidInput("promised", f"{promised} is not what a ledger is charged for")
+
+
+def _doubled(promised: Loss) -> Loss:
+    match promised:
+        case PureDP(epsilon=epsilon):
+            return PureDP(2 * epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return ApproxDP(2 * epsilon, delta)
+        case ZCDP(rho=rho):
+            return ZCDP(2 * rho)
     raise InvalidInput("promised", f"{promised} is not what a ledger is charged for")

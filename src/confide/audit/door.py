@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confide.audit.claims import Loss, exceeds
+from confide.audit.comparing import Loss, exceeds
 from confide.audit.history_loss import HiddenPart, belongs, history_loss, promised_parameter
 from confide.audit.report import AuditRow
 from confide.contract.errors import InvalidInput

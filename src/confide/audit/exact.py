@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from confide.audit.claims import ABSOLUTE, RELATIVE, Loss, exceeds
+from confide.audit.comparing import ABSOLUTE, RELATIVE, Loss, exceeds
 from confide.audit.report import AuditRow
 from confide.contract.errors import InvalidInput
 from confide.privacy.divergences import exact_mu, hockey_stick, max_divergence, renyi_divergence

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit.claims import Loss
+from confide.audit.comparing import Loss
 from confide.audit.door import Neighbours, door_audit
 from confide.audit.history_loss import SPARSE_VECTOR, HiddenPart
 from confide.audit.planted import DampedNoise, RepeatedNoise, ShiftedNoise, StuckNoise

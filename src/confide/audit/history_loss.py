@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confide.audit.claims import Loss
+from confide.audit.comparing import Loss
 from confide.contract.guarantees import Unit
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.gdp import mu

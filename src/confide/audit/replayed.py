@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.audit.claims import Loss, exceeds
+from confide.audit.comparing import Loss, exceeds
 from confide.audit.report import AuditRow
 from confide.contract.errors import InvalidInput
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
-from confide.audit.claims import exceeds
-from confide.contract.checks import fraction
+from confide.audit.comparing import exceeds
+from confide.contract.checks import fraction, one_of
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import (
     Accuracy,
@@ -26,6 +26,7 @@ from confide.contract.guarantees import (
     Truthfulness,
 )
 from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import number
 
 __all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "PlantedBug", "Verdict", "controls"]
 
@@ -68,6 +69,9 @@ _CONCERNS: dict[type[Guarantee], Concern] = {
     Participation: Concern.PARTICIPATION, Budget: Concern.BUDGET}
 
 
+Side = Literal["", "at most", "at least", "exactly"]
+
+
 class Verdict(StrEnum):
     """What an audit says about one promise."""
 
@@ -108,6 +112,7 @@ class AuditRow:
         false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
         concern: what it is about: privacy, incentives, accuracy, participation or budget.
         holds: sentences of the guarantees that it is evidence for; see `holding`.
+        side: "at most", "at least" or "exactly", of the promised number; empty where it is none of them.
 
     Raises:
         InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement.
@@ -126,6 +131,7 @@ class AuditRow:
     false_alarm: float = 0.0
     concern: Concern | str = field(kw_only=True)
     holds: tuple[str, ...] = field(default=(), kw_only=True)
+    side: Side = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.concern not in tuple(Concern):
@@ -140,6 +146,7 @@ class AuditRow:
         if self.verdict is Verdict.BROKEN and self.measured is None:
             raise InvalidInput("measured", "None is no measurement", "a broken promise was measured")
         fraction("false_alarm", self.false_alarm, zero=True)
+        one_of("side", self.side, get_args(Side))
 
     @classmethod
     def at_most(
@@ -178,7 +185,7 @@ class AuditRow:
             verdict = Verdict.VACUOUS
         else:
             verdict = Verdict.BROKEN if exceeds(measured, bound, scale=scale) else Verdict.KEPT
-        return cls(promise, bound, measured, evidence, verdict, note, false_alarm, concern=concern)
+        return cls(promise, bound, measured, evidence, verdict, note, false_alarm, concern=concern, side="at most")
 
     @classmethod
     def at_least(
@@ -191,7 +198,7 @@ class AuditRow:
             <Verdict.BROKEN: 'broken'>
         """
         judged = cls.at_most(promise, -bound, -measured, evidence, concern=concern, scale=abs(measured))
-        return replace(judged, promised=bound, measured=measured)
+        return replace(judged, promised=bound, measured=measured, side="at least")
 
     @classmethod
     def of_loss(
@@ -212,7 +219,8 @@ class AuditRow:
         verdict, note = Verdict.BROKEN if flagged else Verdict.KEPT, ""
         if claim.vacuous:
             verdict, note = Verdict.VACUOUS, f"{claim} promises nothing"
-        return cls(promise, promised, measured, evidence, verdict, note, false_alarm, concern=Concern.PRIVACY)
+        return cls(promise, promised, measured, evidence, verdict, note, false_alarm, concern=Concern.PRIVACY,
+                   side="at most")
 
     @classmethod
     def unpromised(cls, concern: Concern | str, reason: str) -> AuditRow:
@@ -237,7 +245,9 @@ class AuditRow:
             reason: why nothing was measured, in words.
         """
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
-        row = cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise))
+        side: Side = "at least" if isinstance(promise, Participation) else "at most"
+        row = cls(promise.sentence(), _figure(promise), None, "", verdict, reason, concern=Concern.of(promise),
+                  side=side)
         return row.holding(promise)
 
     def holding(self, *promises: Guarantee) -> AuditRow:
@@ -270,7 +280,13 @@ class AuditRow:
         """A JSON-ready dictionary; infinities become the string "Infinity"."""
         return {"concern": str(self.concern), "promise": self.promise, "promised": _plain(self.promised),
                 "measured": _plain(self.measured), "evidence": self.evidence, "verdict": str(self.verdict),
-                "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds)}
+                "note": self.note, "false_alarm": self.false_alarm, "holds": list(self.holds), "side": self.side}
+
+    @property
+    def bound(self) -> float | str:
+        """The promised number as a table shows it: "at most 1.5"."""
+        shown = _plain(self.promised)
+        return f"{self.side} {number(shown)}" if self.side else "" if shown is None else shown
 
     @property
     def named(self) -> str:
@@ -426,7 +442,7 @@ class AuditReport:
         blocks: list[Block] = [
             Table(
                 columns=("concern", "promise", "promised", "measured", "verdict", "evidence"),
-                rows=tuple((str(row.concern), row.named, _plain(row.promised), _plain(row.measured), str(row.verdict),
+                rows=tuple((str(row.concern), row.named, row.bound, _plain(row.measured), str(row.verdict),
                             row.reading) for row in self.rows),
                 note="kept: nothing above the promise was found by the evidence" + (chance if self.false_alarm else ""),
             ),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
-from confide.audit.claims import Loss, exceeds
+from confide.audit.comparing import Loss, exceeds
 from confide.audit.report import AuditRow
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput

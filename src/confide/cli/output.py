@@ -171,7 +171,9 @@ class AuditRowModel(_Model):
     verdict: Literal["kept", "broken", "vacuous", "not measured"]
     note: str
     false_alarm: float = Field(description='probability of "broken" of a kept promise; 0 for exact evidence')
-    holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for")
+    holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for; empty "
+                                         "where nothing is promised")
+    side: Literal["", "at most", "at least", "exactly"] = Field(description="of the promised number")
 
 
 class ControlModel(_Model):

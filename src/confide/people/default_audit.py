@@ -1,18 +1,20 @@
-"""The audit that any mechanism can be put to: its own run on made-up neighbours, its sampler, and two planted bugs."""
+"""The audit that any mechanism can be put to: its own run on made-up neighbours, its sampler, its decodes, its charge,
+and planted bugs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, islice, product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from confide.audit import (
     AuditReport,
     AuditRow,
     Concern,
+    Control,
     DampedNoise,
     Neighbours,
     PlantedBug,
@@ -20,62 +22,30 @@ from confide.audit import (
     completed,
     controls,
     door_audit,
-    published,
     sampler_audit,
 )
-from confide.contract.guarantees import Audience, Privacy, Unit
+from confide.contract.guarantees import Audience, Guarantee, Privacy, Unit
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.people.column_rows import Role
 from confide.people.slot_rows import SlotRows
+from confide.people.stretching import changes, corners, crowds, neighbours
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
-from confide.tables import Category, Numeric
 
-__all__ = ["audit_mechanism", "corners"]
+__all__ = ["audit_mechanism"]
 
-_CORNERS = 8  # records that stretch a mechanism, at most
-_OTHERS = 40  # made-up people beside the one who changes, at most
 _DRAWS = 4000  # of the sampler
 _FALSE_ALARM = 1e-6
+_DECODED = 200  # shares that are decoded again, at most
 _NOTHING = "the mechanism says nothing of it"
+_CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
+_RECORDS = (Unit.RECORD_REPLACED, Unit.RECORD_ADDED_OR_REMOVED)
+_SHARES = "everybody's share follows from her own record and the public result"
+_STRETCHED = ("the ends of every column; the first slot, the last and one between; beside nobody else, all alike, some "
+              "of each, and everybody where that is not too many")
 
 Run = Callable[[Any, Noise], Any]
-
-
-def corners(roles: Sequence[Role]) -> list[NDArray[np.float64]]:
-    """Records at the ends of what columns may hold: (c,) each.
-
-    Args:
-        roles: of the columns.
-
-    Example:
-        >>> [row.tolist() for row in corners([Category(column="mood", levels=("bad", "so-so", "good"))])]
-        [[0.0], [1.0], [2.0]]
-    """
-    ends = [tuple(range(len(role.levels)))[:_CORNERS] if isinstance(role, Category)
-            else (-1.0, 1.0) if isinstance(role, Numeric)
-            else tuple(end if np.isfinite(end) else sign * 1e6 for sign, end in ((-1, role.lower), (1, role.upper)))
-            for role in roles]
-    return [np.array(row, dtype=np.float64) for row in islice(product(*ends), _CORNERS)]
-
-
-def _pairs(roles: Sequence[Role], people: int, unit: Unit) -> Iterator[Neighbours]:
-    """The last slot has one record or another, or none; the others have none at all, or some of each."""
-    records = corners(roles)
-    last = people - 1
-    full = np.array([records[k % len(records)] for k in range(min(last, _OTHERS))]).reshape(-1, len(roles))
-
-    def data(others: NDArray[np.float64], own: NDArray[np.float64] | None) -> list[SlotRows]:
-        alone = [] if own is None else [SlotRows(np.array([last]), own[None])]
-        return [SlotRows(np.arange(len(others)), others), *alone]
-
-    changes = [(row, None) for row in records]
-    if unit is not Unit.RECORD_ADDED_OR_REMOVED:
-        changes += list(combinations(records, 2))  # type: ignore[arg-type]
-    for others in (full[:0], full):
-        for one, other in changes:
-            yield Neighbours(data(others, one), data(others, other), lambda outcome: published(outcome, last))
 
 
 def audit_mechanism(
@@ -84,11 +54,13 @@ def audit_mechanism(
 ) -> AuditReport:
     """Promised against measured, for what can be measured of a mechanism from outside.
 
-    Each privacy promise is held against its own run on pairs of made-up data sets, along common histories, where the
-    loss is exact: bounds of columns are the ends that a record can stretch to. That the noise really has the law that
-    was asked for is tested on secure draws. Planted bugs are the same mechanism with half the noise, and with none.
-    What the releases cost by the ledger's rules is held against the loss that the public is promised. An `Accuracy`
-    promise is not measured here: `measured` gives its row where the kind knows how.
+    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets
+    (`confide.people.stretching`), along common histories, where the loss is exact: bounds of columns are the ends that
+    a record can stretch to. A promise to the collector is held against what `submit` lets out, in the same way. That
+    the noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with
+    half the noise, and with none. Shares are decoded again, one by one. What the releases cost by the ledger's rules is
+    held against the loss that the public is promised, or else the others. An `Accuracy` promise is not measured here:
+    `measured` gives its row where the kind knows how.
 
     Args:
         mechanism: with its public parameters.
@@ -99,8 +71,9 @@ def audit_mechanism(
         measured: what the kind has measured itself, each row holding its promise.
     """
     promises = mechanism.guarantees()
-    private = [each for each in promises if isinstance(each, Privacy) and each.claimable]
-    steps, done = 2 * len(private) + 2, 0
+    private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.unit in _RECORDS]
+    attacked = [each for each in private if each.audience in (*_CENTRAL, Audience.COLLECTOR)]
+    steps, done = 2 * len(attacked) + 3, 0
 
     def step() -> None:
         nonlocal done
@@ -108,31 +81,92 @@ def audit_mechanism(
         if progress is not None:
             progress(done, steps)
 
-    def attack(promise: Privacy, run: Run) -> Any:
-        return door_audit(run, _pairs(roles, people, promise.unit), {"": promise.loss},  # type: ignore[dict-item]
-                          lambda number: Noise.simulated(seed + number))[""]
-
-    rows, bugs = list[AuditRow](), list[Any]()
-    for promise in private:
-        rows.append(attack(promise, mechanism.run).row(promise.sentence()).holding(promise))
+    rows, bugs = list[AuditRow](), list[Control]()
+    for promise in attacked:
+        attack, run = _attack(mechanism, roles, people, promise, seed)
+        row = attack(run).row(promise.sentence())
+        rows.append((row if row.flagged else replace(row, note=row.note or _STRETCHED)).holding(promise))
         step()
-        bugs += controls(_planted(mechanism.run, promise.name),
-                         lambda run, promise=promise: attack(promise, run))  # type: ignore[misc]
+        bugs += controls(_planted(run, promise.name), attack)
         step()
     heard = RecordingNoise(Noise.simulated(seed))
-    mechanism.run(next(_pairs(roles, people, Unit.RECORD_REPLACED)).first, heard)
+    mechanism.run(next(neighbours(roles, people, Unit.RECORD_REPLACED)).first, heard)
     laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
     rows += [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
     step()
-    for public in private:
-        if public.audience is Audience.PUBLIC and isinstance(public.loss, PureDP | ApproxDP | ZCDP):
-            spent, twice = charge_rows(mechanism.events(), public.loss)  # type: ignore[arg-type] # Spend: an event
-            rows.append(spent)
-            bugs += twice
+    row, altered = _decoded(mechanism, roles, people, seed)
+    rows.append(row)
+    bugs.append(altered)
+    step()
+    for promise in _charged(private):
+        spent, planted = charge_rows(mechanism.events(), promise.loss)  # type: ignore[arg-type] # Spend: an event
+        rows.append(spent)
+        bugs += planted
     rows += measured
     step()
-    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING),
-                     lambda _: "the audit of any mechanism cannot measure it")
+    return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING), _why_not)
+
+
+def _attack(
+    mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, seed: int
+) -> tuple[Callable[[Run], Any], Run]:
+    """What a promise is put to, and the sound run that it is about."""
+    def noise(number: int) -> Noise:
+        return Noise.simulated(seed + number)
+
+    claims: Any = {"": promise.loss}
+    if promise.audience in _CENTRAL:
+        return lambda run: door_audit(run, neighbours(roles, people, promise.unit), claims, noise)[""], mechanism.run
+
+    def told() -> Iterator[Neighbours]:  # what the collector gets from one device, with one record or another
+        for move in changes(roles, promise.unit):
+            yield Neighbours(move.first, move.second, lambda report: repr(report).encode())
+
+    return (lambda run: door_audit(run, told(), claims, noise)[""],
+            lambda record, noise: mechanism.submit(record, None, noise))
+
+
+def _why_not(promise: Guarantee) -> str:
+    if isinstance(promise, Privacy) and promise.unit not in _RECORDS:
+        return f"the audit of any mechanism changes records, and this is about {promise.unit.value}"
+    if isinstance(promise, Privacy):
+        return "what fellow participants know of each other's noise is not known to the audit of any mechanism"
+    return "the audit of any mechanism cannot measure it"
+
+
+def _charged(private: Sequence[Privacy]) -> list[Privacy]:
+    """The promises of the whole outcome that a ledger's price can be held against: to the public, or else others."""
+    whole = [each for each in private if each.part == type(each).part
+             and isinstance(each.loss, PureDP | ApproxDP | ZCDP) and not each.loss.vacuous]
+    public = [each for each in whole if each.audience is Audience.PUBLIC]
+    return public or [each for each in whole if each.audience is Audience.OTHERS]
+
+
+def _decoded(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int) -> tuple[AuditRow, Control]:
+    """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
+    others = crowds(roles, people)[1]
+    crowd = SlotRows(np.arange(len(others)), others)
+    alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
+    outcome = mechanism.run([crowd, alone], Noise.simulated(seed))
+    records = {int(slot): cells for batch in (crowd, alone)
+               for slot, cells in zip(batch.index, batch.cells, strict=True)}
+    shown = sorted({*range(min(people, _DECODED)), people - 1})
+
+    def differing(shares: Sequence[Mapping[str, Any]]) -> int:
+        return sum(_written(mechanism.decode(records.get(slot), slot, outcome.billboard)) != _written(share)
+                   for slot, share in zip(shown, shares, strict=True))
+
+    shares = [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown]
+    found = differing(shares)
+    row = AuditRow.at_most(_SHARES, 0.0, float(found), f"of {len(shown)} shares, how many differ from a decode apart",
+                           concern=Concern.ACCURACY)
+    altered = [*shares[:-1], dict.fromkeys(shares[-1], None)]
+    return row, Control(_SHARES, "one share altered after the run", differing(altered) > found)
+
+
+def _written(share: Mapping[str, Any]) -> str:
+    """A share as text: numpy's numbers as a table holds them, and what is no number equal to itself."""
+    return repr({name: value.item() if hasattr(value, "item") else value for name, value in sorted(share.items())})
 
 
 def _planted(run: Run, name: str) -> list[PlantedBug]:

@@ -199,4 +199,4 @@ def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
     share = seen / runs
     return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
                     f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
-                    false_alarm=FALSE_ALARM if allowed else 0.0, concern=Concern.ACCURACY)
+                    false_alarm=FALSE_ALARM if allowed else 0.0, concern=Concern.ACCURACY, side="at most")

@@ -209,10 +209,10 @@ def behaviour_rows(
             vacuous=truth.vacuous, note=note or truth.note, concern=Concern.INCENTIVES).holding(truth),
         _far_row(mechanism, truth, lies.far, types, note),
         AuditRow(
-            f"taking part pays: expected payment at least ({currency})", due, lies.truth,
+            f"taking part pays: expected payment ({currency})", due, lies.truth,
             f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
             Verdict.VACUOUS if cut else Verdict.KEPT if lies.truth >= due * (1 - 1e-9) else Verdict.BROKEN, note,
-            concern=Concern.PARTICIPATION).holding(part),
+            concern=Concern.PARTICIPATION, side="at least").holding(part),
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
             vacuous=accuracy.vacuous,
@@ -235,7 +235,7 @@ def _far_row(
     promise = f"no lie pays that moves her prediction by more than {truth.radius:.4g} ({mechanism.payment.currency})"
     if math.isinf(far):
         return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves it so "
-                        "far", concern=Concern.INCENTIVES).holding(truth)
+                        "far", concern=Concern.INCENTIVES, side="at most").holding(truth)
     return AuditRow.at_most(
         promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, peers as measured; the best "
         f"of those that move it so far gains {far:.4g}", vacuous=truth.vacuous, note=note or truth.note,
