@@ -18,7 +18,7 @@ from confide.campaign.stored import public, unknown
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.kinds import Check, Collection, ContractKind, LocalKind, Plan, Progress
-from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.privacy.noise import Noise
 from confide.privacy.report_book import ReportBook, Spent
@@ -411,7 +411,7 @@ class Campaign:
         if record is None:
             return self._stored_share(str(identity), store)
         hers = self._parsed(identity, record)
-        return self.file.kind.explain(self.plan, self._public(folder), *hers)
+        return self.file.kind.explain(self.plan, self.public(folder), *hers)
 
     def _stored_share(self, identity: str, store: Store | None) -> Sequence[Section]:
         from confide.campaign.pages import withdrawn_section
@@ -445,7 +445,7 @@ class Campaign:
             record: her record, column -> value.
         """
         parsed, index = self._parsed(identity, record)
-        shown = self._public(folder)
+        shown = self.public(folder)
         return {"format": 1, "content": self.file.digest, "id": str(identity), "index": index,
                 "record": dict(record), "share": dict(shown.mechanism.decode(parsed, index, shown.billboard))}
 
@@ -576,7 +576,15 @@ class Campaign:
         except ValueError:
             raise InvalidInput("id", f"{str(identity)!r} is not on the public list of {len(ids)} ids") from None
 
-    def _public(self, folder: str | os.PathLike[str] | None) -> Any:
+    def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
+        """The public result as it lies in a pack: all that anybody has.
+
+        Args:
+            folder: where the pack lies; default `out/NAME` beside the campaign file.
+
+        Raises:
+            Refused: there is none.
+        """
         return public(self.file, self.plan, self.default_folder if folder is None else as_path("folder", folder))
 
     def _parsed(self, identity: str | int, record: Mapping[str, str]) -> tuple[Any, int]:

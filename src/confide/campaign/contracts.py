@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
 
-__all__ = ["Contract", "Round", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
+__all__ = ["Contract", "Round", "contract_in", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
 
 _FORMAT = 1
 _LARGEST = 1 << 31  # bytes of a round: some 200 a person with a contract
@@ -181,8 +181,21 @@ def contract_of(campaign: Campaign, identity: str, home: Home | None = None) -> 
     Raises:
         Refused: no round was drawn up.
     """
-    kind, file, home = _kind(campaign.file), campaign.file, Home.default() if home is None else home
-    found, person = round_of(file, home), kind.identity(file.config, identity)
+    home = Home.default() if home is None else home
+    return contract_in(campaign, round_of(campaign.file, home), identity, home)
+
+
+def contract_in(campaign: Campaign, found: Round, identity: str, home: Home) -> Contract:
+    """One person's contract of a round that was read before.
+
+    Args:
+        campaign: of a kind with contracts.
+        found: its round.
+        identity: hers.
+        home: whose key signs.
+    """
+    kind, file = _kind(campaign.file), campaign.file
+    person = kind.identity(file.config, identity)
     statement = {"format": _FORMAT, "content": file.digest, "round": found.number, "final": found.final, "id": person,
                  "terms": kind.terms(file.config, found.drawn, person)}
     return read_contract(file, person, as_token(sign(statement, home.signing_key)))

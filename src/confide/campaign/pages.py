@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.payouts.queue import Payouts
@@ -12,7 +13,7 @@ from confide.campaign.verification import Verification
 from confide.contract.presentation import Section, Table, Text
 
 __all__ = ["campaigns_section", "contract_note", "key_section", "ledger_sections", "payout_sections", "round_note",
-           "subject_section", "verification_section", "withdrawn_section"]
+           "share_section", "subject_section", "verification_section", "withdrawn_section"]
 
 
 def key_section(fingerprint: str, *, shares: bool = True) -> Section:
@@ -28,6 +29,20 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
         f"help{own}.",
     )),))
+
+
+def share_section(share: Mapping[str, Any]) -> Section:
+    """A stored share whose record was erased.
+
+    Args:
+        share: of one participant.
+    """
+    rows = tuple((name.replace("_", " "), value if isinstance(value, str | int | float | None) else str(value))
+                 for name, value in share.items())
+    return Section(title="Your share", private=True, blocks=(
+        Text(("Your record was erased after the settlement; this is what it gave you. Type the record again to see "
+              "that your share follows from it and the public result alone.",)),
+        Table(columns=("what", "value"), rows=rows)))
 
 
 def contract_note(contract: Contract) -> Section:

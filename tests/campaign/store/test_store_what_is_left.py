@@ -91,9 +91,55 @@ COLUMNS = {
     "ledger_debit.cost": ("public", "follows from the campaign file"),
     "ledger_debit.subjects": ("public", "how many were invited, in the campaign file"),
     "ledger_debit.day": ("public", "on which day, as in the pack"),
+    "operator.id": ("operator", "a number in this store"),
+    "operator.name": ("operator", "an operator's own, by which she logs in"),
+    "operator.role": ("operator", "what she may do"),
+    "operator.active": ("operator", "whether she may do anything"),
+    "operator.password": ("operator", "its Argon2 hash"),
+    "operator.issuer": ("operator", "which other service says who she is"),
+    "operator.subject": ("operator", "what that calls her"),
+    "operator_session.digest": ("erased", "of a token that her browser has"),
+    "operator_session.operator_id": ("erased", "whose it is"),
+    "operator_session.expires": ("erased", "when her session ends"),
+    "invitation.campaign_id": ("erased", "with the invitation"),
+    "invitation.slot": ("erased", "who was invited and has not joined yet"),
+    "invitation.digest": ("erased", "of a code that the operator gave her"),
+    "participant_session.digest": ("erased", "of a token that her browser has"),
+    "participant_session.campaign_id": ("erased", "with the session"),
+    "participant_session.slot": ("erased", "whose it is"),
+    "participant_session.last_day": ("erased", "a day months ahead; not when she came"),
+    "attempt.key": ("erased", "who tried to log in or to join, for a day; nobody can tell without the ledger's key"),
+    "attempt.window": ("erased", "when, to the minutes of a limit"),
+    "attempt.count": ("erased", "how often"),
+    "draft.id": ("operator", "a number in this store"),
+    "draft.name": ("operator", "the campaign file's name"),
+    "draft.text": ("operator", "a campaign file; public once it is open"),
+    "draft.version": ("operator", "how often it was written"),
+    "draft.operator_id": ("operator", "who began it"),
+    "draft.campaign_id": ("operator", "the campaign that it became"),
+    "handed_row.campaign_id": ("erased", "with the row"),
+    "handed_row.phase": ("erased", "with the row"),
+    "handed_row.slot": ("erased", "whose it was"),
+    "handed_row.row": ("erased", "what she said, where the operator's kind reads files"),
+    "job.id": ("operator", "a number in this store"),
+    "job.campaign_id": ("operator", "which campaign"),
+    "job.task": ("operator", "to settle it, or to audit it"),
+    "job.state": ("operator", "how far it is"),
+    "job.worker": ("operator", "which process does it"),
+    "job.lease": ("operator", "until when it is that process's"),
+    "job.attempts": ("operator", "how often it was begun"),
+    "job.done": ("public", "steps done, of a public number"),
+    "job.steps": ("public", "steps in all"),
+    "job.problem": ("operator", "why it failed, in public terms"),
+    "job.result": ("public", "an audit uses no record"),
+    "replay.key": ("erased", "digest of who asked under which key, for a day; of operators' acts alone"),
+    "replay.request": ("erased", "digest of what was asked"),
+    "replay.status": ("erased", "of the answer"),
+    "replay.body": ("erased", "the answer"),
+    "replay.expires": ("erased", "when it is forgotten"),
 }
 """Column -> whose it is (public: anybody may see it; operator: the operator's alone; keyed: of a person, by a keyed
-hash; erased: of a person, gone when all is paid), and why it is kept."""
+hash; erased: gone when all is paid, or by itself), and why it is kept."""
 
 PEOPLE = 160
 SECRET = 0x5EC2_E700_0000_0000
@@ -154,7 +200,8 @@ def test_what_bears_a_day_or_a_time_is_nobodys_report() -> None:
     words = re.compile(r"day|time|date\b|when|written|created|updated|stamp")
     dated = {f"{table.name}.{column.name}" for table in schema.metadata.tables.values() for column in table.columns
              if words.search(f"{column.name} {column.comment or ''}")}
-    assert dated == {"event.day", "ledger_debit.day", "payout_batch.written"}
+    assert dated == {"event.day", "ledger_debit.day", "payout_batch.written", "participant_session.last_day",
+                     "job.lease", "draft.version"}
 
 
 @pytest.mark.parametrize("way", ["file", pytest.param("submitted", marks=pytest.mark.slow), "both"])

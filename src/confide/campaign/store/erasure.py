@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, select, update
 
 from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
 from confide.campaign.store.payouts import all_paid
 from confide.contract.encoding import column_bytes, table_from_bytes
 
@@ -17,8 +18,8 @@ __all__ = ["erase_paid", "erase_reports", "erase_share"]
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, and who withdrew."""
-    for table in (s.report, s.withdrawal):
+    """Erase all reports, who withdrew, and codes that nobody has used."""
+    for table in (s.report, s.withdrawal, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 

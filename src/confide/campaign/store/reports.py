@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.kinds import ReportCodec
 
-__all__ = ["Reports", "deposited", "put", "withdrawn", "write"]
+__all__ = ["Reports", "deposited", "put", "put_many", "put_row", "remove", "withdrawn", "write"]
 
 _ROWS = 65_536
+_SLOTS = 500  # in one statement
 
 
 def withdrawn(connection: Connection, campaign: int) -> set[int]:
@@ -61,6 +63,31 @@ def put(connection: Connection, campaign: int, slot: int, report: bytes, phase: 
     connection.execute(delete(s.report).where(
         s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot))
     connection.execute(insert(s.report).values(campaign_id=campaign, phase=phase, slot=slot, report=report))
+
+
+def remove(connection: Connection, campaign: int, slot: int) -> bool:
+    """Erase what one slot has handed in; whether there was a report."""
+    connection.execute(delete(t.handed_row).where(t.handed_row.c.campaign_id == campaign, t.handed_row.c.slot == slot))
+    return connection.execute(delete(s.report).where(s.report.c.campaign_id == campaign,
+                                                     s.report.c.slot == slot)).rowcount > 0
+
+
+def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], phase: int = 0) -> None:
+    """The reports of some slots, each in the place of an earlier one."""
+    of = (s.report.c.campaign_id == campaign, s.report.c.phase == phase)
+    slots = list(taken)
+    for at in range(0, len(slots), _SLOTS):
+        connection.execute(delete(s.report).where(*of, s.report.c.slot.in_(slots[at : at + _SLOTS])))
+    if taken:
+        connection.execute(insert(s.report), [{"campaign_id": campaign, "phase": phase, "slot": slot, "report": report}
+                                              for slot, report in taken.items()])
+
+
+def put_row(connection: Connection, campaign: int, slot: int, row: str, phase: int) -> None:
+    """The row of one slot, in the place of an earlier one."""
+    connection.execute(delete(t.handed_row).where(
+        t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot))
+    connection.execute(insert(t.handed_row).values(campaign_id=campaign, phase=phase, slot=slot, row=row))
 
 
 class Reports:

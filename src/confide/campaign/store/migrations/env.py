@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from confide.campaign.store import service_schema  # noqa: F401 - its tables
 from confide.campaign.store.schema import metadata
 
 connection = context.config.attributes["connection"]

@@ -1,0 +1,31 @@
+"""Who somebody is: operators by password, participants by a code that works once, both then by a session's token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.campaign.service.access.attempts import Attempts
+    from confide.campaign.service.access.identity import Operator, Participant, Role
+    from confide.campaign.service.access.invitations import Invitations
+    from confide.campaign.service.access.operators import Operators
+    from confide.campaign.service.access.sessions import Sessions
+    from confide.campaign.service.access.tokens import csrf_of, digest_of, new_code, new_token
+
+
+__all__ = ["Attempts", "Invitations", "Operator", "Operators", "Participant", "Role", "Sessions", "csrf_of",
+           "digest_of", "new_code", "new_token"]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "attempts": ("Attempts",),
+        "identity": ("Operator", "Participant", "Role"),
+        "invitations": ("Invitations",),
+        "operators": ("Operators",),
+        "sessions": ("Sessions",),
+        "tokens": ("csrf_of", "digest_of", "new_code", "new_token"),
+    },
+)

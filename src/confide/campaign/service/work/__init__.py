@@ -1,0 +1,33 @@
+"""What the service does: drafts that become campaigns, people who take part, and work that goes on whatever dies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide._lazy import doors
+
+if TYPE_CHECKING:
+    from confide.campaign.service.work.drafts import Draft, Drafts
+    from confide.campaign.service.work.intake import Intake
+    from confide.campaign.service.work.jobs import Job, Jobs, Task
+    from confide.campaign.service.work.opened import Opened, OpenedCampaign
+    from confide.campaign.service.work.participation import Participation, Standing
+    from confide.campaign.service.work.rounds import Rounds
+    from confide.campaign.service.work.worker import Worker
+
+
+__all__ = ["Draft", "Drafts", "Intake", "Job", "Jobs", "Opened", "OpenedCampaign", "Participation", "Rounds",
+           "Standing", "Task", "Worker"]
+
+__getattr__, __dir__ = doors(
+    __name__,
+    {
+        "drafts": ("Draft", "Drafts"),
+        "intake": ("Intake",),
+        "jobs": ("Job", "Jobs", "Task"),
+        "opened": ("Opened", "OpenedCampaign"),
+        "participation": ("Participation", "Standing"),
+        "rounds": ("Rounds",),
+        "worker": ("Worker",),
+    },
+)

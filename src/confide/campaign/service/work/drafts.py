@@ -1,0 +1,246 @@
+"""Drafts: campaign files that are being written, and planned, until they are opened; from then on they do not change.
+
+What a campaign file names lies in the service's data folder, or nowhere yet. An opened campaign has a folder of its
+own in the installation's; what its file names in the data folder is linked there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.file import CampaignFile, parse
+from confide.campaign.home import released_elsewhere
+from confide.campaign.service.work.faults import Changed, Unknown
+from confide.campaign.settlement import charge_of
+from confide.campaign.states import State
+from confide.campaign.store import Store, Stored
+from confide.campaign.store import service_schema as t
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import make_folder
+
+__all__ = ["LONGEST_TEXT", "Draft", "Drafts", "campaign_folder"]
+
+LONGEST_TEXT = 1 << 20
+"""Letters of a campaign file."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A campaign file that is being written.
+
+    Args:
+        number: in the store.
+        name: the file's, without its ending.
+        text: the file.
+        version: how often it was written, from 1.
+        operator: number of who began it.
+        campaign: number of the campaign that it became; None while it is a draft.
+    """
+
+    number: int
+    name: str
+    text: str
+    version: int
+    operator: int
+    campaign: int | None = None
+
+
+def campaign_folder(store: Store, campaign: int) -> Path:
+    """The folder of an opened campaign, in the installation's: the operator's alone."""
+    return store.home.folder / "service" / str(campaign)
+
+
+class Drafts:
+    """The drafts of a store.
+
+    Args:
+        store: where they are kept.
+        data: the folder in which campaign files may name tables; None where custodians' campaigns cannot be opened.
+    """
+
+    def __init__(self, store: Store, data: Path | None = None) -> None:
+        self._store, self._database = store, store.database
+        self._data = None if data is None else data.absolute()
+
+    def new(self, text: str, operator: int, name: str = "") -> Draft:
+        """Begin a draft. It need not be a whole campaign file yet.
+
+        Args:
+            text: of the campaign file.
+            operator: who begins it.
+            name: the file's; default one that follows from its title.
+
+        Raises:
+            InvalidInput: too long a text, or no such name.
+        """
+        _check_text(text)
+        named = name or _named(text)
+        if not _NAME.fullmatch(named):
+            raise InvalidInput("name", "cannot be used", "must be 1 to 50 small letters, digits and hyphens")
+        with self._database.writing() as connection:
+            number = connection.execute(insert(t.draft).values(
+                name=named, text=text, version=1, operator_id=operator).returning(t.draft.c.id)).scalar_one()
+        return Draft(number=int(number), name=named, text=text, version=1, operator=operator)
+
+    def get(self, number: int) -> Draft:
+        """A draft.
+
+        Raises:
+            Unknown: there is none.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(select(t.draft).where(t.draft.c.id == number)).first()
+        if row is None:
+            raise Unknown("draft", number)
+        return _draft(row)
+
+    def all(self, *, limit: int = 50, after: int = 0) -> tuple[Draft, ...]:
+        """Drafts that have not become campaigns, by number."""
+        with self._database.reading() as connection:
+            return tuple(_draft(row) for row in connection.execute(
+                select(t.draft).where(t.draft.c.campaign_id.is_(None), t.draft.c.id > after)
+                .order_by(t.draft.c.id).limit(limit)))
+
+    def change(self, number: int, text: str, version: int) -> Draft:
+        """Write a draft anew.
+
+        Args:
+            number: its number.
+            text: the new text.
+            version: the one that was read.
+
+        Raises:
+            Changed: somebody else has written it since.
+            Refused: it has become a campaign.
+            Unknown: there is none.
+            InvalidInput: too long a text.
+        """
+        _check_text(text)
+        known = self._unopened(number)
+        with self._database.writing() as connection:
+            done = connection.execute(update(t.draft).where(
+                t.draft.c.id == number, t.draft.c.version == version, t.draft.c.campaign_id.is_(None))
+                .values(text=text, version=version + 1)).rowcount
+        if not done:
+            raise Changed("draft")
+        return Draft(number=number, name=known.name, text=text, version=version + 1, operator=known.operator)
+
+    def delete(self, number: int) -> None:
+        """Forget a draft.
+
+        Raises:
+            Refused: it has become a campaign.
+            Unknown: there is none.
+        """
+        self._unopened(number)
+        with self._database.writing() as connection:
+            connection.execute(delete(t.draft).where(t.draft.c.id == number, t.draft.c.campaign_id.is_(None)))
+
+    def campaign(self, draft: Draft) -> Campaign:
+        """The campaign that a draft would become: to be planned, and read as an offer.
+
+        Raises:
+            InvalidInput: it is no campaign file; names the key.
+        """
+        folder = self._data or self._store.home.folder
+        return Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"))
+
+    def open(self, number: int) -> Stored:
+        """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
+
+        Raises:
+            InvalidInput: no campaign file, or one that names files which this service may not use.
+            Refused: hopeless, or a campaign of the same content is there already.
+            BudgetExceeded: the ledger does not admit it.
+            Unknown: there is no such draft.
+        """
+        draft = self.get(number)
+        if draft.campaign is not None:
+            return self._store.get(draft.campaign)
+        campaign = self.campaign(draft)
+        file, plan = campaign.file, campaign.plan
+        if campaign.held and self._data is None:
+            raise Refused("this service has no data folder, in which a custodian's table could lie",
+                          "start it with --data FOLDER")
+        self._check_files(file, held=campaign.held)
+        if self._store.home.released(file.digest) is not None:
+            raise released_elsewhere()
+        asked = charge_of(file, plan)
+        self._store.check_charge(asked)
+        known = self._store.find(file)
+        if known is not None and (known.state is not State.OPEN or self._is_somebodys(known.number)):
+            raise Refused("a campaign of the same content is there already", "give this one another title")
+        known = self._store.open(file, max(1, len(asked.subjects)))
+        self._make_folder(file, known.number, held=campaign.held)
+        with self._database.writing() as connection:
+            connection.execute(update(t.draft).where(t.draft.c.id == number).values(campaign_id=known.number))
+        return known
+
+    def _unopened(self, number: int) -> Draft:
+        known = self.get(number)
+        if known.campaign is not None:
+            raise Refused("the draft has become a campaign", "what people were offered does not change")
+        return known
+
+    def _is_somebodys(self, campaign: int) -> bool:
+        with self._database.reading() as connection:
+            return connection.execute(select(t.draft.c.id).where(
+                t.draft.c.campaign_id == campaign)).first() is not None
+
+    def _check_files(self, file: CampaignFile, *, held: bool) -> None:
+        """Whether all that the file names lies below the data folder, and a custodian's first table is there.
+
+        Raises:
+            InvalidInput: names the key. It does not tell what else lies on this machine.
+        """
+        for place, (key, said) in enumerate(file.kind.files(file.config)):
+            parts = PurePosixPath(said).parts
+            if "://" in said or "\\" in said or not parts or PurePosixPath(said).is_absolute() or ".." in parts:
+                raise InvalidInput(key, "is no name of a file below the service's data folder",
+                                   "give a path without .. that begins with a name")
+            if self._data is None:
+                continue
+            there = self._data / said
+            if there.exists() and not there.resolve().is_relative_to(self._data.resolve()):
+                raise InvalidInput(key, "leads out of the service's data folder", "put the file itself there")
+            if held and place == 0 and not there.exists():
+                raise InvalidInput(key, "is not in the service's data folder", "put the table there first")
+
+    def _make_folder(self, file: CampaignFile, campaign: int, *, held: bool) -> None:
+        """The campaign's own folder, with links to what a custodian's file names and is there."""
+        folder = campaign_folder(self._store, campaign)
+        make_folder(folder, private=True)
+        for _, said in file.kind.files(file.config) if held else ():
+            if self._data is None or not (self._data / said).exists():
+                continue
+            link = folder / said
+            make_folder(link.parent, private=True)
+            if not link.is_symlink():
+                os.symlink((self._data / said).resolve(), link)
+
+
+def _draft(row: Any) -> Draft:
+    return Draft(number=row.id, name=row.name, text=row.text, version=row.version, operator=row.operator_id,
+                 campaign=row.campaign_id)
+
+
+def _check_text(text: str) -> None:
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput("text", f"has {len(text):,} letters", f"must have at most {LONGEST_TEXT:,}")
+
+
+def _named(text: str) -> str:
+    """A name that follows from the title, where there is one."""
+    found = re.search(r'^title\s*=\s*"([^"]*)"', text, re.MULTILINE)
+    plain = unicodedata.normalize("NFKD", found[1] if found else "").encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "campaign"

@@ -1,0 +1,97 @@
+"""Intake: reports that many people hand in at once are stored together, each told when hers is on the disk.
+
+A commit waits for the disk, and takes as long for one report as for hundreds. So whoever hands in waits for a thread
+that takes what has come meanwhile, and stores it in one transaction. One report that cannot be taken hinders no other.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from confide.campaign.store import Store
+from confide.contract.errors import Refused
+
+__all__ = ["Intake"]
+
+_MOST = 256  # reports of one transaction
+_PATIENCE = 60.0  # seconds that somebody waits for her commit
+
+
+@dataclass(frozen=True, eq=False)
+class _Handed:
+    campaign: int
+    slot: int
+    report: bytes
+    done: Future[None] = field(default_factory=Future)
+
+
+class Intake:
+    """A store's intake; one for a process.
+
+    Args:
+        store: where reports go.
+
+    Example:
+        >>> from inspect import signature
+        >>> list(signature(Intake.submit).parameters)
+        ['self', 'campaign', 'slot', 'report']
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: SimpleQueue[_Handed | None] = SimpleQueue()
+        self._lock, self._closed = Lock(), False
+        self._thread = Thread(target=self._run, name="intake", daemon=True)
+        self._thread.start()
+
+    def submit(self, campaign: int, slot: int, report: bytes) -> None:
+        """Hand in one report, and wait until it is stored durably; a later one of the same slot replaces it.
+
+        Raises:
+            Refused, InvalidInput: as `Store.submit`; or this process is shutting down.
+            StoreFailed: the database cannot.
+        """
+        handed = _Handed(campaign, slot, report)
+        with self._lock:
+            if self._closed:
+                raise Refused("the service is shutting down", "hand it in again in a moment")
+            self._waiting.put(handed)
+        handed.done.result(timeout=_PATIENCE)
+
+    def close(self) -> None:
+        """Store what has come, and take nothing any more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        open_ = True
+        while open_:
+            batch = [self._waiting.get()]
+            while len(batch) < _MOST:
+                try:
+                    batch.append(self._waiting.get_nowait())
+                except Empty:
+                    break
+            open_ = batch[-1] is not None
+            handed = [each for each in batch if each is not None]
+            for campaign in dict.fromkeys(each.campaign for each in handed):
+                self._store_all(campaign, [each for each in handed if each.campaign == campaign])
+
+    def _store_all(self, campaign: int, handed: list[_Handed]) -> None:
+        try:
+            problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed])
+        except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
+            for each in handed:
+                each.done.set_exception(error)
+            return
+        for each, problem in zip(handed, problems, strict=True):
+            if problem is None:
+                each.done.set_result(None)
+            else:
+                each.done.set_exception(problem)

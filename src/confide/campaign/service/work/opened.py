@@ -1,0 +1,137 @@
+"""Opened campaigns: those that drafts of this service became, each with its plan kept at hand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+from sqlalchemy import select
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.contracts import Round
+from confide.campaign.file import parse
+from confide.campaign.service.work.drafts import campaign_folder
+from confide.campaign.service.work.faults import Unknown
+from confide.campaign.states import State
+from confide.campaign.store import Store, Stored
+from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.transactions import stored
+
+__all__ = ["Opened", "OpenedCampaign"]
+
+_KEPT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedCampaign:
+    """A campaign that people can take part in, or could.
+
+    Args:
+        number: in the store.
+        campaign: what its file says; never changes.
+        folder: its own, the operator's alone.
+    """
+
+    number: int
+    campaign: Campaign
+    folder: Path
+
+    @property
+    def pack(self) -> Path:
+        """Where its public files are written."""
+        return self.folder / "pack"
+
+    def kept_round(self, stamp: Hashable, read: Callable[[], Round]) -> Round:
+        """The round of contracts in a file that has not changed since, else as it is read now.
+
+        Args:
+            stamp: of the file.
+            read: gives the round.
+        """
+        known = self._rounds.get(stamp)
+        if known is None:
+            known = read()
+            self._rounds.clear()
+            self._rounds[stamp] = known
+        return known
+
+    @cached_property
+    def _rounds(self) -> dict[Hashable, Round]:
+        return {}
+
+    @cached_property
+    def identities(self) -> Sequence[str]:
+        """The public list of ids, in the order of slots."""
+        return self.campaign.file.kind.identities(self.campaign.file.config)
+
+
+class Opened:
+    """The opened campaigns of a store.
+
+    Args:
+        store: where they are kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._database = store, store.database
+        self._kept: OrderedDict[int, OpenedCampaign] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, number: int) -> OpenedCampaign:
+        """A campaign by its number in the store.
+
+        Raises:
+            Unknown: no draft of this service became it.
+        """
+        with self._lock:
+            if number in self._kept:
+                self._kept.move_to_end(number)
+                return self._kept[number]
+        with self._database.reading() as connection:
+            row = connection.execute(select(t.draft.c.text, t.draft.c.name).where(
+                t.draft.c.campaign_id == number)).first()
+        if row is None:
+            raise Unknown("campaign", number)
+        folder = campaign_folder(self._store, number)
+        found = OpenedCampaign(number, Campaign(parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")), folder)
+        with self._lock:
+            self._kept[number] = found
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def stored(self, number: int) -> Stored:
+        """Where a campaign stands.
+
+        Raises:
+            Unknown: no draft of this service became it.
+        """
+        found = self.all(limit=1, only=number)
+        if not found:
+            raise Unknown("campaign", number)
+        return found[0]
+
+    def all(
+        self, *, limit: int = 50, after: int = 0, states: Collection[State] | None = None, only: int | None = None
+    ) -> tuple[Stored, ...]:
+        """Campaigns in the order in which they were opened.
+
+        Args:
+            limit: how many at most.
+            after: the number of the last one that was shown.
+            states: where they stand; default anywhere.
+            only: one number.
+        """
+        query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
+        query = query.where(s.campaign.c.id > after)
+        if states is not None:
+            query = query.where(s.campaign.c.state.in_([state.value for state in states]))
+        if only is not None:
+            query = query.where(s.campaign.c.id == only)
+        with self._database.reading() as connection:
+            return tuple(stored(row) for row in connection.execute(query.order_by(s.campaign.c.id).limit(limit)))

@@ -1,0 +1,317 @@
+"""Taking part: what one participant reads, hands in, takes back, and gets. Each method is about her own slot alone.
+
+Nothing that she reads here depends on what others did, but for what is public, and her own contract and share.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confide.campaign.contracts import Contract, Round, contract_in
+from confide.campaign.pages import share_section
+from confide.campaign.service.access.identity import Participant
+from confide.campaign.service.work.intake import Intake
+from confide.campaign.service.work.opened import Opened, OpenedCampaign
+from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, current
+from confide.campaign.states import State
+from confide.campaign.store import Store
+from confide.contract.asked import Field, judge
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import replace_private
+from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.outcome_folder import rebuild
+from confide.contract.presentation import Section
+from confide.people import PeoplesKind
+
+__all__ = ["Participation", "Standing", "check_row", "known_file", "take_known"]
+
+_WORD = re.compile(r"[0-9a-f]{16}")
+_LARGEST_KNOWN = 1 << 28
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How one participant stands: hers alone.
+
+    Args:
+        state: where the campaign stands.
+        asks: what she may hand in now: "record", "report" (the first of two), "contract" (she may decline the one that
+            she is shown), or "" where nothing.
+        handed_in: whether she has handed in what is asked for now, or was asked for last.
+        withdrawn: whether she has withdrawn before the settlement.
+        local: whether her device draws what she hands in.
+    """
+
+    state: State
+    asks: str
+    handed_in: bool
+    withdrawn: bool
+    local: bool
+
+
+class Participation:
+    """What participants do in the campaigns of a store.
+
+    Args:
+        store: of the campaigns.
+        opened: the campaigns.
+        intake: of the store.
+    """
+
+    def __init__(self, store: Store, opened: Opened, intake: Intake) -> None:
+        self._store, self._opened, self._intake = store, opened, intake
+
+    def identity(self, who: Participant) -> str:
+        """Her id on the public list."""
+        return self._opened.get(who.campaign).identities[who.slot]
+
+    def standing(self, who: Participant) -> Standing:
+        """How she stands."""
+        opened, known = self._opened.get(who.campaign), self._store.get(who.campaign)
+        gone = self._store.has_withdrawn(who.campaign, who.slot)
+        asks, phase = self._asks(opened, known.state)
+        return Standing(state=known.state, asks="" if gone else asks, withdrawn=gone,
+                        handed_in=self._store.has_handed_in(who.campaign, who.slot, phase=phase),
+                        local=isinstance(opened.campaign.file.kind, LocalKind) and asks != "report")
+
+    def offer(self, who: Participant) -> Sequence[Section]:
+        """The plan as she reads it; and her contract, where one was drawn up."""
+        opened = self._opened.get(who.campaign)
+        contract = self.contract(who)
+        own = [] if contract is None else opened.campaign.contract_sections(contract)
+        return [*opened.campaign.offer(home=self._store.home), *own]
+
+    def form(self, who: Participant) -> Sequence[Field]:
+        """The fields that she is asked for now; none, where nothing is."""
+        opened = self._opened.get(who.campaign)
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        asks = self.standing(who).asks
+        if asks == "report" and isinstance(kind, ContractKind):
+            return kind.asked_first(campaign.file.config, campaign.plan)
+        return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
+
+    def device(self, who: Participant) -> Mapping[str, Any] | None:
+        """What her device does with what she types; None where it does nothing, or nothing is asked."""
+        opened = self._opened.get(who.campaign)
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if not isinstance(kind, LocalKind) or self.standing(who).asks != "record":
+            return None
+        contract = self.contract(who)
+        return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
+
+    def submit(self, who: Participant, values: Mapping[str, str]) -> None:
+        """Take what she hands in; a later one replaces it, so that trying again does no harm.
+
+        Args:
+            who: she.
+            values: column -> text, as in her form; where her device draws what she hands in, the row that it made.
+
+        Raises:
+            InvalidInput: what she hands in cannot be used. The message is hers.
+            Refused: nothing is asked of her now, or she takes no part.
+        """
+        opened = self._opened.get(who.campaign)
+        campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
+        config, plan = campaign.file.config, campaign.plan
+        standing = self.standing(who)
+        if standing.withdrawn:
+            raise Refused("this participant has withdrawn", "a new campaign may invite her again")
+        if standing.asks not in ("report", "record"):
+            raise Refused("nothing is asked for now", "the page of the campaign says where it stands")
+        if isinstance(kind, ContractKind) and standing.asks == "report":
+            judge(kind.asked_first(config, plan), values)
+            row = kind.reported(config, plan, identity, values)
+            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+            return
+        if isinstance(kind, LocalKind):
+            instructions = self.device(who)
+            check_row(instructions or {}, values)
+        if isinstance(kind, ContractKind):
+            contract = self.contract(who)
+            if contract is not None:  # whether her device can have sent this, on her own contract
+                kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
+            row = {**kind.row(config, identity, None), **values}
+            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,))
+            return
+        if isinstance(kind, LocalKind):
+            values = {**values, **self._known(opened, who.slot)}
+        else:
+            judge(kind.asked(config, plan), values)
+        slot, report = kind.submission(config, plan, identity, values)
+        self._intake.submit(who.campaign, slot, report)
+
+    def withdraw(self, who: Participant) -> bool:
+        """Take back all that she has handed in, at any time; whether this was before the settlement.
+
+        Raises:
+            Refused: a custodian holds the data.
+        """
+        return self._opened.get(who.campaign).campaign.withdraw(self.identity(who), store=self._store)
+
+    def contract(self, who: Participant) -> Contract | None:
+        """What the round as it stands offers her; None where there is none."""
+        opened = self._opened.get(who.campaign)
+        found = self._round(opened)
+        if found is None:
+            return None
+        return contract_in(opened.campaign, found, opened.identities[who.slot], self._store.home)
+
+    def decline(self, who: Participant) -> None:
+        """Decline the contract that she is shown: the next round is drawn up as if she had never reported.
+
+        Raises:
+            Refused: there is none, or it is final.
+        """
+        if self.standing(who).asks != "contract":
+            raise Refused("there is no contract to decline", "withdrawing takes back what was handed in, at any time")
+        self._store.hand_row(who.campaign, who.slot, "{}", phase=DECLINED, states=(State.OPEN,))
+
+    def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
+        """What she gets and why, decoded from her record and the public result.
+
+        Args:
+            who: she.
+            values: her record, as she handed it in; default the one that is stored, which is erased once all is paid.
+
+        Raises:
+            Refused: the campaign is not settled, she has withdrawn, or her record was erased and none is given.
+            InvalidInput: a record that cannot be used. The message is hers.
+        """
+        opened = self._opened.get(who.campaign)
+        campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
+        if self._store.get(who.campaign).state is not State.SETTLED:
+            raise Refused("the campaign is not settled yet", "look again later")
+        self._publish(opened)
+        if values is None and self._store.has_withdrawn(who.campaign, who.slot):
+            raise Refused("she has withdrawn, so that there is no share", "a deposit that she left is returned")
+        if values is not None:
+            return campaign.share(identity, opened.pack, record=values)
+        if isinstance(kind, ContractKind):
+            sent, contract = self._store.row_of(who.campaign, who.slot, phase=SECOND), self.contract(who)
+            if sent is not None and contract is not None:
+                row = {name: text for name, text in json.loads(sent).items() if name in _columns(kind, opened)}
+                return campaign.share(identity, opened.pack, record={**row, "contract": contract.token})
+        codec = kind.codec(campaign.plan)
+        report = None if isinstance(kind, ContractKind) else self._store.report_of(who.campaign, who.slot)
+        peoples: Any = kind
+        if report is not None and codec is not None and isinstance(peoples, PeoplesKind):
+            record = peoples.one(campaign.plan, codec.unpack(np.array([who.slot]), [report]), 0)
+            return kind.explain(campaign.plan, campaign.public(opened.pack), record, who.slot)
+        return self._stored_share(opened, who.slot)
+
+    def _stored_share(self, opened: OpenedCampaign, slot: int) -> Sequence[Section]:
+        """Her share alone, where her record was erased: what it follows from, she alone has."""
+        shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
+        row = shares.slice(slot, 1).to_pylist()[0]
+        if all(value is None for value in row.values()):
+            raise Refused("her record and her share are not stored any more",
+                          "type the record again: with the public result it gives the share")
+        return [share_section(row)]
+
+    def _publish(self, opened: OpenedCampaign) -> None:
+        """The public files, where the worker has not written them on this machine yet."""
+        if not opened.pack.exists():
+            opened.campaign.settle(opened.pack, store=self._store)
+
+    def _asks(self, opened: OpenedCampaign, state: State) -> tuple[str, int]:
+        """What is asked for now, and the phase of rows that it is, or was."""
+        kind = opened.campaign.file.kind
+        if not isinstance(kind, ContractKind):
+            return ("record" if state is State.OPEN and not opened.campaign.held else "", 0)
+        if state is State.OPEN:
+            return ("report", FIRST) if self._round(opened) is None else ("contract", FIRST)
+        return ("record" if state is State.CHARGED else "", SECOND)
+
+    def _round(self, opened: OpenedCampaign) -> Round | None:
+        if not isinstance(opened.campaign.file.kind, ContractKind):
+            return None
+        return current(self._store, opened)
+
+    def _known(self, opened: OpenedCampaign, slot: int) -> Mapping[str, str]:
+        """What the operator knows of her, and adds to her row."""
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if not isinstance(kind, LocalKind) or not kind.known(campaign.file.config, campaign.plan):
+            return {}
+        found = _read_known(opened).get(opened.identities[slot])
+        if found is None:
+            raise Refused("the operator has not said yet what is known of everybody who is invited",
+                          "come back in a while")
+        return found
+
+
+def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> None:
+    """Whether a row can be what a device made by these instructions: it has one column, and one of its words.
+
+    Args:
+        instructions: `LocalKind.device`.
+        values: what came from the device.
+
+    Raises:
+        InvalidInput: anything else. It repeats nothing of it.
+
+    Example:
+        >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})
+    """
+    column = instructions.get("column", "")
+    if set(values) != {column}:
+        raise InvalidInput("report", "is no row that a device makes", f"must have {column!r} and nothing else")
+    text = values[column]
+    right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
+    if text and not right:
+        raise InvalidInput(column, "is nothing that a device hands in", "hand in what the page has made")
+
+
+def known_file(opened: OpenedCampaign) -> Path:
+    """Where what the operator knows of everybody lies: private."""
+    return opened.folder / "known.csv"
+
+
+def take_known(opened: OpenedCampaign, text: str) -> int:
+    """Take what the operator knows of everybody: CSV of id and the fields that the kind names; how many rows.
+
+    Raises:
+        Refused: the kind asks for none.
+        InvalidInput: a column or an id is missing or not known, or a value that cannot be used.
+    """
+    campaign, kind = opened.campaign, opened.campaign.file.kind
+    fields = kind.known(campaign.file.config, campaign.plan) if isinstance(kind, LocalKind) else ()
+    if not fields:
+        raise Refused("nothing is asked of the operator about people", "people say everything themselves")
+    if len(text) > _LARGEST_KNOWN:
+        raise InvalidInput("known", "is too long", f"must have at most {_LARGEST_KNOWN:,} letters")
+    rows, names = list(csv.DictReader(io.StringIO(text))), [field.column for field in fields]
+    ids = set(opened.identities)
+    seen = set[str]()
+    for number, row in enumerate(rows, 2):
+        if set(row) != {"id", *names}:
+            raise InvalidInput("known", f"line {number} has other columns", f"must have id, {', '.join(names)}")
+        if row["id"] not in ids or row["id"] in seen:
+            raise InvalidInput("known", f"line {number}: no id of the public list, or one that came before")
+        seen.add(row["id"])
+        judge(fields, {name: row[name] for name in names})
+    if len(seen) < len(ids):
+        raise InvalidInput("known", f"has {len(seen):,} of {len(ids):,} ids", "must have everybody who is invited")
+    replace_private(known_file(opened), text)
+    return len(rows)
+
+
+def _read_known(opened: OpenedCampaign) -> dict[str, dict[str, str]]:
+    path = known_file(opened)
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row.pop("id"): row for row in csv.DictReader(file)}
+
+
+def _columns(kind: ContractKind, opened: OpenedCampaign) -> set[str]:
+    """The columns of a record on a contract."""
+    return {field.column for field in kind.asked(opened.campaign.file.config, opened.campaign.plan)}

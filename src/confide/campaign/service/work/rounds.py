@@ -1,0 +1,115 @@
+"""Rounds of contracts, where a kind asks twice: what people hand in becomes the two files that the kind reads.
+
+First everybody's report, from which the operator draws up contracts; then, once these are final, what devices made of
+records on them. Rows lie in the store, where they are erased like reports; the files are written when they are needed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from confide.campaign.contracts import Round, round_of
+from confide.campaign.service.work.opened import OpenedCampaign
+from confide.campaign.states import State
+from confide.campaign.store import Store
+from confide.contract.errors import Refused
+from confide.contract.files import make_folder, replace_private
+from confide.contract.kinds import ContractKind, Progress
+
+__all__ = ["DECLINED", "FIRST", "SECOND", "Rounds", "contract_kind", "current"]
+
+FIRST, SECOND, DECLINED = 0, 1, 2
+"""Phases of rows: everybody's report, the record on a final contract, and who declined a round that is not final."""
+
+
+def contract_kind(opened: OpenedCampaign) -> ContractKind:
+    """The kind of a campaign with contracts.
+
+    Raises:
+        Refused: it has none.
+    """
+    kind = opened.campaign.file.kind
+    if not isinstance(kind, ContractKind):
+        raise Refused("this campaign has no contracts", "records are handed in as the offer says")
+    return kind
+
+
+def current(store: Store, opened: OpenedCampaign) -> Round | None:
+    """The round as it stands; None where none was drawn up. It is read, and its signature checked, once."""
+    kind, file = contract_kind(opened), opened.campaign.file
+    try:
+        found = (file.folder / kind.contracts_file(file.config)).stat()
+    except FileNotFoundError:
+        return None
+    return opened.kept_round((found.st_mtime_ns, found.st_size, found.st_ino), lambda: round_of(file, store.home))
+
+
+class Rounds:
+    """The rounds of a store's campaigns.
+
+    Args:
+        store: of the campaigns.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def draw_up(
+        self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Round:
+        """Draw up the next round from all reports, without those who have declined.
+
+        Args:
+            opened: the campaign.
+            without: ids of more people who are left out.
+            again: ids of people who take part after all.
+            progress: told how far it is.
+
+        Raises:
+            Refused: the round is final, or nobody has reported.
+        """
+        kind, config = contract_kind(opened), opened.campaign.file.config
+        if self._store.get(opened.number).state is not State.OPEN:
+            raise Refused("the contracts of this campaign are final", "another round is another campaign")
+        first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
+        self._write(opened, "reports.source", FIRST, list(first))
+        before = current(self._store, opened)
+        gone = set() if before is None else set(before.without)
+        declined = [opened.identities[slot] for slot, _ in self._store.handed_rows(opened.number, DECLINED)]
+        out = [each for each in dict.fromkeys([*declined, *without]) if each not in gone and each not in again]
+        return opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
+                                       progress=progress)
+
+    def finish(self, opened: OpenedCampaign) -> Round:
+        """Make the round final, and charge the ledger: from now on devices act on it.
+
+        Raises:
+            Refused: none was drawn up.
+            BudgetExceeded: the ledger does not admit the campaign.
+        """
+        return opened.campaign.finish_contracts(home=self._store.home, store=self._store)
+
+    def write_records(self, opened: OpenedCampaign) -> None:
+        """Write what came in on the contracts to the file from which the campaign is settled."""
+        kind, file = contract_kind(opened), opened.campaign.file
+        self._write(opened, "data.source", SECOND, list(kind.row(file.config, opened.identities[0], None)))
+
+    def _write(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> None:
+        file = opened.campaign.file
+        target = opened.folder / dict(file.kind.files(file.config))[key]
+        rows: dict[int, Mapping[str, Any]] = {
+            slot: json.loads(row) for slot, row in self._store.handed_rows(opened.number, phase)}
+        if file.config.people.id == "row":  # the i-th row is the i-th person's, whether she has one or not
+            empty = dict.fromkeys(columns, "")
+            rows = {slot: rows.get(slot, empty) for slot in range(len(opened.identities))}
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows.values())
+        make_folder(target.parent, private=True)
+        replace_private(target, text.getvalue())

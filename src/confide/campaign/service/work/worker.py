@@ -1,0 +1,108 @@
+"""A worker: takes one job after another, settles or audits, and says how far it is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from typing import Any
+
+from confide.campaign.service.work.jobs import Job, Jobs, Task
+from confide.campaign.service.work.opened import Opened, OpenedCampaign
+from confide.campaign.service.work.rounds import Rounds
+from confide.campaign.states import State
+from confide.campaign.store import Store
+from confide.contract.errors import ConfideError, StoreFailed
+from confide.contract.kinds import ContractKind
+
+__all__ = ["Worker"]
+
+_log = logging.getLogger("confide.service")
+_PAUSE = 0.5  # seconds between two looks for work
+_RENEWAL = 5.0  # seconds between two renewals of a lease
+
+
+class Worker:
+    """Somebody who does a store's jobs.
+
+    Args:
+        store: of the campaigns.
+        opened: the campaigns.
+        jobs: what is asked for.
+        name: hers, which no other worker has.
+    """
+
+    def __init__(self, store: Store, opened: Opened, jobs: Jobs, name: str) -> None:
+        self._store, self._opened, self._jobs, self.name = store, opened, jobs, name
+
+    def run(self, stop: Event) -> None:
+        """Do jobs until told to stop; one that was begun is left to others, or ends."""
+        while not stop.is_set():
+            try:
+                found = self.once()
+            except StoreFailed:
+                _log.warning("a worker cannot reach the store")
+                found = False
+            if not found:
+                stop.wait(_PAUSE)
+
+    def once(self) -> bool:
+        """Do one job; whether there was one."""
+        job = self._jobs.claim(self.name)
+        if job is None:
+            return False
+        try:
+            with self._kept(job) as told:
+                result = self._do(job, told)
+        except StoreFailed:
+            raise  # another attempt follows, here or elsewhere
+        except ConfideError as error:
+            self._jobs.fail(job, self.name, str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours: its text may hold private values
+            _log.error("a job has failed: %s", type(error).__name__, extra={"task": str(job.task)})
+            self._jobs.fail(job, self.name, f"an internal error ({type(error).__name__})")
+        else:
+            self._jobs.finish(job, self.name, result)
+        return True
+
+    def _do(self, job: Job, told: Any) -> Any:
+        opened = self._opened.get(job.campaign)
+        if job.task is Task.AUDIT:
+            return opened.campaign.audit(progress=told).to_dict()
+        return self._settled(opened, told)
+
+    def _settled(self, opened: OpenedCampaign, told: Any) -> None:
+        """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
+        kind = opened.campaign.file.kind
+        if isinstance(kind, ContractKind):
+            Rounds(self._store).write_records(opened)
+        elif self._store.get(opened.number).state is State.OPEN and not opened.campaign.held:
+            self._store.close_collection(opened.number)
+        opened.campaign.settle(opened.pack, store=self._store, progress=told)
+
+    @contextmanager
+    def _kept(self, job: Job) -> Iterator[Any]:
+        """The lease is renewed while the work runs, whatever that does, and progress is told with it."""
+        over, lock, told = Event(), Lock(), [0, None]
+
+        def tell(done: int, steps: int | None) -> None:
+            with lock:
+                told[:] = [done, steps]
+
+        def renew() -> None:
+            while not over.wait(_RENEWAL):
+                with lock:
+                    done, steps = told
+                try:
+                    self._jobs.renew(job, self.name, done or 0, steps)
+                except StoreFailed:  # it may come back before the lease ends
+                    _log.warning("a lease could not be renewed")
+
+        thread = Thread(target=renew, name="lease", daemon=True)
+        thread.start()
+        try:
+            yield tell
+        finally:
+            over.set()
+            thread.join()

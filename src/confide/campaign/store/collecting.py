@@ -1,0 +1,205 @@
+"""Collecting: reports come in one by one, many at a time, or all at once; who withdraws takes hers back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+from sqlalchemy import Table, delete, func, insert, select, update
+
+from confide.campaign.states import Event, State, advance
+from confide.campaign.store import reports
+from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.erasure import erase_share
+from confide.campaign.store.transactions import Stored, Transactions, check_slot
+from confide.contract.errors import ConfideError, InvalidInput, Refused
+
+__all__ = ["Collecting"]
+
+
+def withdrawn() -> Refused:
+    """Told to who has withdrawn, and hands something in."""
+    return Refused("this participant has withdrawn", "a new campaign may invite her again")
+
+
+def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
+    """Why a report cannot be taken."""
+    try:
+        advance(known.state, Event.SUBMIT)
+        check_slot(slot, known)
+    except (InvalidInput, Refused) as error:
+        return error
+    return withdrawn() if slot in gone else None
+
+
+class Collecting(Transactions):
+    """The part of a store that takes reports."""
+
+    def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0) -> None:
+        """Take one report; a later one of the same slot replaces it.
+
+        Raises:
+            Refused: the campaign is not open, or this participant has withdrawn.
+            InvalidInput: no such slot.
+        """
+        (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase)
+        if problem is not None:
+            raise problem
+
+    def submit_many(
+        self, campaign: int, handed: Sequence[tuple[int, bytes]], *, phase: int = 0
+    ) -> list[ConfideError | None]:
+        """Take reports of several participants in one transaction; one that cannot be taken does not hinder another.
+
+        Args:
+            campaign: its number.
+            handed: (slot, report) in the order in which they came.
+            phase: of the collection.
+
+        Returns:
+            For each what `submit` would have raised; None where it was taken, durably.
+        """
+        with self._locked(campaign) as (connection, known):
+            out: list[ConfideError | None] = []
+            gone = reports.withdrawn(connection, campaign)
+            taken: dict[int, bytes] = {}
+            for slot, report in handed:
+                problem = _problem(slot, known, gone)
+                out.append(problem)
+                if problem is None:
+                    taken[slot] = report
+            reports.put_many(connection, campaign, taken, phase)
+        return out
+
+    def hand_row(self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State]) -> None:
+        """Take one row of a file that the campaign's kind reads; a later one of the same slot replaces it.
+
+        Args:
+            campaign: its number.
+            slot: whose it is.
+            row: JSON.
+            phase: which file.
+            states: in which the campaign must be.
+
+        Raises:
+            Refused: the campaign is in another state, its settlement was asked for, or this participant has withdrawn.
+            InvalidInput: no such slot.
+        """
+        with self._locked(campaign) as (connection, known):
+            asked = select(t.job.c.id).where(t.job.c.campaign_id == campaign, t.job.c.task == "settle")
+            if known.state not in states or connection.execute(asked).first() is not None:
+                raise Refused("the collection is over", "nothing can be handed in any more")
+            check_slot(slot, known)
+            if slot in reports.withdrawn(connection, campaign):
+                raise withdrawn()
+            reports.put_row(connection, campaign, slot, row, phase)
+
+    def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
+        """(slot, row) of everybody who handed one in, in order of slots: private."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(t.handed_row.c.slot, t.handed_row.c.row).where(
+                t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase).order_by(t.handed_row.c.slot))
+            return [(slot, row) for slot, row in rows]
+
+    def row_of(self, campaign: int, slot: int, *, phase: int) -> str | None:
+        """One participant's row: hers; None where there is none."""
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(select(t.handed_row.c.row).where(
+                t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase,
+                t.handed_row.c.slot == slot)).scalar()
+        return found
+
+    def has_handed_in(self, campaign: int, slot: int, *, phase: int = 0) -> bool:
+        """Whether one participant has handed in her report, or her row: hers, and the operator's."""
+        tables: tuple[Table, ...] = (s.report, t.handed_row)
+        with self._database.reading() as connection:
+            return any(connection.execute(select(table.c.slot).where(
+                table.c.campaign_id == campaign, table.c.phase == phase, table.c.slot == slot)).first() is not None
+                for table in tables)
+
+    def report_of(self, campaign: int, slot: int, *, phase: int = 0) -> bytes | None:
+        """One participant's report: hers; None where there is none."""
+        with self._database.reading() as connection:
+            found = connection.execute(select(s.report.c.report).where(
+                s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot)).scalar()
+        return None if found is None else bytes(found)
+
+    def has_withdrawn(self, campaign: int, slot: int) -> bool:
+        """Whether one participant has withdrawn before the publication: hers, and the operator's."""
+        with self._database.reading() as connection:
+            return connection.execute(select(s.withdrawal.c.slot).where(
+                s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot)).first() is not None
+
+    def collect(
+        self, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], *, phase: int = 0
+    ) -> None:
+        """Take all reports of a phase at once and close the collection; nothing, where it is closed already.
+
+        Args:
+            campaign: its number.
+            batches: (slots, reports); read only where the campaign is open.
+            phase: of the collection.
+        """
+        with self._locked(campaign) as (connection, known):
+            if known.state is not State.OPEN:
+                return
+            reports.write(connection, campaign, batches, phase)
+            self._move(connection, known, Event.CLOSE, {})
+
+    def close_collection(self, campaign: int) -> None:
+        """Close the collection of an open campaign."""
+        self.collect(campaign, ())
+
+    def submitted(self, campaign: int) -> int:
+        """How many people have handed something in, of one phase at least: the operator's alone."""
+        with self._database.reading() as connection:
+            query = select(func.count()).select_from(select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
+                                                     .union(select(t.handed_row.c.slot).where(
+                                                         t.handed_row.c.campaign_id == campaign)).subquery())
+            return int(connection.execute(query).scalar_one())
+
+    def withdraw(self, campaign: int, slot: int) -> bool:
+        """Take a participant's report back, at any time.
+
+        Before the publication her report becomes the null record, whatever is handed in later, and the number of slots
+        stays; a run that is under way is void and starts anew under the same debit. After it her report, her share
+        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay. It is about this
+        campaign alone: whoever is in others withdraws from each.
+
+        Args:
+            campaign: its number.
+            slot: her rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
+
+        Returns:
+            Whether this was before the publication.
+
+        Raises:
+            InvalidInput: no such slot.
+        """
+        with self._locked(campaign) as (connection, known):
+            check_slot(slot, known)
+            gone = reports.remove(connection, campaign, slot)
+            before = known.state is not State.SETTLED
+            if before:
+                if slot not in reports.withdrawn(connection, campaign):
+                    connection.execute(insert(s.withdrawal).values(campaign_id=campaign, slot=slot,
+                                                                   reported=int(gone)))
+                    connection.execute(update(s.campaign).where(s.campaign.c.id == campaign)
+                                       .values(withdrawals=s.campaign.c.withdrawals + 1))
+            else:
+                erase_share(connection, campaign, slot)
+                connection.execute(delete(s.withdrawal).where(
+                    s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot))
+        self._database.forget(thoroughly=not before)
+        return before
+
+    def withdrawn(self, campaign: int) -> dict[int, bool]:
+        """Who withdrew before the publication, slot -> whether she had handed in a report: the operator's alone.
+
+        Erased when all is paid.
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(select(s.withdrawal.c.slot, s.withdrawal.c.reported)
+                                      .where(s.withdrawal.c.campaign_id == campaign).order_by(s.withdrawal.c.slot))
+            return {slot: bool(reported) for slot, reported in rows}

@@ -1,0 +1,105 @@
+"""Paying out: the queue of a settled campaign, its batches, and what the bank says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confide.campaign.states import State
+from confide.campaign.store import chain, payouts
+from confide.campaign.store.erasure import erase_paid
+from confide.campaign.store.payouts import BatchRow, Entry, Queue
+from confide.campaign.store.transactions import Transactions, today
+
+__all__ = ["PayingOut"]
+
+
+class PayingOut(Transactions):
+    """The part of a store that pays."""
+
+    def payouts(self, campaign: int) -> Queue:
+        """How the payouts of a settled campaign stand: the operator's alone."""
+        with self._database.snapshot() as connection:
+            return payouts.queue(connection, campaign)
+
+    def entries(self, campaign: int) -> tuple[Entry, ...]:
+        """Every payout of a settled campaign: the operator's alone."""
+        with self._database.reading() as connection:
+            return payouts.entries(connection, campaign)
+
+    def approve(self, campaign: int, code: str) -> int:
+        """Approve what is queued, by the code that `payouts` showed; the number of entries, 0 where none was queued.
+
+        Raises:
+            Refused: another code.
+        """
+        with self._locked(campaign) as (connection, known):
+            found = payouts.approve(connection, campaign, code)
+            if found:
+                chain.append(connection, known.number, "approve", today(), {"people": found})
+        return found
+
+    def approved(self, campaign: int) -> BatchRow:
+        """What an export would take now.
+
+        Raises:
+            Refused: nothing is approved.
+        """
+        with self._database.reading() as connection:
+            return payouts.approved(connection, campaign, self.get(campaign).content, self.home.ledger_key)
+
+    def export(self, campaign: int, form: str) -> int:
+        """Take all that is approved into a new batch; its number.
+
+        Raises:
+            Refused: nothing is approved.
+        """
+        with self._locked(campaign) as (connection, known):
+            number = payouts.export(connection, campaign, form)
+            chain.append(connection, known.number, "export", today(), {"batch": number, "format": form})
+        return number
+
+    def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
+        """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+        with self._database.snapshot() as connection:
+            return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
+
+    def batch(self, campaign: int, number: int) -> BatchRow:
+        """An exported batch that the bank has not answered.
+
+        Raises:
+            InvalidInput: no such batch.
+            Refused: the bank has answered it; who writes it again might pay twice.
+        """
+        with self._database.snapshot() as connection:
+            return payouts.batch(connection, campaign, self.get(campaign).content, number, self.home.ledger_key)
+
+    def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
+        """Take what the bank says, reference -> "paid" or "failed".
+
+        When all is paid, reports, shares and amounts are erased; their sum stays.
+
+        Returns:
+            "paid", "failed": how many entries changed; "known": how many were so before.
+
+        Raises:
+            InvalidInput: a reference of no exported payout, or word against what the bank has said before, where that
+                cannot be mended; nothing is taken.
+        """
+        with self._locked(campaign) as (connection, known):
+            found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)
+            if found["paid"] or found["failed"]:
+                chain.append(connection, known.number, "import", today(), {"paid": found["paid"],
+                                                                            "failed": found["failed"]})
+            done = known.state is State.SETTLED and erase_paid(connection, campaign)
+        if done:
+            self._database.forget(thoroughly=True)
+        return found
+
+    def reopen(self, campaign: int) -> int:
+        """Queue again what the bank could not pay; how many entries."""
+        with self._locked(campaign) as (connection, known):
+            found = payouts.reopen(connection, campaign)
+            number = sum(found.values())
+            if number:
+                chain.append(connection, known.number, "reopen", today(), {"people": number, "batches": list(found)})
+        return number

@@ -1,0 +1,117 @@
+"""The tables of the service: who may do what, drafts of campaigns, and work that waits to be done.
+
+A token is known by its digest alone; nothing here says when a participant came, or from where. Her session ends on a
+day, her invitation is gone once she has used it, and both go with her report.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from confide.campaign.store.schema import metadata
+
+__all__ = ["attempt", "draft", "handed_row", "invitation", "job", "operator", "operator_session",
+           "participant_session", "replay"]
+
+operator = Table(
+    "operator", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("role", String(16), nullable=False),
+    Column("active", SmallInteger, nullable=False),
+    Column("password", Text, nullable=True, comment="its Argon2 hash; none where another service says who it is"),
+    Column("issuer", Text, nullable=True, comment="that service"),
+    Column("subject", Text, nullable=True, comment="and what it calls the operator"),
+    UniqueConstraint("issuer", "subject"),
+)
+
+operator_session = Table(
+    "operator_session", metadata,
+    Column("digest", LargeBinary(32), primary_key=True, comment="of the session's token"),
+    Column("operator_id", Integer, ForeignKey("operator.id"), nullable=False),
+    Column("expires", BigInteger, nullable=False, comment="seconds since 1970"),
+    sqlite_with_rowid=False,
+)
+
+invitation = Table(
+    "invitation", metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary(32), nullable=False, unique=True, comment="of a code that was not used yet"),
+    sqlite_with_rowid=False,
+)
+
+participant_session = Table(
+    "participant_session", metadata,
+    Column("digest", LargeBinary(32), primary_key=True, comment="of the session's token"),
+    Column("campaign_id", Integer, nullable=False),
+    Column("slot", Integer, nullable=False),
+    Column("last_day", String(10), nullable=False, comment="YYYY-MM-DD, on which it still holds"),
+    sqlite_with_rowid=False,
+)
+
+attempt = Table(
+    "attempt", metadata,
+    Column("key", LargeBinary(32), primary_key=True, comment="keyed hash of who tries what"),
+    Column("window", BigInteger, primary_key=True, autoincrement=False, comment="its first second"),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+draft = Table(
+    "draft", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, comment="the campaign file's, without its ending"),
+    Column("text", Text, nullable=False, comment="the campaign file"),
+    Column("version", Integer, nullable=False, comment="how often it was written"),
+    Column("operator_id", Integer, ForeignKey("operator.id"), nullable=False, comment="who began it"),
+    Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=True, unique=True, comment="once it is open"),
+)
+
+handed_row = Table(
+    "handed_row", metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("phase", SmallInteger, primary_key=True, autoincrement=False),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("row", Text, nullable=False, comment="one participant's, of a file that the operator's kind reads: JSON"),
+    sqlite_with_rowid=False,
+)
+
+job = Table(
+    "job", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign_id", Integer, ForeignKey("campaign.id"), nullable=False),
+    Column("task", String(16), nullable=False),
+    Column("state", String(8), nullable=False),
+    Column("worker", Text, nullable=False, comment="who does it, or did"),
+    Column("lease", BigInteger, nullable=False, comment="until when it is theirs, in seconds since 1970"),
+    Column("attempts", Integer, nullable=False, comment="how often it was begun"),
+    Column("done", Integer, nullable=False, comment="steps, of public number"),
+    Column("steps", Integer, nullable=True),
+    Column("problem", Text, nullable=False, comment="why it failed, for the operator"),
+    Column("result", Text, nullable=True, comment="JSON"),
+    UniqueConstraint("campaign_id", "task"),
+    CheckConstraint("state IN ('queued', 'running', 'done', 'failed')", name="state"),
+)
+
+replay = Table(
+    "replay", metadata,
+    Column("key", LargeBinary(32), primary_key=True, comment="digest of who asked under which idempotency key"),
+    Column("request", LargeBinary(32), nullable=False, comment="digest of what was asked"),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False, comment="the answer"),
+    Column("expires", BigInteger, nullable=False, comment="seconds since 1970"),
+    sqlite_with_rowid=False,
+)

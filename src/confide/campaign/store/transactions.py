@@ -1,0 +1,96 @@
+"""What every part of a store rests on: a campaign as it is known, and transactions in which nobody else changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from confide.campaign.home import Home
+from confide.campaign.states import Event, State, advance
+from confide.campaign.store import chain
+from confide.campaign.store import schema as s
+from confide.campaign.store.database import Database
+from confide.contract.errors import InvalidInput
+
+__all__ = ["Stored", "Transactions", "check_slot", "stored", "today"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """A campaign as the store knows it.
+
+    Args:
+        number: its number in this store.
+        content: digest of what its file says.
+        kind: its kind.
+        name: its file's name.
+        title: its title.
+        slots: invited slots.
+        state: where it stands.
+        withdrawals: how many withdrew; a run that began before the last one is void.
+        paid: what was paid in all, in the smallest coin, once amounts and shares were erased; None before. The
+            operator's alone.
+    """
+
+    number: int
+    content: str
+    kind: str
+    name: str
+    title: str
+    slots: int
+    state: State
+    withdrawals: int
+    paid: int | None = None
+
+
+class Transactions:
+    """A database and an installation's keys; every method of what is made of it is one transaction."""
+
+    home: Home
+    _database: Database
+
+    def get(self, campaign: int) -> Stored:
+        """A campaign by its number."""
+        with self._database.reading() as connection:
+            return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
+
+    @contextmanager
+    def _locked(self, campaign: int) -> Iterator[tuple[Connection, Stored]]:
+        """A writing transaction in which nobody else changes this campaign."""
+        with self._database.writing() as connection:
+            row = connection.execute(select(s.campaign).where(s.campaign.c.id == campaign).with_for_update()).first()
+            if row is None:
+                raise InvalidInput("campaign", f"the store has no number {campaign}")
+            yield connection, stored(row)
+
+    @staticmethod
+    def _move(
+        connection: Connection, known: Stored, event: Event, data: Mapping[str, Any], *, state: State | None = None,
+        day: str | None = None
+    ) -> None:
+        new = advance(known.state if state is None else state, event)
+        connection.execute(update(s.campaign).where(s.campaign.c.id == known.number).values(state=new.value))
+        chain.append(connection, known.number, event, today() if day is None else day, data)
+
+
+def stored(row: Any) -> Stored:
+    """A row of the table of campaigns."""
+    return Stored(number=row.id, content=row.content, kind=row.kind, name=row.name, title=row.title, slots=row.slots,
+                  state=State(row.state), withdrawals=row.withdrawals,
+                  paid=None if row.paid is None else int(row.paid))
+
+
+def check_slot(slot: int, known: Stored) -> None:
+    """Whether a campaign has this slot."""
+    if not 0 <= slot < known.slots:
+        raise InvalidInput("slot", f"{slot} is out of range", f"must be in [0, {known.slots})")
+
+
+def today() -> str:
+    """The day, YYYY-MM-DD in UTC."""
+    return datetime.now(UTC).date().isoformat()

@@ -1,0 +1,185 @@
+"""Who may come in: operators and their roles, sessions, codes that work once, limits of attempts."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+
+from campaign.service.parts import PASSWORD, Parts
+from confide.campaign.service.access import Attempts, Invitations, Participant, Role, Sessions, csrf_of, digest_of
+from confide.campaign.store import service_schema as t
+from confide.contract import InvalidInput, Refused, kind
+
+
+class Clock:
+    """Seconds since 1970, as a test wants them."""
+
+    now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def campaign(parts: Parts) -> int:
+    return parts.open(kind("bits").template)
+
+
+def test_operators_come_in_by_their_passwords(parts: Parts) -> None:
+    eve = parts.operators.add("eve", "another good password", Role.VIEWER)
+    assert parts.operators.check("ada", PASSWORD) == parts.operator
+    assert parts.operators.check("eve", "another good password") == eve
+    for name, password in (("ada", "another good password"), ("nobody", PASSWORD), ("eve", ""), ("", ""),
+                           ("ada", PASSWORD * 100)):
+        assert parts.operators.check(name, password) is None
+    with parts.store.database.reading() as connection:
+        kept = connection.execute(select(t.operator.c.password)).scalars().all()
+    assert all(each.startswith("$argon2id$") for each in kept)
+
+
+@pytest.mark.parametrize(("name", "password", "field"), [
+    ("ada", PASSWORD, "name"), ("", PASSWORD, "name"), (" bob", PASSWORD, "name"), ("b\u200bob", PASSWORD, "name"),
+    ("b" * 101, PASSWORD, "name"), ("bob", "short", "password"), ("bob", "x" * 1001, "password")])
+def test_who_is_no_operator(parts: Parts, name: str, password: str, field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parts.operators.add(name, password, Role.VIEWER)
+    assert caught.value.field == field
+    assert password not in str(caught.value)
+
+
+def test_the_last_admin_stays(parts: Parts) -> None:
+    for change in ({"role": Role.OPERATOR}, {"active": False}):
+        with pytest.raises(Refused, match="nobody would be left"):
+            parts.operators.change(parts.operator.number, **change)
+    assert parts.operators.get(parts.operator.number).role is Role.ADMIN
+    second = parts.operators.add("eve", "another good password", Role.ADMIN)
+    assert parts.operators.change(parts.operator.number, role=Role.VIEWER).role is Role.VIEWER
+    with pytest.raises(Refused):
+        parts.operators.change(second.number, active=False)
+
+
+def test_who_is_changed_has_no_session_any_more(parts: Parts) -> None:
+    eve = parts.operators.add("eve", "another good password", Role.OPERATOR)
+    token = parts.sessions.begin(eve)
+    assert parts.sessions.who(token) == eve
+    parts.operators.change(eve.number, password="a third good password")
+    assert parts.sessions.who(token) is None
+    assert parts.operators.check("eve", "another good password") is None
+    token = parts.sessions.begin(eve)
+    parts.operators.change(eve.number, active=False)
+    assert parts.operators.check("eve", "a third good password") is None
+    assert parts.sessions.who(token) is None
+
+
+def test_operators_of_another_service(parts: Parts) -> None:
+    found = parts.operators.admit("https://id.example", "17", "eve", Role.VIEWER)
+    assert parts.operators.admit("https://id.example", "17", "somebody", Role.ADMIN) == found
+    assert parts.operators.admit("https://id.example", "18", "ada", Role.VIEWER).name == "18 (https://id.example)"
+    assert parts.operators.check("eve", "") is None
+    with pytest.raises(Refused, match="says who"):
+        parts.operators.change(found.number, password=PASSWORD)
+
+
+def test_sessions_end(parts: Parts, campaign: int) -> None:
+    clock = Clock()
+    sessions = Sessions(parts.store, hours=1, days=2, clock=clock)
+    hers = sessions.begin(parts.operator)
+    (_, code), = parts.invitations.invite(campaign, [4])
+    joined = Invitations(parts.store, sessions).join(code)
+    assert joined is not None
+    token, who = joined
+    assert (sessions.participant(token), who) == (Participant(campaign, 4), Participant(campaign, 4))
+    assert sessions.who(token) is None
+    assert sessions.participant(hers) is None
+    clock.now += 3600
+    assert sessions.who(hers) is None
+    clock.now += 86_400
+    assert sessions.participant(token) == who
+    clock.now += 2 * 86_400
+    assert sessions.participant(token) is None
+    sessions.sweep()
+    with parts.store.database.reading() as connection:
+        assert connection.execute(select(t.operator_session)).all() == []
+        assert connection.execute(select(t.participant_session)).all() == []
+
+
+def test_a_session_is_ended_by_its_owner(parts: Parts) -> None:
+    token, other = parts.sessions.begin(parts.operator), parts.sessions.begin(parts.operator)
+    parts.sessions.end(token)
+    assert parts.sessions.who(token) is None
+    assert parts.sessions.who(other) is not None
+
+
+def test_a_form_belongs_to_its_session() -> None:
+    assert csrf_of("one") != csrf_of("other")
+    assert len(csrf_of("one")) == 64
+
+
+def test_a_code_works_once_however_many_try(parts: Parts, campaign: int) -> None:
+    (_, code), = parts.invitations.invite(campaign, [2])
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: parts.invitations.join(code), range(16)))
+    assert sum(each is not None for each in found) == 1
+    assert parts.invitations.join(code) is None
+
+
+def test_a_code_may_be_typed(parts: Parts, campaign: int) -> None:
+    (_, code), = parts.invitations.invite(campaign, [2])
+    joined = parts.invitations.join(f"  {code.lower().replace('-', ' ')} ")
+    assert joined is not None
+    assert joined[1] == Participant(campaign, 2)
+
+
+def test_a_new_code_ends_the_earlier_one_and_its_session(parts: Parts, campaign: int) -> None:
+    (_, first), (_, other) = parts.invitations.invite(campaign, [2, 3])
+    joined = parts.invitations.join(first)
+    assert joined is not None
+    (_, second), = parts.invitations.invite(campaign, [2])
+    assert parts.sessions.participant(joined[0]) is None
+    (_, third), = parts.invitations.invite(campaign, [2])
+    assert parts.invitations.join(second) is None
+    assert parts.invitations.join(third) is not None
+    assert parts.invitations.waiting(campaign) == 1
+    assert parts.invitations.join(other) is not None
+
+
+def test_everybody_is_invited_at_once(parts: Parts, campaign: int) -> None:
+    slots = parts.store.get(campaign).slots
+    codes = parts.invitations.invite(campaign, range(slots))
+    assert [slot for slot, _ in codes] == list(range(slots))
+    assert len({code for _, code in codes}) == slots
+    assert parts.invitations.waiting(campaign) == slots
+    for slots_ in ([-1], [slots]):
+        with pytest.raises(InvalidInput, match="out of range"):
+            parts.invitations.invite(campaign, slots_)
+    with pytest.raises(InvalidInput, match="no number"):
+        parts.invitations.invite(99, [0])
+
+
+def test_no_secret_is_stored(parts: Parts, campaign: int) -> None:
+    (_, code), (_, unused) = parts.invitations.invite(campaign, [1, 2])
+    joined = parts.invitations.join(code)
+    assert joined is not None
+    tokens = [joined[0], parts.sessions.begin(parts.operator), code, unused]
+    with parts.store.database.reading() as connection:
+        stored = repr([connection.execute(select(table)).all() for table in (
+            t.invitation, t.participant_session, t.operator_session, t.operator)])
+    assert not any(secret in stored or secret.replace("-", "") in stored for secret in [*tokens, PASSWORD])
+    assert repr(digest_of(unused)) in stored
+
+
+def test_attempts_are_counted_over_all_workers(parts: Parts) -> None:
+    clock = Clock()
+    one, other = (Attempts(parts.store, clock=clock) for _ in range(2))
+    assert [each.allowed("log in", "192.0.2.7", most=3, seconds=60) for each in (one, other, one, other)] == [
+        True, True, True, False]
+    assert one.allowed("log in", "192.0.2.8", most=3, seconds=60)
+    assert one.allowed("join", "192.0.2.7", most=3, seconds=60)
+    clock.now += 60
+    assert one.allowed("log in", "192.0.2.7", most=3, seconds=60)
+    clock.now += 90_000
+    one.sweep()
+    with parts.store.database.reading() as connection:
+        assert connection.execute(select(t.attempt)).all() == []

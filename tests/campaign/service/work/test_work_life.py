@@ -1,0 +1,162 @@
+"""Every kind from a draft to shares, by the service's parts alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from campaign.service.parts import Parts, filled, sent
+from cases import fast
+from confide.campaign import State, verify
+from confide.campaign.service.work import Drafts, Task
+from confide.campaign.service.work.rounds import FIRST
+from confide.campaign.store.reports import put_row
+from confide.contract import InvalidInput, Refused, kind
+from people.all_kinds import PEOPLES
+
+
+def known_of(parts: Parts, number: int) -> str:
+    """What an operator knows of everybody, in any group."""
+    opened = parts.opened.get(number)
+    found = opened.campaign.file.kind
+    fields = found.known(opened.campaign.file.config, opened.campaign.plan)
+    rows = [",".join([who, *(field.choices[0] for field in fields)]) for who in opened.identities]
+    return "\n".join([",".join(["id", *(field.column for field in fields)]), *rows]) + "\n"
+
+
+@pytest.mark.parametrize("name", fast(3, [name for name in PEOPLES if name != "mean"]))
+def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
+    with Parts.at(tmp_path) as parts:
+        number = parts.open(kind(name).template)
+        people = parts.join(number, range(6))
+        for turn, who in enumerate(people):
+            standing = parts.participation.standing(who)
+            assert (standing.asks, standing.handed_in, standing.withdrawn) == ("record", False, False)
+            assert parts.participation.offer(who)
+            typed = filled(parts.participation.form(who), turn)
+            row = sent(parts.participation.device(who), typed)
+            parts.participation.submit(who, row)
+            parts.participation.submit(who, row)  # again, as another tab does
+            assert parts.participation.standing(who).handed_in
+        assert parts.store.submitted(number) == 6
+        assert parts.participation.withdraw(people[5])
+        assert parts.participation.standing(people[5]).withdrawn
+        with pytest.raises(Refused, match="not settled"):
+            parts.participation.share(people[0])
+        job = parts.do(number, Task.SETTLE)
+        assert (job.state, job.problem) == ("done", "")
+        assert parts.store.get(number).state is State.SETTLED
+        assert verify(parts.opened.get(number).pack).passed
+        assert parts.participation.share(people[0])
+        if parts.store.has_withdrawn(number, people[5].slot):  # until all is paid: here, nothing may be due
+            with pytest.raises(Refused, match="withdrawn"):
+                parts.participation.share(people[5])
+        with pytest.raises(Refused, match="nothing is asked"):
+            parts.participation.submit(people[0], {})
+
+
+def test_a_kind_with_contracts(tmp_path: Path) -> None:
+    """A report first, a contract that may be declined, and a record on the final one."""
+    with Parts.at(tmp_path) as parts:
+        number = parts.open(kind("mean").template)
+        opened = parts.opened.get(number)
+        people = parts.join(number, range(8))
+        taking = parts.participation
+        for turn, who in enumerate(people):
+            assert taking.standing(who).asks == "report"
+            assert taking.device(who) is None
+            (field,) = taking.form(who)
+            taking.submit(who, {field.column: f"{(turn + 0.5) / 1000:g}"})
+        with parts.store.database.writing() as connection:  # the others at once
+            for slot in range(len(people), 1000):
+                row = {"id": str(slot + 1), "concern": repr((slot + 0.5) / 1000)}
+                put_row(connection, number, slot, json.dumps(row), FIRST)
+        assert parts.rounds.draw_up(opened).number == 1
+        assert taking.standing(people[3]).asks == "contract"
+        first = taking.contract(people[3])
+        assert first is not None
+        assert not first.final
+        taking.decline(people[3])
+        drawn = parts.rounds.draw_up(opened)
+        assert (drawn.number, drawn.without) == (2, ("4",))
+        parts.rounds.finish(opened)
+        assert parts.store.get(number).state is State.CHARGED
+        with pytest.raises(Refused, match="no contract to decline"):
+            taking.decline(people[3])
+        asked = 0
+        for who in people:
+            instructions = taking.device(who)
+            assert instructions is not None
+            if instructions["steps"] == "0":
+                continue
+            asked += 1
+            (field,) = taking.form(who)
+            typed = {field.column: "30"}
+            taking.submit(who, sent(instructions, typed, drawn=-3))
+            with pytest.raises(InvalidInput, match="nothing that a device hands in"):
+                taking.submit(who, typed)  # the record itself must not be sent
+        assert asked
+        assert parts.do(number, Task.SETTLE).problem == ""
+        assert verify(opened.pack).passed
+        shown = [taking.share(who) for who in people]
+        assert all(shown)
+
+
+QUERIES = """\
+format = 1
+kind = "queries"
+title = "Do those who smoke sleep?"
+[budget]
+data_set = "sleep"
+epsilon = 9.0
+delta = 1e-6
+[data]
+source = "tables/sleep.csv"
+records = 400
+id = "id"
+[[columns]]
+column = "smokes"
+levels = ["no", "yes"]
+[[columns]]
+column = "sleeps"
+levels = ["badly", "well"]
+[workload]
+form = "complete"
+width = 2
+[privacy]
+epsilon = 4.0
+delta = 1e-7
+"""
+
+
+def test_a_custodians_kind(tmp_path: Path) -> None:
+    """Nobody is invited; the table lies in the data folder, and nothing else is opened."""
+    with Parts.at(tmp_path) as parts:
+        with pytest.raises(InvalidInput, match="not in the service's data folder"):
+            parts.open(QUERIES)
+        for outside in ("../secret.csv", str(tmp_path / "secret.csv"), "postgresql://host/db", "a/../../b.csv", ""):
+            with pytest.raises(InvalidInput, match=r"data\.source"):
+                parts.open(QUERIES.replace("tables/sleep.csv", outside))
+        (tmp_path / "secret.csv").write_text("id,smokes,sleeps\n1,no,well\n")
+        (parts.data / "tables").mkdir()
+        (parts.data / "tables" / "sleep.csv").symlink_to(tmp_path / "secret.csv")
+        with pytest.raises(InvalidInput, match="leads out of"):
+            parts.open(QUERIES)
+        (parts.data / "tables" / "sleep.csv").unlink()
+        rows = [f"{i},{'yes' if i % 3 else 'no'},{'well' if i % 5 else 'badly'}" for i in range(1, 401)]
+        (parts.data / "tables" / "sleep.csv").write_text("id,smokes,sleeps\n" + "\n".join(rows) + "\n")
+        number = parts.open(QUERIES)
+        assert parts.do(number, Task.SETTLE).problem == ""
+        assert verify(parts.opened.get(number).pack).passed
+        audit = parts.do(number, Task.AUDIT)
+        assert audit.state == "done"
+        assert audit.result["passed"] is True
+
+
+def test_without_a_data_folder_nobody_holds_a_table(tmp_path: Path) -> None:
+    with Parts.at(tmp_path) as parts:
+        drafts = Drafts(parts.store)
+        with pytest.raises(Refused, match="no data folder"):
+            drafts.open(drafts.new(QUERIES, parts.operator.number).number)
