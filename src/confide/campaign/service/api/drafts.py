@@ -1,0 +1,113 @@
+"""Drafts: campaign files that operators write, plan, and open."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+
+from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.api.models import (
+    After,
+    CampaignModel,
+    DraftModel,
+    DraftsModel,
+    Limit,
+    Number,
+    Strict,
+    campaign_model,
+    draft_model,
+)
+from confide.campaign.service.api.once import IdempotencyKey, once
+from confide.campaign.service.shell.guards import PartsOf, needs
+from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.work.drafts import LONGEST_TEXT
+from confide.campaign.settlement import ledger_says
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/drafts", tags=["drafts"])
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
+_WHO = (401, 403, 422)
+
+
+class NewDraft(Strict):
+    """A campaign file; it need not be whole yet."""
+
+    text: str = Field(max_length=LONGEST_TEXT)
+    name: str = Field(default="", max_length=50, description="of the file; default one that follows from its title")
+
+
+class ChangedDraft(Strict):
+    """A campaign file anew."""
+
+    text: str = Field(max_length=LONGEST_TEXT)
+    version: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
+
+
+class PlanModel(BaseModel):
+    """What a campaign would give."""
+
+    title: str
+    kind: str
+    slots: int = Field(description="invited slots; 0 where a custodian holds the records")
+    plan: dict[str, Any]
+    guarantees: list[dict[str, Any]]
+    sections: list[dict[str, Any]]
+    offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
+    ledger: str = Field(description="whether the ledger would admit it now")
+
+
+@router.get("", responses=answers(*_WHO))
+def list_drafts(parts: PartsOf, _: Viewer, after: After = 0, limit: Limit = 50) -> DraftsModel:
+    """Drafts that have not become campaigns."""
+    found = parts.drafts.all(limit=limit + 1, after=after)
+    shown = found[:limit]
+    return DraftsModel(drafts=[draft_model(each) for each in shown],
+                       after=shown[-1].number if len(found) > limit else None)
+
+
+@router.post("", status_code=201, responses=answers(*_WHO, 409, 413))
+def begin_draft(parts: PartsOf, who: Running, new: NewDraft, key: IdempotencyKey = "") -> DraftModel:
+    """Begin a draft."""
+    return once(parts, f"operator {who.number}", key, "drafts", new,
+                lambda: draft_model(parts.drafts.new(new.text, who.number, new.name)), DraftModel)
+
+
+@router.get("/{number}", responses=answers(*_WHO, 404))
+def show_draft(parts: PartsOf, _: Viewer, number: Number) -> DraftModel:
+    """A draft."""
+    return draft_model(parts.drafts.get(number))
+
+
+@router.put("/{number}", responses=answers(*_WHO, 404, 409, 413))
+def change_draft(parts: PartsOf, _: Running, number: Number, changed: ChangedDraft) -> DraftModel:
+    """Write a draft anew; refused where somebody else has written it since it was read."""
+    return draft_model(parts.drafts.change(number, changed.text, changed.version))
+
+
+@router.delete("/{number}", status_code=204, response_class=Response, responses=answers(*_WHO, 404, 409))
+def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
+    """Forget a draft."""
+    parts.drafts.delete(number)
+    return Response(status_code=204)
+
+
+@router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
+def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
+    """What the campaign would give, from public parameters alone."""
+    campaign = parts.drafts.campaign(parts.drafts.get(number))
+    plan, file = campaign.plan, campaign.file
+    return PlanModel(
+        title=file.title, kind=file.kind.name, slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
+        guarantees=plan.guarantees.to_dict(), sections=[each.to_dict() for each in plan.sections()],
+        offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
+        ledger=ledger_says(file, plan, parts.store)[1])
+
+
+@router.post("/{number}/open", responses=answers(*_WHO, 404, 409))
+def open_draft(parts: PartsOf, _: Running, number: Number) -> CampaignModel:
+    """Make the draft a campaign, and open its collection; asked again, it is the same campaign."""
+    return campaign_model(parts.drafts.open(number))

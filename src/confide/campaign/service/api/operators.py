@@ -1,0 +1,115 @@
+"""Operators: logging in and out, and who may do what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from pydantic import BaseModel, Field, SecretStr
+
+from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.access.operators import LONGEST_NAME, LONGEST_PASSWORD
+from confide.campaign.service.api.models import Number, OperatorModel, Strict, operator_model
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf, address_of, needs, token_of
+from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.shell.problems import answers
+
+__all__ = ["check_attempts", "router"]
+
+router = APIRouter(tags=["operators"])
+Admin = Annotated[Operator, Depends(needs(Role.ADMIN))]
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Password = Annotated[SecretStr, Field(max_length=LONGEST_PASSWORD)]
+_WINDOW = 300  # seconds
+
+
+class LogIn(Strict):
+    """Who somebody says she is."""
+
+    name: str = Field(max_length=LONGEST_NAME)
+    password: Password
+
+
+class SessionModel(BaseModel):
+    """A session of an operator."""
+
+    token: str = Field(description="to be sent as `Authorization: Bearer TOKEN`")
+    operator: OperatorModel
+
+
+class NewOperator(Strict):
+    """Somebody who will run campaigns."""
+
+    name: str = Field(max_length=LONGEST_NAME)
+    password: Password
+    role: Literal["viewer", "operator", "admin"]
+
+
+class ChangedOperator(Strict):
+    """What somebody may do from now on; what is left out stays."""
+
+    role: Literal["viewer", "operator", "admin"] | None = None
+    active: bool | None = None
+    password: Password | None = None
+
+
+class OperatorsModel(BaseModel):
+    """All operators."""
+
+    operators: list[OperatorModel]
+
+
+def check_attempts(parts: Parts, request: Request, what: str, who: str = "") -> None:
+    """Whether somebody may try again.
+
+    Raises:
+        HTTPException: 429, not before a while.
+    """
+    limit = parts.settings.attempts
+    tries = [(what, address_of(request), limit), *([(f"{what} as", who, limit)] if who else [])]
+    counted = [parts.attempts.allowed(each, key, most=most, seconds=_WINDOW) for each, key, most in tries]
+    if not all(counted):
+        raise HTTPException(429, "too many attempts", {"Retry-After": str(_WINDOW)})
+
+
+@router.post("/login", responses=answers(401, 413, 422, 429))
+def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
+    """Begin a session."""
+    check_attempts(parts, request, "log in", who.name)
+    found = parts.operators.check(who.name, who.password.get_secret_value())
+    if found is None:
+        raise HTTPException(401, "the name or the password is wrong", {"WWW-Authenticate": "Bearer"})
+    return SessionModel(token=parts.sessions.begin(found), operator=operator_model(found))
+
+
+@router.post("/logout", status_code=204, response_class=Response, responses=answers(401, 403, 422))
+def log_out(parts: PartsOf, request: Request, _: Viewer) -> Response:
+    """End the session."""
+    parts.sessions.end(token_of(request, OPERATOR_COOKIE))
+    return Response(status_code=204)
+
+
+@router.get("/me", responses=answers(401, 403, 422))
+def show_myself(_: Viewer) -> OperatorModel:
+    """Who asks."""
+    return operator_model(_)
+
+
+@router.get("/operators", responses=answers(401, 403, 422))
+def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
+    """All operators."""
+    return OperatorsModel(operators=[operator_model(each) for each in parts.operators.all()])
+
+
+@router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
+def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
+    """A new operator with a password."""
+    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), Role(new.role)))
+
+
+@router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))
+def change_operator(parts: PartsOf, _: Admin, number: Number, changed: ChangedOperator) -> OperatorModel:
+    """Change what somebody may do, or her password; her sessions end."""
+    return operator_model(parts.operators.change(
+        number, role=None if changed.role is None else Role(changed.role), active=changed.active,
+        password=None if changed.password is None else changed.password.get_secret_value()))

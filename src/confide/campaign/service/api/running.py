@@ -1,0 +1,198 @@
+"""Running a campaign: who is invited, how many have answered, contracts, settling, auditing. Operators alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException
+from pydantic import BaseModel, Field
+
+from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
+from confide.campaign.service.api.uploads import Uploaded
+from confide.campaign.service.shell.guards import PartsOf, needs
+from confide.campaign.service.shell.problems import answers
+from confide.campaign.service.work import Task
+from confide.campaign.service.work.participation import take_known
+from confide.campaign.service.work.rounds import current
+from confide.campaign.states import State
+from confide.contract.errors import Refused
+from confide.contract.kinds import ContractKind, LocalKind
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/campaigns/{number}", tags=["running"])
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
+_WHO = (401, 403, 404, 422)
+
+
+class ProgressModel(BaseModel):
+    """How far a campaign is: the operators' alone."""
+
+    state: str
+    slots: int
+    handed_in: int = Field(description="participants who have handed something in")
+    withdrawn: int = Field(description="participants who have withdrawn")
+    codes_waiting: int = Field(description="codes that nobody has used yet")
+    round: int | None = Field(description="of contracts; null where there is none")
+    final: bool = Field(description="whether its contracts are final")
+    known_fields: list[str] = Field(description="what the operator has to say of everybody who is invited")
+    held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
+    settling: JobModel | None
+    auditing: JobModel | None
+
+
+class Invited(Strict):
+    """Who gets a new code."""
+
+    slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
+        default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
+
+
+class Code(BaseModel):
+    """A code, which works once; nobody can read it again."""
+
+    id: str = Field(description="of the participant, on the public list")
+    slot: int
+    code: str
+    link: str = Field(description="for her alone: whoever has it takes part in her place")
+
+
+class CodesModel(BaseModel):
+    """New codes."""
+
+    codes: list[Code]
+
+
+class RoundOf(Strict):
+    """Who is left out of the next round of contracts, besides those who have declined."""
+
+    without: list[str] = Field(default=[], max_length=1_000_000)
+    again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
+
+
+class RoundModel(BaseModel):
+    """A round of contracts."""
+
+    round: int
+    final: bool
+    without: list[str]
+    sections: list[dict[str, Any]]
+
+
+class KnownModel(BaseModel):
+    """What was taken of the operator's knowledge."""
+
+    people: int
+
+
+class Confirmed(Strict):
+    """That an act is meant: it cannot be undone."""
+
+    confirm: Literal[True]
+
+
+@router.get("/progress", responses=answers(*_WHO))
+def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
+    """How far a campaign is."""
+    known, opened = parts.opened.stored(number), parts.opened.get(number)
+    campaign, kind = opened.campaign, opened.campaign.file.kind
+    drawn = current(parts.store, opened) if isinstance(kind, ContractKind) else None
+    settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
+    fields = kind.known(campaign.file.config, campaign.plan) if isinstance(kind, LocalKind) else ()
+    return ProgressModel(
+        state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
+        withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
+        round=None if drawn is None else drawn.number, final=drawn is not None and drawn.final,
+        known_fields=[field.column for field in fields], held=campaign.held,
+        settling=None if settling is None else job_model(settling),
+        auditing=None if auditing is None else job_model(auditing))
+
+
+@router.post("/invitations", responses=answers(*_WHO, 409, 413))
+def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> CodesModel:
+    """New codes for participants; their earlier codes, and sessions that began with them, are dead."""
+    opened = parts.opened.get(number)
+    if opened.campaign.held:
+        raise Refused("nobody is invited to this campaign: a custodian holds its data", "settle it")
+    slots = range(len(opened.identities)) if invited.slots is None else invited.slots
+    base = parts.settings.base_url
+    return CodesModel(codes=[Code(id=opened.identities[slot], slot=slot, code=code, link=f"{base}/join#{code}")
+                             for slot, code in parts.invitations.invite(number, slots)])
+
+
+@router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
+    "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
+def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
+    """What the operator knows of everybody who is invited: CSV of id and the kind's fields."""
+    if sent.media != "text/csv":
+        raise HTTPException(415, "must be text/csv")
+    try:
+        text = sent.data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HTTPException(422, "is not UTF-8 text") from None
+    return KnownModel(people=take_known(parts.opened.get(number), text))
+
+
+@router.post("/rounds", responses=answers(*_WHO, 409))
+def draw_up_round(parts: PartsOf, _: Running, number: Number, of: RoundOf) -> RoundModel:
+    """Draw up the next round of contracts, from everybody's reports."""
+    opened = parts.opened.get(number)
+    found = parts.rounds.draw_up(opened, of.without, again=of.again)
+    return RoundModel(round=found.number, final=found.final, without=list(found.without),
+                      sections=[each.to_dict() for each in opened.campaign.round_sections(found)])
+
+
+@router.post("/rounds/final", responses=answers(*_WHO, 409))
+def finish_round(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> RoundModel:
+    """Make the round final, and charge the ledger: from now on devices act on it."""
+    opened = parts.opened.get(number)
+    found = parts.rounds.finish(opened)
+    return RoundModel(round=found.number, final=found.final, without=list(found.without),
+                      sections=[each.to_dict() for each in opened.campaign.round_sections(found)])
+
+
+@router.post("/close", responses=answers(*_WHO, 409))
+def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
+    """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
+    opened = parts.opened.get(number)
+    if isinstance(opened.campaign.file.kind, ContractKind):
+        raise Refused("the contracts close this campaign", "draw up a round and make it final, then settle")
+    if parts.store.get(number).state is State.OPEN:
+        parts.store.close_collection(number)
+    return show_progress(parts, _, number)
+
+
+@router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
+def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> JobModel:
+    """Close the collection, charge the ledger, run with secure noise, and publish: by a worker, once."""
+    known, opened = parts.opened.stored(number), parts.opened.get(number)
+    if known.state is State.CANCELLED:
+        raise Refused("the campaign is cancelled", "plan another one")
+    if isinstance(opened.campaign.file.kind, ContractKind) and known.state is State.OPEN:
+        raise Refused("no contracts of this campaign are final", "draw up a round and make it final")
+    return job_model(parts.jobs.ask(number, Task.SETTLE))
+
+
+@router.post("/audit", status_code=202, responses=answers(*_WHO))
+def audit(parts: PartsOf, _: Running, number: Number) -> JobModel:
+    """Hold promises against measurements, by a worker; no record is used."""
+    parts.opened.get(number)
+    return job_model(parts.jobs.ask(number, Task.AUDIT))
+
+
+@router.get("/jobs/{task}", responses=answers(*_WHO))
+def show_job(parts: PartsOf, _: Viewer, number: Number, task: Task) -> JobModel:
+    """How far a settlement or an audit is."""
+    parts.opened.get(number)
+    found = parts.jobs.of(number, task)
+    if found is None:
+        raise HTTPException(404, "nobody has asked for it")
+    return job_model(found)
+
+
+@router.get("/plan", responses=answers(*_WHO))
+def show_plan(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
+    """What the campaign was planned to give."""
+    return SectionsModel(sections=[each.to_dict() for each in parts.opened.get(number).campaign.plan.sections()])

@@ -1,0 +1,78 @@
+"""The service as an ASGI application: the API, its documentation, health, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, HTTPException, Response
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+from sqlalchemy import text
+
+import confide
+from confide.campaign.service.api import router
+from confide.campaign.service.shell import problems
+from confide.campaign.service.shell.body_limit import BodyLimit
+from confide.campaign.service.shell.guards import PartsOf
+from confide.campaign.service.shell.headers import SecurityHeaders
+from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.shell.settings import Settings
+from confide.campaign.service.shell.watching import Metrics, Watched
+
+__all__ = ["create_app"]
+
+_UPLOADS = ("/known", "/confirmations", "/batches")
+
+
+class Alive(BaseModel):
+    """That the process answers, or that it can do its work."""
+
+    status: str
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application of one process.
+
+    Args:
+        settings: how it is run; default on the installation's own store.
+    """
+    settings = Settings() if settings is None else settings
+    parts, metrics = Parts(settings), Metrics()
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        parts.start()
+        yield
+        parts.close()
+
+    app = FastAPI(title="confide", version=confide.__version__, lifespan=life, docs_url=None, redoc_url=None,
+                  openapi_url="/api/v1/openapi.json",
+                  description="Campaigns with people's private data: plan, offer, collect, settle, audit.")
+    app.state.parts, app.state.metrics = parts, metrics
+    problems.install(app)
+    app.include_router(router)
+
+    @app.get("/health/live", tags=["health"])
+    def live() -> Alive:
+        """Whether the process answers."""
+        return Alive(status="alive")
+
+    @app.get("/health/ready", tags=["health"], responses=problems.answers(503))
+    def ready(parts: PartsOf) -> Alive:
+        """Whether the process can do its work: the store answers."""
+        with parts.store.database.reading() as connection:
+            connection.execute(text("SELECT 1"))
+        return Alive(status="ready")
+
+    @app.get("/metrics", tags=["health"], response_class=PlainTextResponse, responses=problems.answers(404))
+    def shown_metrics() -> Response:
+        """Counts for Prometheus: of answers, none of campaigns or people."""
+        if not settings.metrics:
+            raise HTTPException(404, "there are none")
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    app.add_middleware(BodyLimit, settings.largest_body, settings.largest_upload, _UPLOADS)
+    app.add_middleware(SecurityHeaders, settings.secure)
+    app.add_middleware(Watched, metrics)
+    return app

@@ -1,0 +1,98 @@
+"""Who asks: a program with a bearer token, or a browser with a cookie and, where it changes something, its form's word.
+
+Every door has one of three audiences: anybody, an operator of a role, or the participant herself.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Request
+
+from confide.campaign.service.access import Operator, Participant, Role, csrf_of
+from confide.campaign.service.shell.parts import Parts
+
+__all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
+           "needs", "parts_of", "taking_part", "token_of"]
+
+OPERATOR_COOKIE, PARTICIPANT_COOKIE = "confide_operator", "confide_participant"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def parts_of(request: Request) -> Parts:
+    """The process's parts."""
+    found: Parts = request.app.state.parts
+    return found
+
+
+PartsOf = Annotated[Parts, Depends(parts_of)]
+
+
+def bearer(request: Request) -> str:
+    """The token in the header; empty where there is none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def token_of(request: Request, cookie: str) -> str:
+    """The token of whoever asks: from the header, or from the cookie with what a form brings along.
+
+    Raises:
+        HTTPException: 403, something would change, and the request may come from a stranger's page.
+    """
+    token = bearer(request)
+    if token:
+        return token
+    token = request.cookies.get(cookie, "")
+    if token and request.method not in _SAFE:
+        check_form(token, request.headers.get("x-csrf-token", ""))
+    return token
+
+
+def check_form(token: str, word: str) -> None:
+    """Whether a form was made for this session.
+
+    Raises:
+        HTTPException: 403, it was not.
+    """
+    if not hmac.compare_digest(csrf_of(token).encode(), word.encode("utf-8", "replace")):
+        raise HTTPException(403, "the form belongs to no session, or to another one; load the page again")
+
+
+def needs(role: Role) -> Callable[[Request], Operator]:
+    """A door for operators.
+
+    Args:
+        role: that covers what is done there.
+    """
+    def guard(request: Request) -> Operator:
+        found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
+        if found is None:
+            raise HTTPException(401, "this is for operators who have logged in", {"WWW-Authenticate": "Bearer"})
+        if not found.role.covers(role):
+            raise HTTPException(403, f"this is for operators with the role {role.value!r}")
+        return found
+
+    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
+    return guard
+
+
+def taking_part(request: Request) -> Participant:
+    """A door for the participant herself."""
+    found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
+    if found is None:
+        raise HTTPException(401, "this is for participants who have joined with their code",
+                            {"WWW-Authenticate": "Bearer"})
+    return found
+
+
+taking_part.audience = "participant"  # type: ignore[attr-defined]
+
+TakingPart = Annotated[Participant, Depends(taking_part)]
+
+
+def address_of(request: Request) -> str:
+    """From where somebody asks, for limits of attempts alone: it is hashed with a key, and kept for minutes."""
+    return request.client.host if request.client is not None else ""

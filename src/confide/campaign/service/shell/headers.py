@@ -1,0 +1,40 @@
+"""Headers of every answer: what a browser may load and tell, and that nobody keeps a private page."""
+
+from __future__ import annotations
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["SecurityHeaders"]
+
+_POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+           "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+
+
+class SecurityHeaders:
+    """Set the headers that hold for all answers.
+
+    Args:
+        app: what comes after.
+        secure: whether browsers reach it over TLS.
+    """
+
+    def __init__(self, app: ASGIApp, secure: bool) -> None:
+        self._app, self._secure = app, secure
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = _POLICY
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "no-referrer"
+                headers["Cross-Origin-Opener-Policy"] = "same-origin"
+                headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
+                headers.setdefault("Cache-Control", "no-store")
+                if self._secure:
+                    headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+            await send(message)
+
+        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)

@@ -1,0 +1,73 @@
+"""The parts that a process of the service works with: made once, and closed with it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from threading import Event, Thread
+
+from confide.campaign.home import Home
+from confide.campaign.service.access import Attempts, Invitations, Operators, Sessions
+from confide.campaign.service.shell.settings import Settings
+from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
+from confide.campaign.service.work.replays import Replays
+from confide.campaign.store import Store
+from confide.contract.errors import StoreFailed
+
+__all__ = ["Parts"]
+
+_SWEEP = 3600.0  # seconds between two sweeps
+_GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
+
+
+@dataclass(eq=False)
+class Parts:
+    """Everything that a process has.
+
+    Args:
+        settings: how it is run.
+    """
+
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        home = Home.default() if settings.home is None else Home(settings.home.absolute())
+        self.store = Store(settings.store, home=home)
+        self.operators, self.attempts = Operators(self.store), Attempts(self.store)
+        self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
+        self.invitations = Invitations(self.store, self.sessions)
+        self.drafts, self.opened = Drafts(self.store, settings.data), Opened(self.store)
+        self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
+        self.intake = Intake(self.store)
+        self.participation = Participation(self.store, self.opened, self.intake)
+        self._stop = Event()
+        self._threads: list[Thread] = []
+
+    def start(self) -> None:
+        """Begin to do jobs, and to forget what has ended."""
+        runs = [self._sweep]
+        if self.settings.settling:
+            name = f"{socket.gethostname()}-{os.getpid()}"
+            runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
+        self._threads = [Thread(target=run, daemon=True) for run in runs]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Store what has come, stop working, and give everything back."""
+        self._stop.set()
+        self.intake.close()
+        for thread in self._threads:
+            thread.join(_GRACE)
+        self.store.close()
+
+    def _sweep(self) -> None:
+        while not self._stop.is_set():
+            try:
+                for part in (self.sessions, self.attempts, self.replays):
+                    part.sweep()
+            except StoreFailed:  # the next time, then
+                pass
+            self._stop.wait(_SWEEP)

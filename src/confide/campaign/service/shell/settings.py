@@ -1,0 +1,48 @@
+"""How a service is run: from its command's options, or from the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+__all__ = ["Settings"]
+
+
+class Settings(BaseModel):
+    """How a service is run.
+
+    Example:
+        >>> Settings(base_url="https://study.example").secure
+        True
+        >>> Settings(base_url="study.example")
+        Traceback (most recent call last):
+        pydantic_core._pydantic_core.ValidationError: ...
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Path | None = Field(default=None, description="the installation's folder; default as of the command line")
+    store: str | None = Field(default=None, description="URL of the store; default the installation's own")
+    data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
+    base_url: str = Field(default="http://127.0.0.1:8000", description="how browsers reach it: in participants' links")
+    session_hours: float = Field(default=12.0, gt=0, le=720, description="that an operator's session lasts")
+    participant_days: int = Field(default=180, ge=1, le=3650, description="that a participant's session lasts")
+    largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
+    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="bytes of a file that an operator uploads")
+    attempts: int = Field(default=10, ge=1, description="to log in, or to join, from one address in five minutes")
+    settling: bool = Field(default=True, description="whether this process does jobs besides answering")
+    metrics: bool = Field(default=True, description="whether /metrics answers")
+
+    @field_validator("base_url")
+    @classmethod
+    def _no_path(cls, url: str) -> str:
+        scheme, _, rest = url.partition("://")
+        if scheme not in ("http", "https") or not rest.strip("/") or "/" in rest.rstrip("/"):
+            raise ValueError("must be http://HOST or https://HOST, without a path")
+        return url.rstrip("/")
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies go over TLS alone."""
+        return self.base_url.startswith("https://")

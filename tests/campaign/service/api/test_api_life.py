@@ -1,0 +1,72 @@
+"""A whole campaign over the API: operator, participants, public."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from campaign.service.clients import Caller, serving
+from campaign.service.parts import sent
+from confide.campaign import verify
+from confide.campaign.service.access import Participant
+from confide.contract import kind
+
+
+def settled(operator: Caller, number: int) -> dict[str, Any]:
+    """Ask for the settlement, and wait for it."""
+    operator("POST", f"/campaigns/{number}/settle", json={"confirm": True}, status=202)
+    for _ in range(1200):
+        job: dict[str, Any] = operator("GET", f"/campaigns/{number}/jobs/settle")
+        if job["state"] in ("done", "failed"):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(job)
+
+
+def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
+    with serving(tmp_path) as (app, anybody):
+        olga = anybody.logged_in("olga")
+        draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)
+        plan = olga("POST", f"/drafts/{draft['number']}/plan")
+        assert plan["ledger"].startswith("The ledger admits")
+        number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
+        assert anybody("GET", "/campaigns")["campaigns"][0]["number"] == number
+        assert anybody("GET", f"/campaigns/{number}/offer")["sections"] == plan["offer"]
+        codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0, 1, 2]})["codes"]
+        assert codes[0]["link"] == f"http://127.0.0.1:8000/join#{codes[0]['code']}"
+        people = [anybody.joined(each["code"]) for each in codes]
+        anybody("POST", "/join", json={"code": codes[0]["code"]}, status=401)
+        for answer, hers in zip(("yes", "no", "yes"), people, strict=True):
+            form = hers("GET", "/mine/form")
+            typed = {form["fields"][0]["column"]: answer}
+            hers("PUT", "/mine/report", json={"values": sent(form["device"], typed)}, status=204)
+            assert hers("GET", "/mine")["handed_in"]
+        assert olga("GET", f"/campaigns/{number}/progress")["handed_in"] == 3
+        taking = app.state.parts.participation
+        for slot in range(3, 200):  # all others
+            who = Participant(number, slot)
+            taking.submit(who, sent(taking.device(who), {"answer": "no"}))
+        people[2]("POST", "/mine/withdraw")
+        people[0]("POST", "/mine/share", json={}, status=409)
+        assert settled(olga, number)["problem"] == ""
+        assert people[0]("POST", "/mine/share", json={})["sections"]
+        assert anybody("GET", f"/campaigns/{number}/result")["sections"]
+        with zipfile.ZipFile(io.BytesIO(anybody("GET", f"/campaigns/{number}/pack.zip"))) as archive:
+            archive.extractall(tmp_path / "pack")
+        listed = anybody("GET", f"/campaigns/{number}/pack")
+        assert verify(tmp_path / "pack", key=listed["fingerprint"]).passed
+        assert anybody("GET", f"/campaigns/{number}/pack/manifest.json")
+        queue = olga("GET", f"/campaigns/{number}/payouts")
+        due = olga("POST", f"/campaigns/{number}/payouts/approve", json={"code": queue["code"]})["people"]
+        assert 150 < due < 200
+        batch = olga("POST", f"/campaigns/{number}/payouts/batches", json={}).decode().splitlines()
+        assert olga("POST", f"/campaigns/{number}/payouts/batches/1", json={}).decode().splitlines() == batch
+        answer = "reference,status\n" + "".join(f"{line.partition(',')[0]},paid\n" for line in batch[1:])
+        told = olga("POST", f"/campaigns/{number}/payouts/confirmations", content=answer,
+                    headers={"Content-Type": "text/csv"})
+        assert told == {"paid": due, "failed": 0, "known": 0}
+        people[0]("POST", "/mine/share", json={}, status=409)  # erased: she types it herself
+        assert olga("GET", "/ledger")["data_sets"]

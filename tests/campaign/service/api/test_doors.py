@@ -1,0 +1,235 @@
+"""Every door of the API, tried by everybody whom it is not for; and what all answers have in common."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from campaign.service.clients import Caller, serving
+from campaign.service.parts import PASSWORD, sent
+from confide.campaign.service.access import csrf_of
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE
+from confide.contract import kind
+
+ANYBODY = {
+    "GET /api/v1/kinds", "GET /api/v1/kinds/{name}", "GET /api/v1/campaigns", "GET /api/v1/campaigns/{number}",
+    "GET /api/v1/campaigns/{number}/file", "GET /api/v1/campaigns/{number}/offer",
+    "GET /api/v1/campaigns/{number}/guarantees", "GET /api/v1/campaigns/{number}/result",
+    "GET /api/v1/campaigns/{number}/pack", "GET /api/v1/campaigns/{number}/pack.zip",
+    "GET /api/v1/campaigns/{number}/pack/{path}", "POST /api/v1/login", "POST /api/v1/join", "GET /health/live",
+    "GET /health/ready", "GET /metrics",
+}
+"""The doors that are meant for everybody: another one without an audience is a mistake."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, Caller]]:
+    with serving(tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def people(served: tuple[FastAPI, Caller]) -> dict[str, Caller]:
+    """Callers of every audience; the participant has slot 0 of campaign 1."""
+    _, anybody = served
+    olga = anybody.logged_in("olga")
+    draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)
+    number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
+    (code,) = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"]
+    return {"anybody": anybody, "viewer": anybody.logged_in("vera"), "operator": olga,
+            "admin": anybody.logged_in("ada"), "participant": anybody.joined(code["code"])}
+
+
+def routes(app: FastAPI) -> list[APIRoute]:
+    """All routes, however they are nested."""
+    found: list[APIRoute] = []
+
+    def walk(parts: Any) -> None:
+        for each in parts:
+            if isinstance(each, APIRoute):
+                found.append(each)
+            walk(getattr(each, "routes", None) or getattr(getattr(each, "original_router", None), "routes", ()))
+
+    walk(app.routes)
+    return found
+
+
+def audiences(app: FastAPI) -> dict[str, set[str]]:
+    """"METHOD path" -> the audiences that its guards name."""
+    def guards(dependant: Any) -> Iterator[str]:
+        for each in dependant.dependencies:
+            named = getattr(each.call, "audience", None)
+            if named is not None:
+                yield named
+            yield from guards(each)
+
+    documented = {f"{method.upper()} {path}" for path, of in app.openapi()["paths"].items() for method in of}
+    found: dict[str, set[str]] = {}
+    for route in routes(app):
+        for method in route.methods:
+            ends = [door for door in documented if door.startswith(f"{method} ")
+                    and door.endswith(route.path.replace(":path}", "}"))]
+            for door in ends:
+                if door.partition(" ")[2] in (route.path, f"/api/v1{route.path}".replace(":path}", "}")):
+                    found[door] = set(guards(route.dependant))
+    assert set(found) == documented
+    return found
+
+
+def test_every_door_says_whom_it_is_for(served: tuple[FastAPI, Caller]) -> None:
+    found = audiences(served[0])
+    assert {door for door, named in found.items() if not named} == ANYBODY
+    assert {each for named in found.values() for each in named} == {"viewer", "operator", "admin", "participant"}
+
+
+def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+    order, tried = ["viewer", "operator", "admin"], 0
+    for door, named in audiences(served[0]).items():
+        method, path = door.split(" ")
+        for audience in named:
+            shut = [who for who in people if who != audience and not (
+                audience in order and who in order and order.index(who) >= order.index(audience))]
+            for who in shut:
+                url = path.replace("{number}", "1").replace("{task}", "settle").replace("{batch}", "1")
+                answer = served[1].client.request(
+                    method, url, json={}, headers={"Authorization": f"Bearer {people[who].token}"})
+                assert answer.status_code in (401, 403), (door, who, answer.status_code)
+                assert answer.headers["content-type"] == "application/problem+json"
+                assert (answer.status_code == 403) is (who in order and audience in order), (door, who)
+                tried += 1
+    assert tried > 60
+
+
+def test_a_browser_must_bring_the_word_of_its_form(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+    client, olga = served[1].client, people["operator"]
+
+    def begin(cookie: str, token: str, word: str | None) -> int:
+        headers = {"Cookie": f"{cookie}={token}", **({} if word is None else {"X-CSRF-Token": word})}
+        path = "/api/v1/drafts" if cookie == OPERATOR_COOKIE else "/api/v1/mine/withdraw"
+        return client.post(path, json={"text": "x"}, headers=headers).status_code
+
+    other = csrf_of(people["viewer"].token)
+    assert [begin(OPERATOR_COOKIE, olga.token, word) for word in (None, "", other, "0" * 64)
+            ] == [403] * 4
+    assert begin(OPERATOR_COOKIE, olga.token, csrf_of(olga.token)) == 201
+    assert begin(PARTICIPANT_COOKIE, people["participant"].token, None) == 403
+    seen = client.get("/api/v1/drafts", headers={"Cookie": f"{OPERATOR_COOKIE}={olga.token}"})
+    assert seen.status_code == 200
+
+
+def test_headers_of_every_answer(served: tuple[FastAPI, Caller]) -> None:
+    for path in ("/api/v1/campaigns", "/api/v1/drafts", "/nothing", "/health/live"):
+        headers = served[1].client.get(path).headers
+        assert "unsafe" not in headers["content-security-policy"]
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert headers["cache-control"] == "no-store"
+        assert "strict-transport-security" not in headers
+
+
+def test_over_tls_browsers_are_told_to_stay_there(tmp_path: Path) -> None:
+    with serving(tmp_path, base_url="https://study.example") as (_, anybody):
+        assert "max-age" in anybody.client.get("/health/live").headers["strict-transport-security"]
+
+
+def test_problems_have_one_form(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+    olga = people["operator"]
+    for path, status, body in (("/drafts/999999/plan", 404, None), ("/drafts", 422, {"txt": ""}),
+                               ("/drafts", 422, {"text": "x", "name": "../x"}),
+                               ("/campaigns/1/invitations", 422, {"slots": [10**6]})):
+        found = olga("POST", path, json=body, status=status)
+        assert {"title", "status", "detail"} <= set(found)
+        assert found["status"] == status
+    draft = olga("POST", "/drafts", json={"text": kind("bits").template.replace("epsilon", "epsilom", 1)}, status=201)
+    found = olga("POST", f"/drafts/{draft['number']}/plan", status=422)
+    assert found["field"] == "budget.epsilom"
+    assert "epsilon" in found["limit"]
+
+
+def test_a_request_is_done_once_under_its_key(people: dict[str, Caller]) -> None:
+    olga, key = people["operator"], {"Idempotency-Key": "mine"}
+    first = olga("POST", "/drafts", json={"text": "a"}, headers=key, status=201)
+    assert olga("POST", "/drafts", json={"text": "a"}, headers=key, status=201) == first
+    assert "another request" in olga("POST", "/drafts", json={"text": "b"}, headers=key, status=409)["detail"]
+    assert people["admin"]("POST", "/drafts", json={"text": "a"}, headers=key, status=201) != first
+
+
+def test_pages_of_lists(people: dict[str, Caller]) -> None:
+    olga = people["operator"]
+    for _ in range(5):
+        olga("POST", "/drafts", json={"text": "a page"}, status=201)
+    seen, after = [], 0
+    while after is not None:
+        page = olga("GET", "/drafts", params={"limit": 2, "after": after})
+        seen += [each["number"] for each in page["drafts"]]
+        after = page["after"]
+    assert seen == sorted(set(seen))
+    assert len(seen) >= 5
+    for bad in ({"limit": 0}, {"limit": 201}, {"after": -1}, {"after": "x"}, {"after": 2**40}):
+        olga("GET", "/drafts", params=bad, status=422)
+
+
+def test_too_large_a_body_is_not_read(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+    client = served[1].client
+    large = "x" * (1 << 20)
+    for headers in ({}, {"Authorization": f"Bearer {people['operator'].token}"}):
+        answer = client.post("/api/v1/drafts", content=json.dumps({"text": large}), headers=headers)
+        assert answer.status_code == 413
+    chunks = (b"x" * (1 << 16) for _ in range(40))  # without a length
+    assert client.post("/api/v1/login", content=chunks).status_code == 413
+    known = client.post("/api/v1/campaigns/1/known", content=large + "x", headers={"Content-Type": "text/csv"})
+    assert known.status_code == 413
+
+
+def test_attempts_are_limited(tmp_path: Path) -> None:
+    with serving(tmp_path, attempts=3) as (_, anybody):
+        for status in (401, 401, 401, 429, 429):
+            anybody("POST", "/join", json={"code": "AAAA-BBBB"}, status=status)
+        for status in (401, 401, 401, 429):
+            anybody("POST", "/login", json={"name": "ada", "password": "not her password"}, status=status)
+        anybody("POST", "/login", json={"name": "ada", "password": PASSWORD}, status=429)
+
+
+def test_nothing_private_is_logged_or_counted(
+    served: tuple[FastAPI, Caller], people: dict[str, Caller], caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values, codes, tokens, names, passwords, addresses, numbers of campaigns: in no line, no metric, no error."""
+    app, anybody = served
+    secret = "the-answer-of-my-life"
+    said: list[str] = []
+    with caplog.at_level(logging.DEBUG):
+        olga, hers = people["operator"], people["participant"]
+        hers("PUT", "/mine/report", json={"values": {"report": secret}}, status=422)
+        hers("PUT", "/mine/report", json={"values": {secret: "yes"}}, status=422)
+        said.append(json.dumps(hers("PUT", "/mine/report", json={"values": {"report": secret}}, status=422)))
+        said.append(json.dumps(anybody("POST", "/join", json={"code": secret}, status=401)))
+        said.append(json.dumps(anybody("POST", "/login", json={"name": secret, "password": secret}, status=401)))
+        said.append(anybody.client.get(f"/api/v1/campaigns/1?x={secret}").text)
+
+        def broken(*_: object) -> None:
+            raise ValueError(secret)
+
+        monkeypatch.setattr(app.state.parts.participation, "submit", broken)
+        answer = hers("PUT", "/mine/report", json={"values": sent(None, {"report": secret})}, status=500)
+        said.append(json.dumps(answer))
+        assert answer["detail"].startswith("reference ")
+        olga("GET", "/campaigns/1/progress")
+    lines = [json.dumps({name: str(value) for name, value in vars(record).items() if name != "exc_info"})
+             for record in caplog.records if record.name.startswith("confide")]
+    assert any("internal error: ValueError" in line for line in lines)
+    assert any("/campaigns/{number}/progress" in line for line in lines)
+    metrics = anybody.client.get("/metrics").text
+    assert "confide_requests_total" in metrics
+    assert "progress" in metrics
+    for text in (*lines, metrics, *said):
+        for private in (secret, people["operator"].token, people["participant"].token, PASSWORD, "testclient"):
+            assert private not in text
+    assert not any("/campaigns/1" in text for text in (*lines, metrics))
