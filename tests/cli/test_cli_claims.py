@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,16 @@ import pytest
 
 from cli.commands import Run
 from confide.contract.claims import Finding
-from confide.study import Claim, Evidence, Measured, claims, claims_markdown, claims_table
+from confide.study import (
+    Claim,
+    Evidence,
+    Measured,
+    claims,
+    claims_markdown,
+    claims_pinned,
+    claims_table,
+    claims_verified,
+)
 
 
 def test_claims_are_listed(run: Run) -> None:
@@ -92,6 +102,29 @@ def test_a_changed_verdict_exits_1(run: Run) -> None:
     assert again.code == 1
     assert again.json["changed"] == ["zoo/long"]
     assert again.json["claims"][0]["verified"]["found"] == "Infinity"
+
+
+def test_a_figure_that_moved_exits_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = dict(claims_pinned.pinned())
+    moved["regression/lemma-6"] = replace(moved["regression/lemma-6"], found=31.0)
+    monkeypatch.setattr(claims_verified, "pinned", lambda: moved)
+    found = run("claims", "regression/lemma-6", "--verify")
+    assert (found.code, found.err) == (1, "")
+    for words in ("figures moved", "31", "32.04", "the figures of 1 moved"):
+        assert words in found.out
+    again = run("claims", "regression/lemma-6", "--verify", "--json")
+    assert (again.code, again.json["changed"], again.json["drifted"]) == (1, [], ["regression/lemma-6"])
+
+
+@pytest.mark.usefixtures("changed")
+def test_pins_are_written(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "pinned.toml"
+    assert run("claims", "--pin", target).code == 2
+    assert run("claims", "--pin", target, "--verify", "--family", "zoo").code == 2
+    assert not target.exists()
+    found = run("claims", "--verify", "--pin", target)
+    assert (found.code, f"wrote {target}" in found.out) == (0, True)
+    assert "zoo/long" not in target.read_text(encoding="utf-8")  # another package's
 
 
 def failing_evidence() -> Finding:

@@ -36,14 +36,29 @@ def test_one_study_is_computed_and_written(run: Run, tmp_path: Path, monkeypatch
     assert (found.code, found.err) == (0, "")
     assert "4,472" in found.out
     assert "computed in" in found.out
-    assert (tmp_path / "out" / "studies" / "regression-threshold" / "figure-1.svg").exists()
+    assert (tmp_path / "out" / "studies" / "regression-threshold-quick" / "figure-1.svg").exists()
     object_ = run("reproduce", "regression-threshold", "--quick", "--out", "mine", "--json").json
     assert (object_["quick"], object_["cached"]) == (True, True)
     assert object_["files"]["numbers.csv"] == str(Path("mine") / "numbers.csv")
     mine = (tmp_path / "mine" / "numbers.csv").read_text(encoding="utf-8")
-    assert mine == (tmp_path / "out" / "studies" / "regression-threshold" / "numbers.csv").read_text(encoding="utf-8")
+    assert mine == (tmp_path / "out" / "studies" / "regression-threshold-quick" / "numbers.csv").read_text(
+        encoding="utf-8")
     assert "computed before" in run("reproduce", "regression-threshold", "--quick").out
     assert "computed in" in run("reproduce", "regression-threshold", "--quick", "--no-cache").out
+
+
+def test_a_quick_run_stands_beside_the_full_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    full = run("reproduce", "regression-threshold")
+    quick = run("reproduce", "regression-threshold", "--quick")
+    assert (full.code, quick.code) == (0, 0)
+    assert ("quick run" in full.out, "(quick run)" in quick.out, "computed in" in quick.out) == (False, True, True)
+    assert {path.name for path in (tmp_path / "out" / "studies").iterdir()} == {
+        "regression-threshold", "regression-threshold-quick"}
+    rows = list(csv.DictReader((tmp_path / "out" / "studies" / "regression-threshold" / "numbers.csv").read_text(
+        encoding="utf-8").splitlines()))
+    assert {row["relation"] for row in rows} == {"bound holds: ours <= published"}
+    assert {row["origin"] for row in rows} == {"Cummings, Ioannidis and Ligett 2015, Lemma 3"}
 
 
 def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
@@ -52,18 +67,19 @@ def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
     assert all(re.search(rf"^{name} ", found.out, flags=re.MULTILINE) for name in FIVE)
     assert "5 studies; 5 computed now" in found.out
     for name in FIVE:
-        folder = tmp_path / "five" / name
+        folder = tmp_path / "five" / f"{name}-quick"
         assert {"numbers.csv", "figure-1.svg", "figure-1.png", "figure-1.vl.json", "figure-1.csv"} <= {
             path.name for path in folder.iterdir()}
         rows = list(csv.reader((folder / "numbers.csv").read_text(encoding="utf-8").splitlines()))
-        assert rows[0][:3] == ["quantity", "published", "ours"]
+        assert rows[0] == ["quantity", "published", "ours", "relation", "remark", "origin"]
+        assert "quick run" in (folder / "figure-1.vl.json").read_text(encoding="utf-8")
     assert len(list((home / "cache" / "studies").iterdir())) == 5
     object_ = run("reproduce", *FIVE, "--quick", "--out", tmp_path / "again", "--json").json
     assert [each["study"]["name"] for each in object_["studies"]] == list(FIVE)
     assert all(each["cached"] for each in object_["studies"])
     assert object_["failed"] == {}
     first = object_["studies"][0]
-    assert (first["published"], round(first["ours"], 3), first["agree"]) == (pytest.approx(4472.136), 4.519, 2)
+    assert (first["published"], round(first["ours"], 3), first["stand"]) == (pytest.approx(4472.136), 4.519, 2)
     for path in (tmp_path / "five").rglob("*.csv"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "five")).read_bytes()
 
@@ -98,7 +114,7 @@ def test_a_study_that_lacks_its_data_is_told_at_the_end(
     assert "1 of 2 studies could not be computed: market-pairs" in found.err
     assert "the package zoo is not installed" in found.out
     assert "1 studies; 1 computed now" in found.out
-    assert (tmp_path / "regression-threshold" / "numbers.csv").exists()
+    assert (tmp_path / "regression-threshold-quick" / "numbers.csv").exists()
 
 
 def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,5 +153,5 @@ def test_what_makes_no_sense_is_bad_input(
 def test_all_of_them(run: Run, tmp_path: Path) -> None:
     object_ = run("reproduce", "--all", "--quick", "--out", tmp_path, "--json").json
     assert [each["study"]["name"] for each in object_["studies"]] == list(study_names())
-    assert all((tmp_path / name / "figure-1.svg").stat().st_size > 500 for name in study_names())
-    assert sum(each["agree"] for each in object_["studies"]) > sum(each["differ"] for each in object_["studies"]) > 0
+    assert all((tmp_path / f"{name}-quick" / "figure-1.svg").stat().st_size > 500 for name in study_names())
+    assert sum(each["stand"] for each in object_["studies"]) > sum(each["differ"] for each in object_["studies"]) > 0

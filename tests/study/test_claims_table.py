@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 ROWS = {row.id: row for row in claims()}
 STATEMENTS: dict[str, dict[str, Any]] = tomllib.loads((HERE / "numbered_statements.toml").read_text(encoding="utf-8"))
-ERRATA: dict[str, dict[str, Any]] = tomllib.loads((HERE / "errata.toml").read_text(encoding="utf-8"))
+ERRATA: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(claims_table.__file__).with_name("errata.toml").read_text(encoding="utf-8"))
 
 MISSING: frozenset[str] = frozenset()
 """Numbered statements and errata that no row checks yet. This set may shrink, and must never grow."""
@@ -269,4 +270,14 @@ def test_the_page_has_every_row() -> None:
     assert len(cells) == len(ROWS)
     # An escaped bar stands in a cell, any other one ends it.
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in cells)
-    assert page.count("\n## ") == 1 + len(STATEMENTS)
+    assert page.count("\n## ") == 2 + len(STATEMENTS)
+
+
+def test_the_page_has_every_erratum() -> None:
+    index = claims_markdown(claims()).partition("## Errata")[2].partition("\n## ")[0]
+    for specification, entries in ERRATA.items():
+        part = index.partition(f"### `{specification}`")[2].partition("\n### ")[0]
+        assert [line.split()[1] for line in part.splitlines() if re.match(r"\| \d", line)] == list(entries)
+        for entry in entries.values():
+            assert all(f"`{each}`" in part for each in entry.get("claims", ()))
+    assert "### `data_market`" not in claims_markdown(claims(family="search"))

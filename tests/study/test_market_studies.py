@@ -21,7 +21,7 @@ def test_what_accuracy_costs():
         assert found[quantity] == (None, pytest.approx(value, rel=1e-6), "not published")
     for tau, (lower, total) in FIGURE_3_2.items():
         assert found[f"total, tau = {tau:g}"] == (pytest.approx(lower, rel=1e-4), pytest.approx(total, rel=1e-4),
-                                                  "agrees")
+                                                  "stands")
     for tau, lower, proof, total, chernoff, people, exact, few, error in last_table("market-accuracy"):
         assert lower <= proof <= chernoff <= total
         assert error <= tau * (1 + 1e-12)
@@ -33,7 +33,7 @@ def test_how_fast_the_payment_falls():
     found = quick_run("market-convergence")
     for level, rate in ((0.5, 0.0109156155), (1.0, 0.0399973798), (2.0, 0.1171080867)):
         assert found[f"slope of ln gap, epsilon = {level:g}"] == (
-            pytest.approx(-rate, rel=1e-8), pytest.approx(-rate, rel=1e-5), "agrees")
+            pytest.approx(-rate, rel=1e-8), pytest.approx(-rate, rel=1e-5), "stands")
     at_a_million = {row[0]: row[-1] for row in last_table("market-convergence")}
     assert at_a_million[1.0] == pytest.approx(-40001.46364, abs=1e-3)  # acceptance 3
 
@@ -65,9 +65,9 @@ def test_what_accuracy_costs_where_valuations_are_unknown():
         for people in (200, 600):
             assert ours[f"exact total, {name}, N = {people}"] < ours[f"bound on the total, {name}, N = {people}"]
     # The one printed claim about totals, and Theorem 8's about the error.
-    assert found["fall of the bound, sd of ln C = 5"][::2] == (0.99, "agrees")
+    assert found["fall of the bound, sd of ln C = 5"][::2] == (0.99, "stands")
     assert found["fall of the bound, sd of ln C = 1"][::2] == (None, "not published")
-    assert {each[2] for quantity, each in found.items() if quantity.startswith("error")} == {"agrees"}
+    assert {each[2] for quantity, each in found.items() if quantity.startswith("error")} == {"stands"}
     for people, total, error in ((200, 438.718, 9.3e-11), (600, 133.843, 1.0e-9)):
         assert ours[f"exact total, sd of ln C = 1, N = {people}"] == pytest.approx(total, abs=5e-4)
         assert ours[f"error, sd of ln C = 1, N = {people}"] == pytest.approx(error, rel=0.05)

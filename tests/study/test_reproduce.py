@@ -248,7 +248,7 @@ def test_one_that_lacks_something_stops_no_other(zoo: list[bool]) -> None:
     assert "not installed" in str(found[0].error)
     assert isinstance(found[1], Reproduced)
     assert found[1].findings.headline.quantity == "b"
-    assert (found[1].findings.count("agrees"), found[1].findings.count("differs")) == (0, 1)
+    assert (found[1].findings.count("stands"), found[1].findings.count("differs")) == (0, 1)
 
 
 # ---- times, and the gallery
@@ -290,7 +290,7 @@ def test_a_gallery_of_a_few(tmp_path: Path) -> None:
     page, number = write_gallery(folder, found, date(2026, 1, 2))
     assert (page, number) == (tmp_path / "docs" / "few.md", 2)
     assert page.read_text(encoding="utf-8") == gallery_markdown(exhibits(folder), "few")
-    assert "| 4,472 | 4.519 | agrees |" in page.read_text(encoding="utf-8")
+    assert "| 4,472 | 4.519 | bound holds: ours \\<= published |" in page.read_text(encoding="utf-8")
     assert not (folder / "old-one.svg").exists()
     assert len(list(folder.iterdir())) == 3
     assert [each["day"] for each in json.loads((folder / "numbers.json").read_text(encoding="utf-8"))] == [

@@ -32,7 +32,7 @@ def test_least_squares():
     for d in (1, 3, 10):
         published, ours, agreement = found[f"squared error, n = 4,000, d = {d}"]
         assert ours == pytest.approx(0.25 / 3 * d * (d + 2) / 4000, rel=0.3)  # sigma^2 d (d + 2)/n
-        assert agreement == ("agrees" if ours <= published else "differs")
+        assert agreement == ("stands" if ours <= published else "differs")
         assert ours <= d * published
     assert found["squared error, n = 4,000, d = 10"][2] == "differs"
 
@@ -51,7 +51,7 @@ def test_noise_length():
         published, ours, agreement = found[f"E||v||^2 / s^2 at d = {d}, mean of 400 draws"]
         assert published == 2.0
         assert ours == pytest.approx(d * (d + 1), rel=0.3)
-        assert agreement == ("agrees" if d == 1 else "differs")
+        assert agreement == ("stands" if d == 1 else "differs")
 
 
 def test_threshold():
@@ -74,9 +74,9 @@ def test_lies():
 def test_corollary():
     found = quick_run("regression-corollary")
     # spec truthful_regression, acceptance 12 and 7.3
-    for quantity, ours, agreement in (("budget, printed", -0.2, "agrees"), ("eta, printed", -1.2, "agrees"),
+    for quantity, ours, agreement in (("budget, printed", -0.2, "stands"), ("eta, printed", -1.2, "stands"),
                                       ("squared error, printed", -0.15, "differs"),
-                                      ("squared error, corrected", -0.3, "agrees")):
+                                      ("squared error, corrected", -0.3, "stands")):
         assert found[f"exponent of n: {quantity}"][1:] == (pytest.approx(ours, abs=0.02), agreement)
     assert found["E||v||^2 at n = 10^6"][1] == pytest.approx(62.8, abs=0.05)
     assert found["eta / b at n = 10^6"][1] == pytest.approx(65.4, abs=0.05)
@@ -109,7 +109,7 @@ def test_a_study_gives_the_same_numbers_every_time():
 
 
 def test_everything_is_written(tmp_path: Path):
-    section = study("regression-corollary").run(True, None).section("The headline setting")
+    section = study("regression-corollary").run(True, None).section("The headline setting", "the source")
     files = write_section(tmp_path / "a" / "b", section)
     pictures = {f"figure-1.{kind}" for kind in ("vl.json", "csv", "svg", "png")}
     assert set(files) == {"numbers.csv", "table-1.csv"} | pictures
@@ -135,7 +135,7 @@ def test_examples():
     found = quick_run("channels-examples")
     printed = [each for each in found.values() if each[0] is not None]
     assert len(printed) == 8
-    assert {each[2] for each in printed} == {"agrees"}
+    assert {each[2] for each in printed} == {"stands"}
     # spec privacy_notions 11
     assert found["identifiability, prior (.9, .1)"][1] == pytest.approx(2.6027, abs=1e-4)
     assert found["best guess after output 0, prior (.9, .1)"][1] == pytest.approx(27 / 29, abs=1e-12)
@@ -143,10 +143,10 @@ def test_examples():
 
 def test_relations_and_relaxation():
     found = quick_run("channels-relations")
-    assert found["relations that hold, of 5"][1:] == (5.0, "agrees")
+    assert found["relations that hold, of 5"][1:] == (5.0, "stands")
     assert found["dp of the kernel mechanism above the least, nats"][:2] == (
         pytest.approx(2 * 2.197225, abs=1e-5), pytest.approx(2.197225, abs=1e-5))
-    assert {each[2] for each in quick_run("channels-relaxation").values()} == {"agrees"}
+    assert {each[2] for each in quick_run("channels-relaxation").values()} == {"stands"}
 
 
 def test_pair():
@@ -159,9 +159,9 @@ def test_pair():
 def test_stars():
     found = quick_run("channels-stars")
     # spec privacy_notions 11
-    assert found["eps_X"][1:] == (pytest.approx(0.3300, abs=5e-5), "agrees")
+    assert found["eps_X"][1:] == (pytest.approx(0.3300, abs=5e-5), "stands")
     assert found["eps~_X"][1:] == (pytest.approx(0.4001, abs=5e-5), "differs")
-    assert found["h(eps~_X)/n"][1:] == (pytest.approx(0.7283, abs=5e-5), "agrees")
+    assert found["h(eps~_X)/n"][1:] == (pytest.approx(0.7283, abs=5e-5), "stands")
     assert found["eps_d* at D = .4 n; published: a lower bound"][:2] == (
         pytest.approx(1.4617, abs=1e-4), pytest.approx(1.791759, abs=1e-6))
     assert found["eps_m* at D = .4 n, nats a row"][1] == pytest.approx(0.37325, abs=1e-5)

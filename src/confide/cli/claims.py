@@ -32,20 +32,24 @@ def claims(
                                                       "figures.")] = False,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write them as a page in Markdown.")
                      ] = None,
+    pin: Annotated[Path | None, typer.Option("--pin", metavar="FILE", help="Write the verdicts and figures that "
+                                             "--verify finds, to be held against later.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict, or
-    evidence that fails.
+    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict, another
+    figure than was pinned, or evidence that fails.
     """
     from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
     from confide.contract.progress import progress_bar
     from confide.study import claims as table
-    from confide.study import claims_markdown, verify_claims
+    from confide.study import claims_markdown, pins_toml, verify_claims
 
     if slow and not verify:
         raise InvalidInput("slow", "nothing is recomputed", "give --verify too")
+    if pin is not None and (not verify or any(each is not None for each in (name, family, document, verdict, search))):
+        raise InvalidInput("pin", "all rows are pinned together", "give --verify too, and no filter")
     rows = table(name, family=family, document=document, verdict=verdict, search=search)
     if write is not None:
         write_public("write", write, claims_markdown(rows))
@@ -53,16 +57,22 @@ def claims(
     if verify:
         with progress_bar("verifying") as bar:
             found = verify_claims(rows, slow=slow, progress=bar)
+    if pin is not None:
+        ours = [each for each in found if each.claim.evidence.module.startswith("confide.")]
+        write_public("pin", pin, pins_toml(ours))
     if as_json:
         models = [_model(row, found[k] if found else None) for k, row in enumerate(rows)]
         emit(output.ClaimsOutput(counts=dict(Counter(row.verdict for row in rows)), claims=models,
                                  changed=[each.claim.id for each in found if each.changed] if verify else None,
+                                 drifted=[each.claim.id for each in found if each.drifted] if verify else None,
                                  written=None if write is None else str(write)))
     else:
         show([_one(rows[0]) if name is not None and rows else _many(rows), *([_verified(found)] if verify else [])])
         if write is not None:
             print(f"\nwrote {write}")
-    if any(each.changed for each in found):
+        if pin is not None:
+            print(f"\nwrote {pin}")
+    if any(each.changed or (each.drifted and pin is None) for each in found):
         raise typer.Exit(1)
 
 
@@ -111,6 +121,11 @@ def _verified(found: Sequence[Verified]) -> Section:
         rows = tuple((each.claim.id, each.claim.verdict, f"fault: {each.fault}" if each.fault else each.verdict,
                       *((None, None) if each.fault else (each.claimed, each.found))) for each in changed)
         blocks.append(Table(columns=("changed", "the table says", "the evidence says", "claimed", "found"), rows=rows))
+    drifted = [(each, each.pin) for each in found if each.drifted and not each.changed]
+    if drifted:
+        moved = tuple((each.claim.id, pin.claimed, each.claimed, pin.found, each.found) for each, pin in drifted if pin)
+        blocks.append(Table(columns=("figures moved", "claimed, pinned", "claimed, now", "found, pinned", "found, now"),
+                            rows=moved, note="The verdict stands; the figures are not those that were pinned."))
     cited = [each for each in found if not each.recomputed]
     if cited:
         stored = tuple((each.claim.id, each.claimed, each.found, str(each.claim.measured and each.claim.measured.day),
@@ -119,7 +134,8 @@ def _verified(found: Sequence[Verified]) -> Section:
                             note="These take long: their stored figures are cited."))
     seconds = sum(each.seconds for each in fresh)
     blocks.append(Text((f"{len(fresh):,} recomputed in {number(round(seconds, 1))} s: "
-                        f"{f'{len(changed):,} changed' if changed else 'every verdict is what its evidence says'}.",)))
+                        f"{f'{len(changed):,} changed' if changed else 'every verdict is what its evidence says'}"
+                        f"{f'; the figures of {len(drifted):,} moved' if drifted else ''}.",)))
     return Section(title="Evidence", blocks=tuple(blocks))
 
 

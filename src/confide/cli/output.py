@@ -252,8 +252,9 @@ class ReproducedModel(_Model):
     quantity: str = Field(description="what the number is")
     published: float | str | None
     ours: float | str = Field(description="an infinity is a string")
-    agreement: Literal["agrees", "differs", "not published"]
-    agree: int = Field(description="how many of the study's published numbers agree")
+    relation: str = Field(description="of ours to the published one, in words")
+    origin: str = Field(description="where the published number comes from; empty where there is none")
+    stand: int = Field(description="how many of the numbers, bounds and statements beside the study's stand")
     differ: int = Field(description="how many differ")
     files: dict[str, str] = Field(description="what was written: name -> path")
 
@@ -318,6 +319,8 @@ class ClaimsOutput(_Model):
     counts: dict[str, int] = Field(description="verdict -> rows")
     claims: list[ClaimModel]
     changed: list[str] | None = Field(description="ids whose evidence gives another verdict; null without --verify")
+    drifted: list[str] | None = Field(description="ids whose verdict or figures are not the pinned ones; null without "
+                                                  "--verify")
     written: str | None = Field(description="the page that was written, where --write asked for it")
 
 

@@ -33,7 +33,7 @@ def reproduce(
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute again what was kept, and keep nothing.")
                         ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of one study; of several, each has "
-                                             "one in it [out/studies/NAME].")] = None,
+                                             "one in it [out/studies/NAME, or NAME-quick].")] = None,
     gallery: Annotated[Path | None, typer.Option("--gallery", metavar="DIR", help="Write a picture of each study into "
                                                  "DIR, and the page DIR.md that shows them.")] = None,
     times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help="Write how long full runs take.")
@@ -113,8 +113,8 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
 
     with progress_bar("computing") as bar:
         found = computed(name, quick=quick, cache=cache, progress=bar)
-    section = found.findings.section(found.study.title)
-    folder = out or _FOLDER / name
+    section = found.section()
+    folder = out or _FOLDER / found.name
     files = write_section(folder, section)
     if as_json:
         emit(output.ReproduceOutput(study=output.StudyModel(**found.study.to_dict()), quick=quick, out=str(folder),
@@ -122,7 +122,7 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
                                     files={key: str(path) for key, path in files.items()},
                                     sections=output.sections([section])))
         return
-    show_title(found.study.title)
+    show_title(section.title)
     console.print(f"{found.study.source}: {found.study.statement}", markup=False)
     show([section])
     took = f"{_seconds(found.seconds)} s"
@@ -142,7 +142,7 @@ def _write(
             found.append(each)
             if isinstance(each, Reproduced):
                 name = each.study.name
-                files[name] = write_section(folder / name, each.findings.section(each.study.title))
+                files[name] = write_section(folder / each.name, each.section())
     return files
 
 
@@ -207,15 +207,17 @@ def _tell(
 def _summary(done: Sequence[Reproduced]) -> Section:
     from confide.contract.presentation import Section, Table
 
-    rows = tuple((each.study.name, told.quantity, told.published, told.ours, each.findings.count("agrees"),
+    rows = tuple((each.study.name, told.quantity, told.published, told.ours, told.told, each.findings.count("stands"),
                   each.findings.count("differs"), round(each.seconds, 1), "yes" if each.cached else "")
                  for each in done for told in (each.findings.headline,))
     fresh = sum(each.seconds for each in done if not each.cached)
     return Section(title="Studies", blocks=(Table(
-        columns=("study", "its first published number", "published", "ours", "agree", "differ", "s", "kept"), rows=rows,
+        columns=("study", "its first published number", "published", "ours", "relation", "stand", "differ",
+                 "s", "kept"), rows=rows,
         note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in "
-             f"{_seconds(fresh)} s. Agree and differ count all published numbers of a study. Where the source "
-             "prints none, the number is its first one."),))
+             f"{_seconds(fresh)} s. Stand and differ count all numbers, bounds and statements that are set beside "
+             "a study's; each one's relation and origin is in its numbers.csv. Where the source prints none, the "
+             "number is the study's first one."),))
 
 
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
@@ -225,7 +227,8 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
         quantity=told.quantity, published=output.finite(told.published), ours=output.finite(told.ours),
-        agreement=told.agreement, agree=each.findings.count("agrees"), differ=each.findings.count("differs"),
+        relation=told.told, origin=told.origin or each.study.source if told.agreement != "not published" else "",
+        stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})
 
 

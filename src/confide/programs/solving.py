@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, diags_array, eye_array, hstack, vstack
 
 from confide.contract.errors import Refused, SolverFailed
+from confide.numerics.quiet_highs import QuietHighs
 from confide.programs.linear import LinearProgram
 
 __all__ = ["Claimed", "least_dual", "maximised", "solved"]
@@ -71,8 +72,7 @@ def maximised(
     model.a_matrix_.start_ = columns.indptr.astype(np.int32)
     model.a_matrix_.index_ = columns.indices.astype(np.int32)
     model.a_matrix_.value_ = columns.data.astype(np.float64)
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
+    solver = QuietHighs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("solver", "simplex" if model.num_col_ <= _SIMPLEX else "ipm")
     solver.passModel(model)
     solver.run()

@@ -11,8 +11,10 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.study.catalogue import studies, study, study_names
     from confide.study.claims_page import claims_markdown
+    from confide.study.claims_pinned import Pin, pinned, pins_toml
     from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
     from confide.study.claims_verified import Verified, verify_claims
+    from confide.study.errata import Erratum, errata
     from confide.study.findings import Compared, Findings, Study
     from confide.study.gallery import Exhibit, exhibits, gallery_markdown, shown_quick, write_gallery
     from confide.study.kept import Kept, StudyCache
@@ -21,18 +23,21 @@ if TYPE_CHECKING:
     from confide.study.write import write_section
 
 
-__all__ = ["Claim", "Compared", "Evidence", "Exhibit", "Findings", "FullTimes", "Kept", "Measured", "NotReproduced",
-           "Reproduced", "Study", "StudyCache", "Verified", "claims", "claims_markdown", "exhibits", "full_times",
-           "gallery_markdown", "read_claims", "reproduce", "reproduce_all", "shown_quick", "studies", "study",
-           "study_names", "this_machine", "times_toml", "verify_claims", "write_gallery", "write_section"]
+__all__ = ["Claim", "Compared", "Erratum", "Evidence", "Exhibit", "Findings", "FullTimes", "Kept", "Measured",
+           "NotReproduced", "Pin", "Reproduced", "Study", "StudyCache", "Verified", "claims", "claims_markdown",
+           "errata", "exhibits", "full_times", "gallery_markdown", "pinned", "pins_toml", "read_claims", "reproduce",
+           "reproduce_all", "shown_quick", "studies", "study", "study_names", "this_machine", "times_toml",
+           "verify_claims", "write_gallery", "write_section"]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "catalogue": ("studies", "study", "study_names"),
         "claims_page": ("claims_markdown",),
+        "claims_pinned": ("Pin", "pinned", "pins_toml"),
         "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
         "claims_verified": ("Verified", "verify_claims"),
+        "errata": ("Erratum", "errata"),
         "findings": ("Compared", "Findings", "Study"),
         "timings": ("FullTimes", "full_times", "this_machine", "times_toml"),
         "gallery": ("Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"),

@@ -10,6 +10,7 @@ from typing import get_args
 from confide.contract.claims import Verdict
 from confide.contract.words import number
 from confide.study.claims_table import Claim
+from confide.study.errata import errata
 
 __all__ = ["claims_markdown"]
 
@@ -59,6 +60,7 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
         *_table(("document", *_VERDICTS, "all"), [_counted(each, [row for row in rows if row.document == each])
                                                   for each in documents] + [_counted("all", rows)]),
     ]
+    lines += _errata(rows)
     for document in documents:
         its = [row for row in rows if row.document == document]
         lines += ["", f"## {document}", *(["", f"{_TITLES[document]}."] if document in _TITLES else [])]
@@ -67,6 +69,23 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
             lines += ["", f"### {document}: `{package}`", "",
                       *_table(("claim", "what is claimed", "verdict", "what we found"), [_row(row) for row in part])]
     return "\n".join(lines) + "\n"
+
+
+def _errata(rows: Sequence[Claim]) -> list[str]:
+    """The errata that these rows show, with the errata of the same lists that no row needs to show."""
+    by_id = {row.id: row for row in rows}
+    shown = {each.specification for each in errata() if by_id.keys() & set(each.claims)}
+    if not shown:
+        return []
+    lines = ["", "## Errata", "", "What we found wrong in the sources, list by list, and the rows below that show it."]
+    for specification in dict.fromkeys(each.specification for each in errata() if each.specification in shown):
+        cells = [(f"{each.number}",
+                  ", ".join(f"`{one}` (**{by_id[one].verdict}**)" for one in each.claims if one in by_id),
+                  "; ".join(dict.fromkeys(_plain(by_id[one].statement) for one in each.claims if one in by_id))
+                  or _plain(each.none))
+                 for each in errata() if each.specification == specification]
+        lines += ["", f"### `{specification}`", "", *_table(("erratum", "claims", "of"), cells)]
+    return lines
 
 
 def _counted(name: str, rows: Sequence[Claim]) -> tuple[str, ...]:

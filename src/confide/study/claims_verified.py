@@ -11,6 +11,7 @@ from typing import Literal
 from confide.contract.claims import Verdict
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
+from confide.study.claims_pinned import Pin, pinned
 from confide.study.claims_table import Claim
 
 __all__ = ["Verified", "verify_claims"]
@@ -42,6 +43,17 @@ class Verified:
     def changed(self) -> bool:
         """Whether the table says otherwise; a fault says nothing, which is not what the table says."""
         return self.verdict != self.claim.verdict
+
+    @property
+    def pin(self) -> Pin | None:
+        """What was pinned of the row; None for rows of other packages."""
+        return pinned().get(self.claim.id)
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the verdict or a figure is not the one that was pinned, beyond rounding."""
+        pin = self.pin
+        return pin is not None and not (pin.verdict == self.verdict and pin.keeps(self.claimed, self.found))
 
 
 def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progress | None = None) -> list[Verified]:

@@ -11,9 +11,14 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.progress import advance
 
-__all__ = ["Agreement", "Compared", "Findings", "Study", "advance", "bound", "crossing", "printed_digits"]
+__all__ = ["OWN_CERTIFICATE", "OWN_COMPARISON", "READ_FROM_PLOT", "Compared", "Findings", "Standing", "Study",
+           "advance", "bound", "crossing", "near", "printed_digits"]
 
-Agreement = Literal["agrees", "differs", "not published"]
+Standing = Literal["stands", "differs", "not published"]
+
+OWN_CERTIFICATE = "not published: what our own certificate or plan promises"
+OWN_COMPARISON = "not published: computed here, to compare with"
+READ_FROM_PLOT = "read from the plot"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,15 +29,32 @@ class Compared:
         quantity: what it is, with its unit.
         published: the source's number; None where the source gives none.
         ours: what was computed.
-        agreement: whether the published number stands.
+        agreement: whether the published number, bound or statement stands.
         remark: why it does not, in a few words.
+        relation: of ours to the published one, in words; by itself where the published thing is a sentence.
+        origin: where the published number comes from, if not from where the study's source says.
+
+    Example:
+        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands").told
+        'statement holds'
     """
 
     quantity: str
     published: float | None
     ours: float
-    agreement: Agreement
+    agreement: Standing
     remark: str = ""
+    relation: str = ""
+    origin: str = ""
+
+    @property
+    def told(self) -> str:
+        """The relation of ours to the published one, in words."""
+        if self.relation or self.agreement == "not published":
+            return self.relation or self.agreement
+        if self.published is None:
+            return "statement holds" if self.agreement == "stands" else "statement fails"
+        return "equal" if self.agreement == "stands" else "differs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +74,20 @@ class Findings:
         """The first number that stands beside a published one, or the first number where none does."""
         return next((each for each in self.compared if each.published is not None), self.compared[0])
 
-    def count(self, agreement: Agreement) -> int:
-        """How many published numbers agree, or differ."""
+    def count(self, agreement: Standing) -> int:
+        """How many published numbers, bounds and statements stand, or differ."""
         return sum(each.agreement == agreement for each in self.compared)
 
-    def section(self, title: str) -> Section:
-        """The whole as a section of a page."""
-        rows = tuple((c.quantity, c.published, c.ours, c.agreement, c.remark) for c in self.compared)
-        table = Table(columns=("quantity", "published", "ours", "", "remark"), rows=rows)
+    def section(self, title: str, source: str) -> Section:
+        """The whole as a section of a page.
+
+        Args:
+            title: of the section.
+            source: where published numbers come from whose own origin is not told.
+        """
+        rows = tuple((c.quantity, c.published, c.ours, c.told, c.remark,
+                      "" if c.agreement == "not published" else c.origin or source) for c in self.compared)
+        table = Table(columns=("quantity", "published", "ours", "relation", "remark", "origin"), rows=rows)
         return Section(title=title, blocks=(table, *self.blocks))
 
 
@@ -101,9 +129,9 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
 
 def bound(
     quantity: str, ours: float, *, at_least: float | None = None, at_most: float | None = None, remark: str = "",
-    slack: float = 1e-9,
+    slack: float = 1e-9, origin: str = "",
 ) -> Compared:
-    """A number beside a published bound: it agrees where it keeps to it.
+    """A number beside a bound: the bound holds where the number keeps to it.
 
     Args:
         quantity: what it is.
@@ -112,18 +140,49 @@ def bound(
         at_most: the bound from above.
         remark: such as how far it is from the bound.
         slack: for rounding.
+        origin: where the bound comes from, if not from where the study's source says.
 
     Example:
-        >>> bound("pi", 3.14159, at_most=22 / 7).agreement, bound("pi", 3.14159, at_least=3.2).agreement
-        ('agrees', 'differs')
+        >>> bound("pi", 3.14159, at_most=22 / 7).told, bound("pi", 3.14159, at_least=3.2).told
+        ('bound holds: ours <= published', 'bound fails: ours < published')
     """
-    kept = ours <= at_most + slack if at_most is not None else ours >= (at_least or 0.0) - slack
-    return Compared(quantity=quantity, published=at_least if at_most is None else at_most, ours=ours,
-                    agreement="agrees" if kept else "differs", remark=remark)
+    above = at_most is not None
+    limit = at_most if at_most is not None else at_least or 0.0
+    kept = ours <= limit + slack if above else ours >= limit - slack
+    beside = "published" if not origin.startswith("not published") else "the bound"
+    sign = ("<=" if kept else ">") if above else (">=" if kept else "<")
+    relation = f"bound {'holds' if kept else 'fails'}: ours {sign} {beside}"
+    return Compared(quantity=quantity, published=limit, ours=ours, agreement="stands" if kept else "differs",
+                    remark=remark, relation=relation, origin=origin)
+
+
+def near(
+    quantity: str, published: float, ours: float, *, within: float, remark: str = "", origin: str = "",
+) -> Compared:
+    """A number beside a published one: it stands where they are no further apart than is told.
+
+    Args:
+        quantity: what it is.
+        published: the source's number.
+        ours: what was computed.
+        within: how far apart they may be, in the number's own unit; 0 where they have to be equal.
+        remark: why they differ, or what decides how far apart they may be.
+        origin: where the number comes from, if not from where the study's source says.
+
+    Example:
+        >>> near("pi", 3.14, 3.14159, within=0.01).told, near("pi", 3.2, 3.14159, within=0.01).told
+        ('equal within 0.01', 'differs by more than 0.01')
+    """
+    same = abs(ours - published) <= within
+    apart = f"{within:.2g}"
+    relation = ("equal" if same else "differs") if within == 0 else (
+        f"equal within {apart}" if same else f"differs by more than {apart}")
+    return Compared(quantity=quantity, published=published, ours=ours, agreement="stands" if same else "differs",
+                    remark=remark, relation=relation, origin=origin)
 
 
 def printed_digits(quantity: str, printed: str, ours: float, remark: str = "") -> Compared:
-    """A number beside one that was printed with so many digits: it agrees where it rounds to it.
+    """A number beside one that was printed with so many digits: it stands where it rounds to it.
 
     Args:
         quantity: what it is.
@@ -132,10 +191,10 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "") -
         remark: why it differs.
 
     Example:
-        >>> printed_digits("e", "2.7", 2.71828).agreement, printed_digits("pi", "3.1", 3.2).agreement
-        ('agrees', 'differs')
+        >>> printed_digits("e", "2.7", 2.71828).told, printed_digits("pi", "3.1", 3.2).told
+        ('equal within rounding', 'differs')
     """
     digits = len(printed.partition(".")[2])
     same = f"{ours:.{digits}f}" == printed
-    return Compared(quantity=quantity, published=float(printed), ours=ours, agreement="agrees" if same else "differs",
-                    remark=remark)
+    return Compared(quantity=quantity, published=float(printed), ours=ours, agreement="stands" if same else "differs",
+                    remark=remark, relation="equal within rounding" if same else "differs")

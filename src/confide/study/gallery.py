@@ -48,8 +48,9 @@ class Exhibit:
         quantity: of its headline number.
         published: the source's number; None where it gives none.
         ours: what was computed; as text where it is not finite.
-        agreement: whether the published number stands.
-        agree: how many published numbers agree, of all of the study's.
+        relation: of ours to the published one, in words.
+        origin: where the published number comes from; empty where there is none.
+        stand: how many published numbers, bounds and statements stand, of all of the study's.
         differ: how many differ.
         picture: name of the file.
         alt: what it shows, in words.
@@ -62,8 +63,9 @@ class Exhibit:
     quantity: str
     published: float | str | None
     ours: float | str
-    agreement: str
-    agree: int
+    relation: str
+    origin: str
+    stand: int
     differ: int
     picture: str
     alt: str
@@ -123,7 +125,7 @@ def exhibits(folder: Path) -> list[Exhibit]:
 
 
 def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:
-    picture = next(block for block in found.findings.blocks if isinstance(block, Picture) and block.spec)
+    picture = next(block for block in found.section().blocks if isinstance(block, Picture) and block.spec)
     drawn, pixels = (to_svg(picture.spec) or "").encode(), to_png(picture.spec, 1.5)
     kind, data = ("svg", drawn) if len(drawn) <= len(pixels) else ("png", pixels)
     name = found.study.name
@@ -134,7 +136,8 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> Exhibit:
     return Exhibit(
         name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=told.quantity,
         published=None if told.published is None else _finite(told.published), ours=_finite(told.ours),
-        agreement=told.agreement, agree=found.findings.count("agrees"), differ=found.findings.count("differs"),
+        relation=told.told, origin="" if told.agreement == "not published" else told.origin or found.study.source,
+        stand=found.findings.count("stands"), differ=found.findings.count("differs"),
         picture=f"{name}.{kind}", alt=picture.alt)
 
 
@@ -176,23 +179,26 @@ def gallery_markdown(shown: Sequence[Exhibit], folder: str) -> str:
             lines += ["", f"## {_ROOMS.get(room, room.capitalize())}"]
         lines += ["", f"### {_plain(each.title)}", "", f"![{_plain(it.alt)}]({folder}/{it.picture})", "",
                   f"{_plain(each.source)}: {_plain(each.statement)}", "",
-                  "| | published | ours | |", "|---|---|---|---|",
-                  f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {it.agreement} |", "",
+                  "| | published | ours | relation |", "|---|---|---|---|",
+                  f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
                   f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_told(it)}."]
     return "\n".join(lines) + "\n"
 
 
 def _counted(it: Exhibit) -> str:
-    if not it.agree + it.differ:
+    if not it.stand + it.differ:
         return "The source prints no number of its own."
-    return f"Of {it.agree + it.differ:,} published numbers or statements {it.agree:,} agree and {it.differ:,} differ."
+    where = f" (the first: {_plain(it.origin)})" if it.origin else ""
+    return f"Of {it.stand + it.differ:,} numbers, bounds or statements beside ours{where} {it.stand:,} stand and " \
+           f"{it.differ:,} differ."
 
 
 def _told(it: Exhibit) -> str:
     if not it.quick:
         return "a full run"
     full = full_times().seconds.get(it.name)
-    return "a quick run" + (f"; a full one takes {number(round(full))} s" if full is not None else "")
+    return "a quick run" + (f"; a full one takes {number(round(full, 1) if full < 10 else round(full))} s"
+                            if full is not None else "; how long a full one takes was not measured")
 
 
 def _plain(text: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter, process_time
+from typing import Any
 
 from confide.contract.errors import ConfideError
 from confide.contract.kinds import Progress
+from confide.contract.presentation import Picture, Section
 from confide.study.catalogue import study
 from confide.study.findings import Findings, Study
 from confide.study.kept import Kept, StudyCache, from_json, to_json
 
-__all__ = ["NotReproduced", "Reproduced", "reproduce", "reproduce_all"]
+__all__ = ["NotReproduced", "Reproduced", "marked_quick", "reproduce", "reproduce_all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,20 @@ class Reproduced:
     processor: float
     cached: bool
 
+    @property
+    def name(self) -> str:
+        """Of its folder: a quick run never stands in the place of a full one."""
+        return f"{self.study.name}-quick" if self.quick else self.study.name
+
+    def section(self) -> Section:
+        """The findings as a section of a page; the title, and those of the pictures, say that a run was quick."""
+        section = self.findings.section(self.study.title, self.study.source)
+        if not self.quick:
+            return section
+        blocks = tuple(replace(block, spec=marked_quick(block.spec)) if isinstance(block, Picture) and block.spec else
+                       block for block in section.blocks)
+        return Section(title=f"{section.title} (quick run)", blocks=blocks)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NotReproduced:
@@ -47,6 +63,26 @@ class NotReproduced:
 
     study: Study
     error: ConfideError
+
+
+def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
+    """A picture whose title says that it was drawn from a quick run.
+
+    Args:
+        spec: of Vega-Lite; left as it is.
+
+    Returns:
+        A new one.
+
+    Example:
+        >>> marked_quick({"title": "Errors"})["title"]
+        {'text': 'Errors', 'subtitle': 'quick run: smaller sizes, fewer repetitions'}
+    """
+    title = spec.get("title", "")
+    told = dict(title) if isinstance(title, dict) else {"text": title}
+    before = told.get("subtitle", [])
+    lines = [*([before] if isinstance(before, str) else before), "quick run: smaller sizes, fewer repetitions"]
+    return spec | {"title": told | {"subtitle": lines[0] if len(lines) == 1 else lines}}
 
 
 def reproduce(

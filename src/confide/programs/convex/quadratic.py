@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix
 
 from confide.contract.errors import InvalidInput
+from confide.numerics.quiet_highs import QuietHighs
 from confide.programs.convex.template import Template, units_up, value_units
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Records
@@ -37,7 +38,7 @@ _SETTINGS: dict[str, Any] = {
     "check_termination": 25, "eps_abs": 1e-9, "eps_rel": 1e-9, "eps_prim_inf": 1e-6, "eps_dual_inf": 1e-6, "alpha": 1.6,
     "sigma": 1e-6}
 _SURE: dict[str, Any] = {
-    "output_flag": False, "presolve": "off", "parallel": "off", "solver": "choose",
+    "presolve": "off", "parallel": "off", "solver": "choose",
     "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "qp_iteration_limit": 1000,
     "simplex_iteration_limit": 1000}
 _INFEASIBLE = 3  # OSQP's status value
@@ -189,7 +190,7 @@ class Solving:
             model.lp_.col_cost_ = one * columns * linear[i]
             model.lp_.row_lower_, model.lp_.row_upper_ = lows, np.where(t.equal, lows, np.inf)
             model.lp_.a_matrix_.value_ = rows[t.entry_rows] * numbers[i, t.entries] * columns[t.entry_columns]
-            solver = highspy.Highs()  # type: ignore[no-untyped-call]
+            solver = QuietHighs()  # type: ignore[no-untyped-call]
             for name, value in _SURE.items():
                 solver.setOptionValue(name, value)
             solver.passModel(model)

@@ -21,6 +21,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.numerics.quiet_highs import QuietHighs
 from confide.release.oracle.parities import parity_row
 from confide.release.oracle.terms import Bits, Terms
 
@@ -203,8 +204,7 @@ def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
 
 
 def _solver(time_limit: float) -> highspy.Highs:
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
+    solver = QuietHighs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("time_limit", time_limit)
     return solver
 

@@ -13,7 +13,7 @@ from confide.contract.presentation import Table
 from confide.market.costs import LinearCost
 from confide.market.majority import MajorityMarket
 from confide.market.optimum import least_payment
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Findings, Study, advance, near
 
 __all__ = ["STUDY", "log_gap"]
 
@@ -41,9 +41,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         slope = (log_gap(further, level) - log_gap(far, level)) / (further - far)
         corrected = slope + 0.5 * math.log((further - 1) / (far - 1)) / (further - far)
         compared += [
-            Compared(quantity=f"slope of ln gap, epsilon = {level:g}", published=-rate, ours=corrected,
-                     agreement="agrees" if math.isclose(corrected, -rate, rel_tol=1e-5) else "differs",
-                     remark="after the correction by sqrt(N), which the source's rate leaves out"),
+            near(f"slope of ln gap, epsilon = {level:g}", -rate, corrected, within=1e-5 * rate,
+                 remark="after the correction by sqrt(N), which the source's rate leaves out"),
         ]
         rows.append((level, rate, slope, corrected, log_gap(1_000_000, level)))
         advance(progress, k, len(levels))

@@ -16,7 +16,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.privacy.noise import Noise
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
 
 __all__ = ["STUDY"]
 
@@ -47,7 +47,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     compared: list[Compared] = [
         bound("welfare lost without noise; published: at most alpha for each good held, and what is unsold",
               optimum - free.diagnostics["welfare"], at_most=least, remark="the proof's own bound, with batches"),
-        bound("optimum, beside the bound of the final prices", optimum, at_most=above, remark="weak duality"),
+        bound("optimum, beside the bound of the final prices", optimum, at_most=above, remark="weak duality",
+              origin=OWN_CERTIFICATE),
         Compared(quantity="share of the optimum without noise", published=None,
                  ours=free.diagnostics["welfare"] / optimum, agreement="not published")]
     table: list[tuple[str | float, ...]] = []

@@ -16,7 +16,7 @@ from confide.charts import intervals
 from confide.contract.errors import Refused
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 from confide.study.private_matchings.runs import NOTE, Bidders, Rung, baselines, bidders, ran, rung_auction
 
 __all__ = ["STUDY"]
@@ -105,7 +105,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             compared += [Compared(quantity=f"share of the optimum, PMatch, {name}", published=None, ours=auction.share,
                                   agreement="not published"),
                          bound(f"what its certificate claims, {name}", auction.claimed, at_most=auction.share,
-                               remark="welfare beside it")]
+                               remark="welfare beside it", origin=OWN_COMPARISON)]
         dots += [(f"{case.name}, SinkhornMatch", "welfare", smooth.share, smooth.claimed, smooth.share)]
         compared.append(Compared(quantity=f"share of the optimum, SinkhornMatch, {case.name}", published=None,
                                  ours=smooth.share, agreement="not published"))

@@ -23,7 +23,7 @@ from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
 from confide.study.private_programs.runs import DELTA, REFERENCE, best_of, noisier, ran
 
 __all__ = ["STUDY"]
@@ -136,7 +136,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             points.append((short, "excess, and as certified", found[1], found[1], found[2]))
         gap, total, claimed = found
         compared.append(bound(f"excess of all rows{case.unit}, {case.name}; the certificate claims", total,
-                              at_most=claimed, remark=f"s = {mechanism.averaged:.1f}"))
+                              at_most=claimed, origin=OWN_CERTIFICATE, remark=f"s = {mechanism.averaged:.1f}"))
         if not math.isnan(gap):
             compared.append(Compared(quantity=f"welfare off, of the optimum, {case.name}", published=None, ours=gap,
                                      agreement="not published"))

@@ -18,7 +18,7 @@ from confide.programs.families.flow import Flow
 from confide.programs.families.networks import made_up_users, packaged_network
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.priv_dude import PrivDude
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, OWN_COMPARISON, Compared, Findings, Study, advance, bound
 from confide.study.private_programs.runs import DELTA, best_of, quiet
 
 __all__ = ["STUDY"]
@@ -53,10 +53,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="cost off, of the least cost", published=None, ours=abs(best - found["value"]) / cost,
                  agreement="not published", remark="1.3% in the reference run, with all users"),
         bound("largest excess of a capacity; the certificate claims", worst,
-              at_most=float(certain.excess.max()) / supply, remark="2.3% in the reference run, with all users"),
+              at_most=float(certain.excess.max()) / supply, remark="2.3% in the reference run, with all users",
+              origin=OWN_CERTIFICATE),
         bound("excess without noise if tau = 1; published: none in the end", held[1.0][0], at_most=0.01 * people,
               remark="335 users in the reference run: the printed tau is false for flows"),
-        bound("excess without noise if tau is the escape's cost", held[6.0][0], at_most=0.01 * people))
+        bound("excess without noise if tau is the escape's cost", held[6.0][0], at_most=0.01 * people,
+              origin=OWN_COMPARISON))
     points = [(float(t), float(board.prices[t].max()) / PRICE_UNIT, f"tau = {tau:g}")
               for tau, (_, board) in held.items() for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]
     return Findings(compared=compared, blocks=(

@@ -18,7 +18,7 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.printed_bounds import concentrated_factor, gaussian_factor, printed_factor
 from confide.programs.priv_dude import PrivDude
 from confide.programs.schedule import squared_budget
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound, near
 from confide.study.private_programs.runs import DELTA
 
 __all__ = ["STUDY"]
@@ -49,9 +49,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, seed, runs)
     measured = float(np.std(errors))
     compared += [
-        Compared(quantity=f"deviation of a row's mean load over {runs} runs; planned: that of the mean noise",
-                 published=said, ours=measured, remark=f"sigma = 1, epsilon = 1, T = {rounds} + {rounds // 2}",
-                 agreement="agrees" if abs(measured / said - 1.0) < 4.0 / math.sqrt(2.0 * runs) else "differs"),
+        near(f"deviation of a row's mean load over {runs} runs; planned: that of the mean noise", said, measured,
+             within=4.0 / math.sqrt(2.0 * runs) * said, origin=OWN_CERTIFICATE,
+             remark=f"sigma = 1, epsilon = 1, T = {rounds} + {rounds // 2}; within four standard errors"),
         Compared(quantity="deviation of prices within a run", published=None, ours=float(np.mean(spreads)),
                  agreement="not published")]
     points = [(float(t), printed_factor(epsilon, DELTA, float(t)), f"the print, epsilon = {epsilon:g}")

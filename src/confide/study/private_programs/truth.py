@@ -18,7 +18,7 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.incentives import printed_gain
 from confide.programs.instances import popular
 from confide.programs.true_dude import TrueDude
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
 from confide.study.private_programs.runs import DELTA, REFERENCE, market
 
 __all__ = ["STUDY"]
@@ -56,7 +56,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         many, certified = outcome.diagnostics["unsatisfied"], outcome.certificate.unsatisfied(0.01)
         rows.append((size, many, certified, *_SPEC[size], mechanism.gain))
         compared.append(bound(f"participants who are not .01-satisfied, n = {size:,}; the certificate claims", many,
-                              at_most=certified))
+                              at_most=certified, origin=OWN_CERTIFICATE))
     small = UnitDemand(n, 6, goods=4)
     values, mechanism = popular(n, 4, 3).astype(np.float64), TrueDude(small, 1.0, DELTA, 20, 10, alpha=0.01)
     people = np.argsort(values.max(axis=1))[list(ranks)].tolist()  # by how much they want something
@@ -76,7 +76,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     for name, each in gained.items():
         mean, error = float(np.mean(each)), 2.0 * float(np.std(each)) / len(each) ** 0.5
         points.append((name, "lie", mean, mean - error, mean + error))
-        compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain))
+        compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain,
+                              origin=OWN_CERTIFICATE))
     compared.append(bound("what is promised of any lie; published, where truth gives .6", mechanism.gain,
                           at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1"))
     return Findings(compared=tuple(compared), blocks=(

@@ -12,7 +12,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.programs.printed_bounds import printed_accuracy
 from confide.programs.priv_dude import PrivDude
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_CERTIFICATE, Compared, Findings, Study, advance, bound
 from confide.study.private_programs.runs import DELTA, REFERENCE, market, printed_epsilon, ran
 
 __all__ = ["STUDY"]
@@ -48,7 +48,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             bound(f"lost welfare over the optimum, {name}", found.lost, at_most=said.welfare_loss / best,
                   remark="the print's bound says nothing above 1"),
             bound(f"largest excess over supply, {name}; the certificate claims", found.largest,
-                  at_most=found.certified if found.kept else 0.0)]
+                  at_most=found.certified if found.kept else 0.0, origin=OWN_CERTIFICATE)]
         if not printed:
             points += [(n * epsilon / (2.0 * k), found.largest, "excess"),
                        (n * epsilon / (2.0 * k), found.certified, "certified excess"),

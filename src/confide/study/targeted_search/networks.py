@@ -15,7 +15,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.search.graph import Graph
 from confide.search.synthetic import affiliation_network, coauthors_like_dblp, costars_like_imdb
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Compared, Findings, Study, advance, near
 
 __all__ = ["STUDY"]
 
@@ -49,9 +49,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         close = _network(name, quick, 2)
         mean, published = graph.edges / graph.people, printed.edges / printed.people
         compared += [
-            Compared(quantity=f"edges for each vertex, {name}'s model", published=published, ours=mean,
-                     agreement="agrees" if abs(mean / published - 1) <= _NEAR else "differs",
-                     remark="made up to fit" + (f"; a network of 1/{_PART} of the people" if quick else "")),
+            near(f"edges for each vertex, {name}'s model", published, mean, within=_NEAR * published,
+                 remark="made up to fit" + (f"; a network of 1/{_PART} of the people" if quick else "")),
             Compared(quantity=f"share of the edges of weight 2 or more, {name}'s model", published=None,
                      ours=close.edges / graph.edges, agreement="not published",
                      remark="the text removes lighter ones, and does not say whether its table counts them"),

@@ -105,7 +105,7 @@ def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> l
     regime = REGIMES[at]
     compared = [
         Compared(quantity=f"{regime}: PTarget's targets over Target's, all budgets together; published: {published}",
-                 published=None, ours=share, agreement="agrees" if share >= _LEAST[at] else "differs",
+                 published=None, ours=share, agreement="stands" if share >= _LEAST[at] else "differs",
                  remark=f"taken as true from {_LEAST[at]:g} on; the text has curves, which are lost"),
         Compared(quantity=f"{regime}: random order's targets over Target's, all budgets together", published=None,
                  ours=float(chance.sum() / plain.sum()), agreement="not published",
@@ -118,7 +118,7 @@ def _compared(network: Network, at: int, found: tuple[Found, Found, Found]) -> l
         wins = float((found[1].curves[:, list(network.budgets)] > plain).any(axis=1).mean())
         compared.append(Compared(quantity=f"{regime}: share of PTarget's runs that are ahead of Target at some budget; "
                                           "published: some are", published=None, ours=wins,
-                                 agreement="agrees" if wins > 0 else "differs"))
+                                 agreement="stands" if wins > 0 else "differs"))
     return compared
 
 

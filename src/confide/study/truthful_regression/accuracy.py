@@ -12,7 +12,7 @@ from confide.regression import plan
 from confide.regression.audit.population import stand_in
 from confide.regression.printed import printed_guarantees
 from confide.regression.private_truthful_regression import RegressionBillboard
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Findings, Study, advance, bound
 
 _DIMENSION = 3
 
@@ -37,9 +37,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         measured = float(np.mean(errors))
         rows += [(float(n), measured, f"measured, mean of {runs} runs"), (float(n), printed.corrected, "proved bound"),
                  (float(n), printed.printed, "printed bound"), (float(n), 1.0, "publishing zeros")]
-        compared.append(Compared(
-            quantity=f"squared error, n = {n:,}", published=printed.printed, ours=measured,
-            agreement="agrees" if measured <= printed.printed else "differs",
+        compared.append(bound(
+            f"squared error, n = {n:,}", measured, at_most=printed.printed, slack=0.0,
             remark=f"proved {printed.corrected:.3g}; the print is {printed.printed / measured:.0f} times too large"
             + (" and says nothing: zeros err by 1 at most" if printed.printed >= 1 else ""),
         ))

@@ -8,7 +8,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.regression.corollary import corollary_1, slopes
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Compared, Findings, Study, advance, near
 
 _FEATURES, _BOUND, _EXPONENT, _DELTA = 10, 1.0, 4.0, 0.3
 
@@ -28,12 +28,11 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     compared = []
     for slope in slopes(million):
         stated = not math.isnan(slope.claimed)
-        compared.append(Compared(
-            quantity=f"exponent of n: {slope.quantity}", published=slope.claimed if stated else None, ours=slope.fitted,
-            agreement="not published" if not stated
-            else "agrees" if abs(slope.fitted - slope.claimed) < 0.02 else "differs",
+        words = f"exponent of n: {slope.quantity}"
+        compared.append(near(
+            words, slope.claimed, slope.fitted, within=0.02,
             remark="the proof ends in n^(-delta/2)" if slope.quantity == "squared error, printed" else "",
-        ))
+        ) if stated else Compared(quantity=words, published=None, ours=slope.fitted, agreement="not published"))
     compared += [
         Compared(quantity="E||v||^2 at n = 10^6", published=None, ours=million.noise_power, agreement="not published",
                  remark="publishing zeros errs by at most 1"),

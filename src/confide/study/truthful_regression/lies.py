@@ -11,7 +11,7 @@ from confide.regression.posterior import PosteriorMean
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.spectrum import Spectrum, ridge_shrinkage
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Compared, Findings, Study, advance, bound
 
 _PEERS, _RIDGE, _DIMENSION = 400, 20.0, 3
 _ROW, _ANSWER = np.array([0.7, 0.4, 0.1]), 0.9
@@ -47,9 +47,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     printed = _RIDGE / (_RIDGE + 0.5 * 2 * _PEERS / (_DIMENSION + 2))
     return Findings(
         compared=(
-            Compared(quantity="bias of the peers' estimate (printed bound: 800 rows, xi = 1/2)", published=printed,
-                     ours=shrinkage, agreement="agrees" if shrinkage <= printed else "differs",
-                     remark="the print counts all rows for a group of 400; at xi = .1 it is .122"),
+            bound("bias of the peers' estimate (printed bound: 800 rows, xi = 1/2)", shrinkage, at_most=printed,
+                  remark="the print counts all rows for a group of 400; at xi = .1 it is .122"),
             Compared(quantity="what the peers predict of her, on average", published=None,
                      ours=(1 - shrinkage) * truth, agreement="not published"),
             Compared(quantity="best gain of a lie, in b", published=None, ours=gains[shrunk],

@@ -7,7 +7,7 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.privacy.noise import Noise
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Findings, Study, advance, near
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -27,9 +27,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                      alt="The measured mean squared length follows d(d + 1); the printed value 2 is right at d = 1.")
     return Findings(
         compared=tuple(
-            Compared(quantity=f"E||v||^2 / s^2 at d = {d}, mean of {draws} draws", published=2.0, ours=measured[d],
-                     agreement="agrees" if abs(measured[d] - 2.0) <= 4 * errors[d] else "differs",
-                     remark=f"standard error {errors[d]:.2g}; d(d + 1) = {d * (d + 1)}")
+            near(f"E||v||^2 / s^2 at d = {d}, mean of {draws} draws", 2.0, measured[d], within=4 * errors[d],
+                 remark=f"standard error {errors[d]:.2g}; d(d + 1) = {d * (d + 1)}")
             for d in (1, 10, 50)
         ),
         blocks=tuple(picture),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.regression.costs import ParetoCosts, threshold
-from confide.study.findings import Compared, Findings, Study, advance
+from confide.study.findings import Findings, Study, advance, bound
 
 _SHARE, _FAILURE, _EXPONENT = 0.05, 1e-6, 2.0
 
@@ -25,11 +25,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     for n, failure in ((10**6, _FAILURE), (10**4, 1e-3)):
         printed = (_SHARE * failure) ** (-1 / _EXPONENT)  # the quantile at 1 - alpha beta, as the lemma has it
         exact = threshold(n, _SHARE, failure, costs)
-        compared.append(Compared(
-            quantity=f"tau, n = {n:,}, alpha = .05, beta = {failure:g}, Pareto exponent 2", published=printed,
-            ours=exact, agreement="agrees" if exact <= printed else "differs",
-            remark=f"a bound, {printed / exact:.0f} times too large",
-        ))
+        compared.append(bound(
+            f"tau, n = {n:,}, alpha = .05, beta = {failure:g}, Pareto exponent 2", exact, at_most=printed,
+            remark=f"the bound is {printed / exact:.0f} times too large"))
     return Findings(compared=tuple(compared), blocks=tuple(picture))
 
 

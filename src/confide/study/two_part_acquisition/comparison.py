@@ -11,7 +11,7 @@ from confide.acquisition.comparisons import ExpectedBenchmark, expected_benchmar
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 from confide.study.two_part_acquisition.two_users import case
 
 __all__ = ["STUDY"]
@@ -23,7 +23,8 @@ _LINES = {"pooling": "one contract for all, or local losses alone", "exact": "tw
 
 def _two_people(gamma: float) -> list[Compared]:
     exact, name = case(gamma).expected(), f"two people, gamma = {gamma:g}"
-    return [bound(f"expected cost, {name}", exact.cost, at_most=exact.pooling, remark="one contract for all beside it"),
+    return [bound(f"expected cost, {name}", exact.cost, at_most=exact.pooling, remark="one contract for all beside it",
+                  origin=OWN_COMPARISON),
             Compared(quantity=f"price of private information, {name}", published=None,
                      ours=exact.cost - exact.full_information, agreement="not published"),
             Compared(quantity=f"what two-part contracts save, {name}", published=None, ours=exact.pooling - exact.cost,
@@ -42,7 +43,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         exact, private = found["exact"], found["private information"]
         compared.append(bound(
             f"expected cost, n = {n:,}, gamma = {_PRICE:g}", exact.cost, at_most=found["pooling"].cost,
-            remark=f"standard error {exact.standard_error:.2g}; one contract for all beside it"))
+            remark=f"standard error {exact.standard_error:.2g}; one contract for all beside it",
+            origin=OWN_COMPARISON))
         rows.append((n, found["pooling"].cost, exact.cost, exact.standard_error, exact.payments, exact.active,
                      private.cost, private.standard_error))
         advance(progress, done, len(sizes))

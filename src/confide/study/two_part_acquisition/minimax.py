@@ -13,7 +13,7 @@ from confide.acquisition.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 
 __all__ = ["STUDY"]
 
@@ -45,9 +45,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                                "worse than a constant, and drawn to the middle it is never worse.")
         advance(progress, done, len(_PEOPLE))
     compared = (
-        bound("c: least of minimax error over min(1, 1/sum)", least, at_least=LOWER_CONSTANT,
+        bound("c: least of minimax error over min(1, 1/sum)", least, at_least=LOWER_CONSTANT, origin=OWN_COMPARISON,
               remark="1/(8 (e - 1)); the source says that there is one"),
-        bound("O(1): largest of linear error times sum/alpha", linear, at_most=UPPER_CONSTANT,
+        bound("O(1): largest of linear error times sum/alpha", linear, at_most=UPPER_CONSTANT, origin=OWN_COMPARISON,
               remark="5/8; the source says that there is one"),
         bound("largest ratio of the two where the sum is 1 or more", worst, at_most=5.0 * (math.e - 1.0) * _ORDER,
               remark="5 (e - 1) alpha: optimal up to this factor"),

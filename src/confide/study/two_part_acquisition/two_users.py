@@ -13,7 +13,7 @@ from confide.acquisition.two_users import TwoUsers
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Picture, Table
-from confide.study.findings import Compared, Findings, Study, advance, bound
+from confide.study.findings import OWN_COMPARISON, Compared, Findings, Study, advance, bound
 
 __all__ = ["PRICES", "STUDY", "case"]
 
@@ -58,7 +58,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                          ("cost under full information", expected.full_information, ""),
                          ("largest relative difference to the solver", _solver_difference(gamma, grid), ""))]
         compared.append(bound(f"expected cost of the optimum, beside pooling, {name}", expected.cost,
-                              at_most=expected.pooling))
+                              at_most=expected.pooling, origin=OWN_COMPARISON))
         drawn = {other: _first(gamma, grid, other) for other in _OTHERS}
         for k, (quantity, unit) in enumerate(_DRAWN):
             points = [(float(c), float(table[j, k]), f"c2 = {other:g}")
