@@ -1,5 +1,5 @@
 """The verbs: kinds, init, plan, offer, check, run, share, audit, and those of `operator`, `participant`, `afterwards`,
-`channel`, `claims` and `reproduce`.
+`channel`, `claims`, `reproduce` and `serving`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from confide.cli.options import (
     write_public,
 )
 from confide.cli.reproduce import reproduce
+from confide.cli.serving import operators, serve
 
 if TYPE_CHECKING:
     from confide.contract import Guarantees
@@ -329,5 +330,6 @@ def audit(
 
 for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
              operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit,
-             reproduce):
+             reproduce, serve):
     app.command()(verb)
+app.add_typer(operators)

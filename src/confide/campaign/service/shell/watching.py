@@ -1,6 +1,6 @@
 """What the service tells of itself: a line for each request, and counts. Neither says who asked, or for what campaign.
 
-A request is known by its method and by the pattern of its path, such as `/api/v1/campaigns/{number}`: numbers, codes
+A request is known by its method and by the pattern of its path, such as `/campaigns/{number}`: numbers, codes
 and queries are in no log, and how long it took is told in classes, since exact times could tell of records.
 """
 

@@ -1,0 +1,149 @@
+"""The service from the command line: `confide serve`, and who its operators are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confide.cli.options import StoreUrl
+
+if TYPE_CHECKING:
+    from confide.campaign.service.access import Operators
+
+__all__ = ["operators", "serve"]
+
+operators = typer.Typer(name="operators", help="Who may run campaigns in the service.", no_args_is_help=True)
+
+
+class RoleName(StrEnum):
+    """What an operator may do."""
+
+    viewer = "viewer"
+    operator = "operator"
+    admin = "admin"
+
+
+PasswordFile = Annotated[Path | None, typer.Option(
+    "--password-file", metavar="FILE", help="Read the password from the first line of a file; default ask for it.")]
+
+
+def _extra() -> None:
+    """Raise where the extra is not installed."""
+    from importlib.util import find_spec
+
+    from confide.contract import Refused
+
+    missing = [name for name in ("fastapi", "uvicorn", "pwdlib") if find_spec(name) is None]
+    if missing:
+        raise Refused(f"the service needs {', '.join(missing)}", "install the extra: pip install 'confide[service]'")
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    base_url: Annotated[str | None, typer.Option(
+        "--base-url", metavar="URL", help="How browsers reach it, such as https://study.example; default by the host "
+                                          "and the port.")] = None,
+    data: Annotated[Path | None, typer.Option(
+        metavar="FOLDER", help="The folder in which campaign files may name tables.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    settling: Annotated[bool, typer.Option(help="Whether they settle and audit, too.")] = True,
+    behind: Annotated[str, typer.Option(
+        metavar="ADDRESS", help="Address of a reverse proxy, whose word on who asks is taken.")] = "",
+    store: StoreUrl = None,
+) -> None:
+    """Serve campaigns: the API, for several operators, participants and the public; until told to end."""
+    _extra()
+    from pydantic import ValidationError
+
+    from confide.campaign import Store
+    from confide.campaign.service.access import Operators
+    from confide.campaign.service.serving import serve as run
+    from confide.campaign.service.shell.settings import Settings
+    from confide.contract import InvalidInput
+
+    if data is not None and not data.is_dir():
+        raise InvalidInput("data", f"{data} is not a folder", "make it first")
+    try:
+        settings = Settings(store=store, data=None if data is None else data.absolute(), settling=settling,
+                            base_url=base_url or f"http://{host}:{port}")
+    except ValidationError as error:
+        raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
+    with Store(store) as there:  # what is wrong with it is told now, by one process
+        if not Operators(there).all():
+            print("nobody can log in yet; make an operator first: confide operators add NAME --role admin",
+                  file=sys.stderr)
+    print(f"confide serves {settings.base_url}; end it with Ctrl-C", file=sys.stderr)
+    run(settings, host=host, port=port, workers=workers, proxy=behind)
+
+
+@operators.command("list")
+def list_(store: StoreUrl = None) -> None:
+    """Who may run campaigns."""
+    with _opened(store) as there:
+        for each in there.all():
+            print(f"{each.name}  {each.role}{'' if each.active else '  (not active)'}"
+                  f"{f'  by {each.issuer}' if each.issuer else ''}")
+
+
+@operators.command()
+def add(
+    name: Annotated[str, typer.Argument(help="By which she logs in.")],
+    role: Annotated[RoleName, typer.Option(help="viewer looks, operator runs campaigns, admin names operators.")
+                    ] = RoleName.operator,
+    password_file: PasswordFile = None,
+    store: StoreUrl = None,
+) -> None:
+    """Make somebody an operator; her password is asked for."""
+    from confide.campaign.service.access import Role
+
+    with _opened(store) as there:
+        found = there.add(name, _password(password_file), Role(role.value))
+    print(f"{found.name} is {'an' if found.role[0] in 'ao' else 'a'} {found.role}")
+
+
+@operators.command()
+def change(
+    name: Annotated[str, typer.Argument(help="Hers.")],
+    role: Annotated[RoleName | None, typer.Option(help="What she may do from now on.")] = None,
+    active: Annotated[bool | None, typer.Option(help="Whether she may do anything.")] = None,
+    password: Annotated[bool, typer.Option("--password", help="Ask for a new password.")] = False,
+    password_file: PasswordFile = None,
+    store: StoreUrl = None,
+) -> None:
+    """Change what somebody may do, or her password; her sessions end."""
+    from confide.campaign.service.access import Role
+
+    with _opened(store) as there:
+        found = there.change(there.named(name).number, role=None if role is None else Role(role.value), active=active,
+                             password=_password(password_file) if password or password_file else None)
+    print(f"{found.name}: {found.role}{'' if found.active else ', not active'}")
+
+
+@contextmanager
+def _opened(url: str | None) -> Iterator[Operators]:
+    """The operators of a store, which is closed behind them."""
+    _extra()
+    from confide.campaign import Store
+    from confide.campaign.service.access import Operators
+
+    with Store(url) as store:
+        yield Operators(store)
+
+
+def _password(file: Path | None) -> str:
+    """From a file, or asked for twice; never from the command line, which others can read."""
+    from confide.contract import InvalidInput
+    from confide.contract.files import read_bytes
+
+    if file is not None:
+        return read_bytes("password-file", file, 4096).decode("utf-8", "replace").partition("\n")[0]
+    if not sys.stdin.isatty():
+        raise InvalidInput("password", "cannot be asked for without a terminal", "give --password-file FILE")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

@@ -1,0 +1,119 @@
+"""`confide serve` and `confide operators`: one command on SQLite, several processes, a graceful end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from campaign.service.parts import PASSWORD
+from cli.commands import Run
+from confide.contract import kind
+
+
+@pytest.fixture
+def password(tmp_path: Path) -> Path:
+    path = tmp_path / "password"
+    path.write_text(PASSWORD + "\n")
+    return path
+
+
+def test_operators_are_named(run: Run, password: Path) -> None:
+    first = run("operators", "add", "ada", "--role", "admin", "--password-file", password)
+    assert (first.code, first.out) == (0, "ada is an admin\n")
+    assert run("operators", "add", "vera", "--role", "viewer", "--password-file", password).out == "vera is a viewer\n"
+    taken = run("operators", "add", "ada", "--password-file", password)
+    assert taken.code == 2
+    assert "name: 'ada' is taken" in taken.err
+    assert run("operators", "change", "vera", "--no-active").out == "vera: viewer, not active\n"
+    assert run("operators", "list").out == "ada  admin\nvera  viewer  (not active)\n"
+    last = run("operators", "change", "ada", "--role", "viewer")
+    assert last.code == 3
+    assert "nobody would be left" in last.err
+    assert run("operators", "change", "nobody", "--active").code == 2
+
+
+def test_a_password_is_not_taken_from_a_pipe(run: Run) -> None:
+    found = run("operators", "add", "ada")
+    assert found.code == 2
+    assert "--password-file" in found.err
+
+
+def test_what_cannot_be_served(run: Run, tmp_path: Path) -> None:
+    assert "data" in run("serve", "--data", tmp_path / "nowhere").err
+    wrong = run("serve", "--base-url", "study.example/path")
+    assert (wrong.code, "must be http://HOST" in wrong.err) == (2, True)
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The service in processes of its own, once it is ready."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    child = subprocess.Popen([sys.executable, "-m", "confide", "serve", "--port", str(port), *arguments],
+                             stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    base = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            try:
+                if httpx2.get(f"{base}/health/ready").status_code == 200:
+                    break
+            except httpx2.TransportError:
+                assert child.poll() is None
+            time.sleep(0.05)
+        yield child, base
+    finally:
+        if child.poll() is None:
+            child.send_signal(signal.SIGTERM)
+        child.wait(60)
+        assert child.stderr is not None
+        child.stderr.close()
+
+
+@pytest.mark.parametrize("workers", ["1", pytest.param("3", marks=pytest.mark.slow)])
+def test_one_command_serves_and_ends_gracefully(workers: str, run: Run, password: Path) -> None:
+    run("operators", "add", "ada", "--role", "admin", "--password-file", password)
+    with served("--workers", workers) as (child, base):
+        with httpx2.Client(base_url=base) as client:
+            token = client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).json()["token"]
+            head = {"Authorization": f"Bearer {token}"}
+            draft = client.post("/api/v1/drafts", json={"text": kind("bits").template}, headers=head).json()
+            number = client.post(f"/api/v1/drafts/{draft['number']}/open", headers=head).json()["number"]
+            client.post(f"/api/v1/campaigns/{number}/settle", json={"confirm": True}, headers=head)
+            job: dict[str, Any] = {}
+            for _ in range(600):
+                job = client.get(f"/api/v1/campaigns/{number}/jobs/settle", headers=head).json()
+                if job["state"] == "done":
+                    break
+                time.sleep(0.05)
+            assert job["state"] == "done"
+            assert "confide_requests_total" in client.get("/metrics").text
+        child.send_signal(signal.SIGTERM)
+        assert child.stderr is not None
+        said = child.stderr.read()
+        assert child.wait(60) in (0, -signal.SIGTERM)
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    routes = {line.get("route") for line in lines}
+    assert "/campaigns/{number}/settle" in routes
+    assert token not in said
+    assert not re.search(r"127\.0\.0\.1:\d+ ", said)  # nobody's address
+
+
+def test_who_cannot_log_in_is_told_how(run: Run) -> None:
+    with served() as (child, _):
+        child.send_signal(signal.SIGTERM)
+        assert child.stderr is not None
+        assert "confide operators add NAME --role admin" in child.stderr.read()
