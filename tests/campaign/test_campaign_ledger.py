@@ -145,7 +145,7 @@ def test_scopes_do_not_mix(store: Store) -> None:
 
 
 def test_a_clock_that_was_put_back_makes_no_earlier_day(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("confide.campaign.store.store._today", lambda: "2031-01-01")
+    monkeypatch.setattr("confide.campaign.store.transactions.today", lambda: "2031-01-01")
     number = campaign(store, "late")
     monkeypatch.undo()
     store.charge(number, ask())

@@ -36,7 +36,7 @@ def searched(folder: Path, edges: list[tuple[int, int]], days: list[str], monkey
         (home.folder / "signing.key").chmod(0o600)
     with Store(home.url, home=home) as store:
         while True:
-            monkeypatch.setattr("confide.campaign.store.store._today", lambda at=weeks: days[at])
+            monkeypatch.setattr("confide.campaign.store.transactions.today", lambda at=weeks: days[at])
             try:
                 it.settle(folder / "pack", store=store)
                 break

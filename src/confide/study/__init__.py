@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from confide.study.claims_pinned import Pin, pinned, pins_toml
     from confide.study.claims_table import Claim, Evidence, Measured, claims, read_claims
     from confide.study.claims_verified import Verified, verify_claims
-    from confide.study.errata import Erratum, errata
+    from confide.study.errata_index import Erratum, errata
     from confide.study.findings import Compared, Findings, Study
     from confide.study.gallery import Exhibit, exhibits, gallery_markdown, shown_quick, write_gallery
     from confide.study.kept import Kept, StudyCache
@@ -37,7 +37,7 @@ __getattr__, __dir__ = doors(
         "claims_pinned": ("Pin", "pinned", "pins_toml"),
         "claims_table": ("Claim", "Evidence", "Measured", "claims", "read_claims"),
         "claims_verified": ("Verified", "verify_claims"),
-        "errata": ("Erratum", "errata"),
+        "errata_index": ("Erratum", "errata"),
         "findings": ("Compared", "Findings", "Study"),
         "timings": ("FullTimes", "full_times", "this_machine", "times_toml"),
         "gallery": ("Exhibit", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"),

@@ -10,7 +10,7 @@ from typing import get_args
 from confide.contract.claims import Verdict
 from confide.contract.words import number
 from confide.study.claims_table import Claim
-from confide.study.errata import errata
+from confide.study.errata_index import errata
 
 __all__ = ["claims_markdown"]
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import text
 
 import confide
-from confide.campaign.service.api import router
+from confide.campaign.service.api.routes import router
 from confide.campaign.service.shell import problems
 from confide.campaign.service.shell.body_limit import BodyLimit
 from confide.campaign.service.shell.guards import PartsOf

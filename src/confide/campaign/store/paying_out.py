@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from confide.campaign.states import State
-from confide.campaign.store import chain, payouts
+from confide.campaign.store import chain, payouts, transactions
 from confide.campaign.store.erasure import erase_paid
 from confide.campaign.store.payouts import BatchRow, Entry, Queue
-from confide.campaign.store.transactions import Transactions, today
+from confide.campaign.store.transactions import Transactions
 
 __all__ = ["PayingOut"]
 
@@ -35,7 +35,7 @@ class PayingOut(Transactions):
         with self._locked(campaign) as (connection, known):
             found = payouts.approve(connection, campaign, code)
             if found:
-                chain.append(connection, known.number, "approve", today(), {"people": found})
+                chain.append(connection, known.number, "approve", transactions.today(), {"people": found})
         return found
 
     def approved(self, campaign: int) -> BatchRow:
@@ -55,7 +55,7 @@ class PayingOut(Transactions):
         """
         with self._locked(campaign) as (connection, known):
             number = payouts.export(connection, campaign, form)
-            chain.append(connection, known.number, "export", today(), {"batch": number, "format": form})
+            chain.append(connection, known.number, "export", transactions.today(), {"batch": number, "format": form})
         return number
 
     def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
@@ -88,7 +88,7 @@ class PayingOut(Transactions):
         with self._locked(campaign) as (connection, known):
             found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)
             if found["paid"] or found["failed"]:
-                chain.append(connection, known.number, "import", today(), {"paid": found["paid"],
+                chain.append(connection, known.number, "import", transactions.today(), {"paid": found["paid"],
                                                                             "failed": found["failed"]})
             done = known.state is State.SETTLED and erase_paid(connection, campaign)
         if done:
@@ -101,5 +101,6 @@ class PayingOut(Transactions):
             found = payouts.reopen(connection, campaign)
             number = sum(found.values())
             if number:
-                chain.append(connection, known.number, "reopen", today(), {"people": number, "batches": list(found)})
+                chain.append(connection, known.number, "reopen", transactions.today(),
+                             {"people": number, "batches": list(found)})
         return number

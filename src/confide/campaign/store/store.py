@@ -20,7 +20,7 @@ from confide.campaign.home import Home
 from confide.campaign.pack import EVENTS, MANIFEST, NOTE, statement
 from confide.campaign.signatures import sign
 from confide.campaign.states import Event, State, advance
-from confide.campaign.store import chain, reports
+from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.collecting import Collecting
@@ -36,7 +36,7 @@ from confide.campaign.store.ledger import (
     subject_standing,
 )
 from confide.campaign.store.paying_out import PayingOut
-from confide.campaign.store.transactions import Stored, stored, today
+from confide.campaign.store.transactions import Stored, stored
 from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
@@ -197,8 +197,8 @@ class Store(Collecting, PayingOut):
                 number = int(connection.execute(insert(s.campaign).values(
                     content=file.digest, kind=file.kind.name, name=file.name, title=file.title, text=file.text,
                     slots=slots, state=state.value, withdrawals=0).returning(s.campaign.c.id)).scalar_one())
-                chain.append(connection, number, Event.PLAN, today(), {"content": file.digest})
-                chain.append(connection, number, Event.OPEN, today(), {})
+                chain.append(connection, number, Event.PLAN, transactions.today(), {"content": file.digest})
+                chain.append(connection, number, Event.OPEN, transactions.today(), {})
                 row = connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one()
         return stored(row)
 
@@ -220,7 +220,7 @@ class Store(Collecting, PayingOut):
             if known.state not in _BEFORE_CHARGE:
                 return
             self._database.lock_ledger(connection)
-            debit(connection, campaign, asked, self.home.ledger_key, today())
+            debit(connection, campaign, asked, self.home.ledger_key, transactions.today())
             self._move(connection, known, Event.CHARGE, asked.entry())
 
     def cancel(self, campaign: int) -> None:
@@ -296,7 +296,7 @@ class Store(Collecting, PayingOut):
                 return False
             ran = advance(known.state, Event.RUN)
             self._move(connection, known, Event.PUBLISH, {"manifest": digest(files[MANIFEST])}, state=ran,
-                       day="" if may_wait(known.kind) else today())
+                       day="" if may_wait(known.kind) else transactions.today())
             events = chain.entries(connection, campaign)
             pack = {**files, EVENTS: canonical([entry.to_dict() for entry in events])}
             pack[NOTE] = canonical(sign(statement(known.kind, known.title, known.content, pack), self.home.signing_key))

@@ -36,7 +36,7 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         assert anybody("GET", "/campaigns")["campaigns"][0]["number"] == number
         assert anybody("GET", f"/campaigns/{number}/offer")["sections"] == plan["offer"]
         codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0, 1, 2]})["codes"]
-        assert codes[0]["link"] == f"http://127.0.0.1:8000/join#{codes[0]['code']}"
+        assert codes[0]["link"] == f"http://localhost:8000/join#{codes[0]['code']}"
         people = [anybody.joined(each["code"]) for each in codes]
         anybody("POST", "/join", json={"code": codes[0]["code"]}, status=401)
         for answer, hers in zip(("yes", "no", "yes"), people, strict=True):

@@ -1,13 +1,1 @@
-"""The API, `/api/v1`: a door for each thing that operators, participants and the public may do."""
-
-from __future__ import annotations
-
-from fastapi import APIRouter
-
-from confide.campaign.service.api import campaigns, drafts, kinds, ledger, mine, operators, payouts, running
-
-__all__ = ["router"]
-
-router = APIRouter(prefix="/api/v1")
-for _part in (kinds, campaigns, drafts, running, payouts, ledger, operators, mine):
-    router.include_router(_part.router)
+"""The API, `/api/v1`: a module for each thing that operators, participants and the public may do; `routes` has all."""

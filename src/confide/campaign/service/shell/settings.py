@@ -15,9 +15,6 @@ class Settings(BaseModel):
     Example:
         >>> Settings(base_url="https://study.example").secure
         True
-        >>> Settings(base_url="study.example")
-        Traceback (most recent call last):
-        pydantic_core._pydantic_core.ValidationError: ...
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,7 +22,7 @@ class Settings(BaseModel):
     home: Path | None = Field(default=None, description="the installation's folder; default as of the command line")
     store: str | None = Field(default=None, description="URL of the store; default the installation's own")
     data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
-    base_url: str = Field(default="http://127.0.0.1:8000", description="how browsers reach it: in participants' links")
+    base_url: str = Field(default="http://localhost:8000", description="how browsers reach it: in participants' links")
     session_hours: float = Field(default=12.0, gt=0, le=720, description="that an operator's session lasts")
     participant_days: int = Field(default=180, ge=1, le=3650, description="that a participant's session lasts")
     largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
