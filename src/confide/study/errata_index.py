@@ -35,7 +35,7 @@ def errata() -> tuple[Erratum, ...]:
         >>> errata()[0].claims
         ('channels/lemma-7-triangle',)
     """
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(Path(__file__).with_name("errata.toml").read_text(encoding="utf-8"))
     return tuple(Erratum(specification=name, number=int(number), claims=tuple(entry.get("claims", ())),
                          none=entry.get("none", ""))
                  for name, entries in table.items() for number, entry in entries.items())
