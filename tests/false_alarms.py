@@ -32,6 +32,8 @@ SHARES: dict[str, float] = {
     # noise: 13 counts of draws with real entropy, at 1e-11 each
     "noise.secure.smoke": 2e-10,
     "noise.raw.sampler": 1e-9,
+    # exact draws on a participant's device
+    "device.law": 1e-9,
     # sparse vector and tree counter
     "privacy.sparse_vector.law": 1e-8,
     "privacy.tree_counter.sup": 1e-8,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
@@ -11,12 +12,12 @@ from fastapi.responses import HTMLResponse
 from confide.campaign.service.access import Participant
 from confide.campaign.service.api.operators import check_attempts
 from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
-from confide.campaign.service.web.page import Form, checked, go, keep_token, page, taking
+from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.kinds import ContractKind
 
-__all__ = ["router"]
+__all__ = ["noise_digest", "router"]
 
 router = APIRouter(include_in_schema=False)
 _DAY = 86_400
@@ -107,6 +108,12 @@ def leave(request: Request, parts: PartsOf, form: Form) -> Response:
     return answer
 
 
+@cache
+def noise_digest() -> str:
+    """SHA-256 of the program that draws noise on participants' devices, as it is shipped."""
+    return (STATIC / "noise.sha256").read_text(encoding="ascii").partition(" ")[0]
+
+
 def _her(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
@@ -126,7 +133,7 @@ def _mine(
         standing=standing, offer=parts.participation.offer(who), fields=parts.participation.form(who),
         device=None if device is None else json.dumps(device), typed=typed or {},
         contracts=isinstance(opened.campaign.file.kind, ContractKind), settled=standing.state is State.SETTLED,
-        wrong=problem.field if isinstance(problem, InvalidInput) else "",
+        program=noise_digest(), wrong=problem.field if isinstance(problem, InvalidInput) else "",
         problem="" if problem is None else str(problem))
 
 

@@ -1,0 +1,340 @@
+// A participant's own noise: exact draws from the browser's randomness, and the report that her device sends.
+//
+// The same samplers, bit for bit, as confide.privacy.noise.exact_draws, whose first lines say how bytes become draws.
+// Nothing is fetched, stored or sent by this module: it gives the report to the page, which shows it before it goes.
+//
+// Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
+
+/** The next bytes, as many as are asked for: independent and uniform. */
+export type ByteSource = (count: number) => Uint8Array;
+
+/** What a campaign tells a device, in public terms; whole numbers that a double may not hold are texts. */
+export type Instructions = ResponseInstructions | LatticeInstructions;
+
+export interface ResponseInstructions {
+  readonly law: "response";
+  readonly column: string;
+  readonly input: string;
+  readonly answers: readonly string[];
+  readonly epsilon?: { readonly numerator: string; readonly denominator: string };
+  readonly levels?: {
+    readonly worth: string;
+    readonly epsilon: number;
+    readonly threshold: number;
+    readonly ceiling: number;
+  };
+}
+
+export interface LatticeInstructions {
+  readonly law: "lattice";
+  readonly column: string;
+  readonly input: string;
+  readonly low: string;
+  readonly high: string;
+  readonly steps: string;
+  readonly sigma: string;
+}
+
+/** What she typed, by the name of the field; it stays where this runs. */
+export type Typed = { readonly [field: string]: string };
+
+/** What will leave her device, before anything is drawn: for her eyes alone. */
+export interface Preview {
+  /** Names of the columns that are sent; nothing else is. */
+  readonly columns: readonly string[];
+  /** Whether a report goes out, or an empty one: she takes no part. */
+  readonly takesPart: boolean;
+  /** Names of the fields that she typed and that never leave. */
+  readonly stays: readonly string[];
+  /** response: what may be sent, each with its probability given her answer. */
+  readonly odds?: readonly { readonly answer: string; readonly probability: number }[];
+  /** response: her level in nats, as an exact fraction; the odds are e^level to 1 against each other answer. */
+  readonly level?: { readonly numerator: string; readonly denominator: string };
+  /** lattice: the noise's standard deviation, in the unit of what she typed. */
+  readonly deviation?: number;
+}
+
+/** What is sent, and nothing else: one text for the column. */
+export interface Followed {
+  readonly row: { readonly [column: string]: string };
+  readonly preview: Preview;
+}
+
+/** What she typed cannot be used; the text names the field and never repeats what stands in it. */
+export class NotUsable extends Error {
+  readonly field: string;
+  constructor(field: string, problem: string) {
+    super(`${field}: ${problem}`);
+    this.name = "NotUsable";
+    this.field = field;
+  }
+}
+
+// Rounds in a row that each fail with probability 0.65 at most: no honest source does that once in 2^1000 draws.
+const STUCK = 2000;
+const LARGEST_REQUEST = 65536; // of crypto.getRandomValues
+
+/** The browser's cryptographic generator. */
+export function systemBytes(count: number): Uint8Array {
+  const found = new Uint8Array(count);
+  for (let start = 0; start < count; start += LARGEST_REQUEST) {
+    globalThis.crypto.getRandomValues(found.subarray(start, start + LARGEST_REQUEST));
+  }
+  return found;
+}
+
+function broken(): Error {
+  return new Error("exact draws: the source of randomness is broken");
+}
+
+function bitLength(value: bigint): number {
+  return value === 0n ? 0 : value.toString(2).length;
+}
+
+function checked(numerator: bigint, denominator: bigint, least: bigint): void {
+  if (numerator < least) throw new RangeError("numerator is too small");
+  if (denominator < 1n) throw new RangeError("denominator is too small");
+}
+
+/** A uniform whole number in 0..limit - 1. */
+export function uniformBelow(limit: bigint, source: ByteSource): bigint {
+  if (limit < 1n) throw new RangeError("limit is too small");
+  const bits = bitLength(limit - 1n);
+  if (bits === 0) return 0n;
+  const count = Math.ceil(bits / 8);
+  for (let round = 0; round < STUCK; round++) {
+    const block = source(count);
+    if (block.length !== count) break;
+    let found = 0n;
+    for (const byte of block) found = (found << 8n) | BigInt(byte);
+    found = BigInt.asUintN(bits, found);
+    if (found < limit) return found;
+  }
+  throw broken();
+}
+
+/** True with probability numerator/denominator. */
+export function bernoulli(numerator: bigint, denominator: bigint, source: ByteSource): boolean {
+  checked(numerator, denominator, 0n);
+  if (numerator > denominator) throw new RangeError("numerator is above the denominator");
+  return uniformBelow(denominator, source) < numerator;
+}
+
+/** True with probability exp(-numerator/denominator). */
+export function bernoulliExp(numerator: bigint, denominator: bigint, source: ByteSource): boolean {
+  checked(numerator, denominator, 0n);
+  while (numerator > denominator) {
+    if (!withinOne(1n, 1n, source)) return false;
+    numerator -= denominator;
+  }
+  return withinOne(numerator, denominator, source);
+}
+
+/** exp(-x) for x in [0, 1]: of coins with probabilities x, x/2, x/3, ..., the first that fails is an odd one. */
+function withinOne(numerator: bigint, denominator: bigint, source: ByteSource): boolean {
+  for (let k = 1; k < STUCK; k++) {
+    if (!bernoulli(numerator, denominator * BigInt(k), source)) return k % 2 === 1;
+  }
+  throw broken();
+}
+
+/** k-ary randomised response: what to add to an answer, modulo k; 0 (the truth) with the given probability. */
+export function shiftWithKeep(
+  numerator: bigint, denominator: bigint, categories: bigint, source: ByteSource,
+): bigint {
+  if (categories < 2n) throw new RangeError("categories are too few");
+  if (bernoulli(numerator, denominator, source)) return 0n;
+  return 1n + uniformBelow(categories - 1n, source);
+}
+
+/** k-ary randomised response at a rational level: 0 has the odds e^level against each other shift, exactly. */
+export function shiftAtLevel(
+  numerator: bigint, denominator: bigint, categories: bigint, source: ByteSource,
+): bigint {
+  if (categories < 2n) throw new RangeError("categories are too few");
+  for (let round = 0n; round < BigInt(STUCK) * categories; round++) {
+    const shift = uniformBelow(categories, source);
+    const taken = bernoulliExp(numerator, denominator, source);
+    if (shift === 0n || taken) return shift;
+  }
+  throw broken();
+}
+
+/** A whole number y with probability proportional to exp(-|y|/scale). */
+export function discreteLaplace(numerator: bigint, denominator: bigint, source: ByteSource): bigint {
+  checked(numerator, denominator, 1n);
+  for (let round = 0; round < STUCK; round++) {
+    const part = uniformBelow(numerator, source);
+    if (!bernoulliExp(part, numerator, source)) continue;
+    let times = 0;
+    while (times < STUCK && bernoulliExp(1n, 1n, source)) times++;
+    const size = (part + numerator * BigInt(times)) / denominator;
+    const negative = bernoulli(1n, 2n, source);
+    if (!(negative && size === 0n)) return negative ? -size : size;
+  }
+  throw broken();
+}
+
+/** A whole number y with probability proportional to exp(-y^2/(2 variance)). */
+export function discreteGaussian(numerator: bigint, denominator: bigint, source: ByteSource): bigint {
+  checked(numerator, denominator, 1n);
+  const width = integerRoot(numerator / denominator) + 1n;
+  for (let round = 0; round < STUCK; round++) {
+    const found = discreteLaplace(width, 1n, source);
+    const size = found < 0n ? -found : found;
+    const far = size * denominator * width - numerator;
+    if (bernoulliExp(far * far, 2n * numerator * denominator * width * width, source)) return found;
+  }
+  throw broken();
+}
+
+/** The floor of a square root, by Newton's steps from above. */
+function integerRoot(value: bigint): bigint {
+  if (value < 2n) return value;
+  let found = 1n << BigInt((bitLength(value) + 1) >> 1);
+  for (;;) {
+    const next = (found + value / found) >> 1n;
+    if (next >= found) return found;
+    found = next;
+  }
+}
+
+interface Rational {
+  readonly numerator: bigint;
+  readonly denominator: bigint; // above 0
+}
+
+/** A finite double as the number that it is. */
+function rationalOf(value: number): Rational {
+  if (!Number.isFinite(value)) throw new RangeError("not a finite number");
+  let denominator = 1n;
+  while (!Number.isInteger(value)) { // doubling is exact: a double that is no whole number is far below the largest
+    value *= 2;
+    denominator *= 2n;
+  }
+  return { numerator: BigInt(value), denominator };
+}
+
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+function typedNumber(field: string, typed: Typed): number {
+  const text = typedText(field, typed);
+  const found = DECIMAL.test(text) ? Number(text) : NaN;
+  if (!Number.isFinite(found)) throw new NotUsable(field, "is no number");
+  return found;
+}
+
+function typedText(field: string, typed: Typed): string {
+  return Object.prototype.hasOwnProperty.call(typed, field) ? String(typed[field]).trim() : "";
+}
+
+/** A whole number of the instructions. */
+function told(name: string, text: string): bigint {
+  if (!/^\d+$/.test(text)) throw new RangeError(`instructions: ${name} is no whole number`);
+  return BigInt(text);
+}
+
+/** The level of her report; null where she takes no part. */
+function levelOf(instructions: ResponseInstructions, typed: Typed): Rational | null {
+  const { epsilon, levels } = instructions;
+  if (epsilon !== undefined) {
+    const found = {
+      numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
+    };
+    checked(found.numerator, found.denominator, 0n);
+    return found;
+  }
+  if (levels === undefined) throw new RangeError("instructions: no level");
+  const cost = typedNumber(levels.worth, typed);
+  if (!(cost > 0)) throw new NotUsable(levels.worth, "must be above 0");
+  const { epsilon: least, threshold, ceiling } = levels;
+  if (!(least >= 0 && least <= ceiling)) throw new RangeError("instructions: the least level is above the ceiling");
+  if (cost > threshold) return null;
+  if (cost === threshold) return rationalOf(least);
+  const far = Math.cosh(least / 2) * Math.sqrt((threshold - cost) / cost);
+  const level = 2 * Math.asinh(Math.hypot(far, Math.sinh(least / 2)));
+  return rationalOf(Math.min(Math.max(level, least), ceiling));
+}
+
+/** Her number in steps of the lattice: exactly, the even one of two that are as near. */
+function centerOf(instructions: LatticeInstructions, given: number): bigint {
+  const low = rationalOf(Number(instructions.low));
+  const high = rationalOf(Number(instructions.high));
+  const value = rationalOf(Math.min(Math.max(given, Number(instructions.low)), Number(instructions.high)));
+  const shared = low.denominator * high.denominator * value.denominator;
+  const at = (each: Rational): bigint => each.numerator * (shared / each.denominator);
+  const span = at(high) - at(low);
+  if (span <= 0n) throw new RangeError("instructions: the range is empty");
+  const scaled = told("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
+  const down = scaled / span;
+  const twice = 2n * (scaled - down * span);
+  return twice > span || (twice === span && down % 2n === 1n) ? down + 1n : down;
+}
+
+/** 64 bits in two's complement. */
+function word(message: bigint): string {
+  if (BigInt.asIntN(64, message) !== message) throw new RangeError("the report is beyond 64 bits");
+  return BigInt.asUintN(64, message).toString(16).padStart(16, "0");
+}
+
+interface Plan {
+  readonly preview: Preview;
+  readonly draw: (source: ByteSource) => string;
+}
+
+function planned(instructions: Instructions, typed: Typed): Plan {
+  const given = typedText(instructions.input, typed);
+  const stays = [instructions.input];
+  const nothing = { preview: { columns: [instructions.column], takesPart: false, stays }, draw: () => "" };
+  switch (instructions.law) {
+    case "response": {
+      const { answers, levels } = instructions;
+      if (levels !== undefined) stays.push(levels.worth);
+      if (given === "") return nothing;
+      const place = answers.indexOf(given);
+      if (place < 0) throw new NotUsable(instructions.input, "is none of the answers");
+      const level = levelOf(instructions, typed);
+      if (level === null) return nothing;
+      const rest = Math.exp(-Number(level.numerator) / Number(level.denominator));
+      const whole = 1 + (answers.length - 1) * rest;
+      const preview: Preview = {
+        columns: [instructions.column], takesPart: true, stays,
+        odds: answers.map((answer, k) => ({ answer, probability: (k === place ? 1 : rest) / whole })),
+        level: { numerator: String(level.numerator), denominator: String(level.denominator) },
+      };
+      const count = BigInt(answers.length);
+      const draw = (source: ByteSource): string => {
+        const shift = shiftAtLevel(level.numerator, level.denominator, count, source);
+        return answers[Number((BigInt(place) + shift) % count)]!;
+      };
+      return { preview, draw };
+    }
+    case "lattice": {
+      const steps = told("steps", instructions.steps);
+      if (given === "" || steps === 0n) return nothing;
+      const center = centerOf(instructions, typedNumber(instructions.input, typed));
+      const sigma = told("sigma", instructions.sigma);
+      if (sigma < 1n) throw new RangeError("instructions: no noise");
+      const width = (Number(instructions.high) - Number(instructions.low)) / Number(steps);
+      const preview: Preview = {
+        columns: [instructions.column], takesPart: true, stays, deviation: Number(sigma) * width,
+      };
+      return { preview, draw: (source) => word(center + discreteGaussian(sigma * sigma, 1n, source)) };
+    }
+    default:
+      throw new RangeError("instructions: a law that this device does not know");
+  }
+}
+
+/** What will leave her device; nothing is drawn. Throws NotUsable where what she typed cannot be used. */
+export function previewOf(instructions: Instructions, typed: Typed): Preview {
+  return planned(instructions, typed).preview;
+}
+
+/** Draws the report that she hands in. Each call draws anew, and costs its level again: send one. */
+export function followInstructions(
+  instructions: Instructions, typed: Typed, bytes: ByteSource = systemBytes,
+): Followed {
+  const { preview, draw } = planned(instructions, typed);
+  return { row: { [instructions.column]: draw(bytes) }, preview };
+}

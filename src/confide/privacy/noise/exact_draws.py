@@ -1,0 +1,240 @@
+"""Exact draws with rational parameters, from bytes: what a participant's own device draws, bit for bit.
+
+The same samplers stand in `browser/noise.ts`; the same bytes give the same draws there and here. No logarithm, no
+double and no rounding is in them: each law is exactly the one that is named.
+
+How bytes become draws:
+
+- A uniform number below n takes the least number of whole bytes that hold n - 1, reads them as one number, the highest
+  byte first, and keeps its lowest bits, as many as n - 1 has. A result of n or more is thrown away, and new bytes are
+  taken. n = 1 takes none.
+- All other laws are made of such numbers alone, in the order in which the functions below ask for them.
+
+The time and the number of bytes that a draw takes depend on the noise drawn, never on a private value: whoever calls
+these adds her value, or compares with her answer, afterwards. Who saw both the noise's exact time and the report could
+still conclude something, so a report is drawn first and sent when she says so.
+
+Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isqrt
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, SolverFailed
+
+__all__ = [
+    "ByteSource", "bernoulli", "bernoulli_exp", "discrete_gaussian", "discrete_laplace", "shift_at_level",
+    "shift_with_keep", "uniform_below",
+]
+
+ByteSource = Callable[[int], bytes]
+"""The next bytes, as many as are asked for: independent and uniform. `entropy.random_bytes` is one."""
+
+_STUCK = 2000
+"""Rounds in a row that each fail with probability 0.65 at most: no honest source does that once in 2^1000 draws."""
+
+
+def uniform_below(limit: int, source: ByteSource) -> int:
+    r"""A uniform whole number in 0..limit - 1.
+
+    Args:
+        limit: at least 1.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: no such limit.
+        SolverFailed: the source is broken: it gives another number of bytes, or nothing that can be used.
+
+    Example:
+        >>> given = [b"\x0c", b"\x0f"]
+        >>> uniform_below(6, lambda count: given.pop())  # 15 ends in the bits 111, which is 7: too much; 12 in 100
+        4
+    """
+    whole("limit", limit, at_least=1)
+    bits = (limit - 1).bit_length()
+    if bits == 0:
+        return 0
+    count, mask = (bits + 7) // 8, (1 << bits) - 1
+    for _ in range(_STUCK):
+        block = source(count)
+        if len(block) != count:
+            break
+        found = int.from_bytes(block, "big") & mask
+        if found < limit:
+            return found
+    raise _broken()
+
+
+def bernoulli(numerator: int, denominator: int, source: ByteSource) -> bool:
+    r"""True with probability numerator/denominator.
+
+    Args:
+        numerator: in 0..denominator.
+        denominator: at least 1.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: no such probability.
+
+    Example:
+        >>> bernoulli(1, 4, lambda count: b"\x00" * count), bernoulli(1, 4, lambda count: b"\x01" * count)
+        (True, False)
+    """
+    _fraction(numerator, denominator)
+    if numerator > denominator:
+        raise InvalidInput("numerator", "is above the denominator", "must be a probability")
+    return uniform_below(denominator, source) < numerator
+
+
+def bernoulli_exp(numerator: int, denominator: int, source: ByteSource) -> bool:
+    r"""True with probability exp(-numerator/denominator).
+
+    Args:
+        numerator: at least 0.
+        denominator: at least 1.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: no such number.
+
+    Example:
+        >>> bernoulli_exp(1, 2, lambda count: b"\xff" * count)  # the first coin fails
+        True
+    """
+    _fraction(numerator, denominator)
+    while numerator > denominator:
+        if not _within_one(1, 1, source):
+            return False
+        numerator -= denominator
+    return _within_one(numerator, denominator, source)
+
+
+def _within_one(numerator: int, denominator: int, source: ByteSource) -> bool:
+    """exp(-x) for x in [0, 1]: of coins with probabilities x, x/2, x/3, ..., the first that fails is an odd one."""
+    for k in range(1, _STUCK):
+        if not bernoulli(numerator, denominator * k, source):
+            return k % 2 == 1
+    raise _broken()
+
+
+def shift_with_keep(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
+    r"""k-ary randomised response: what to add to an answer, modulo k. 0 (the truth) with the given probability.
+
+    Each other shift has the same share of the rest.
+
+    Args:
+        numerator: of the probability that the answer is kept.
+        denominator: of that probability.
+        categories: k >= 2, number of possible answers.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Example:
+        >>> given = [b"\x01", b"\x03"]
+        >>> shift_with_keep(3, 4, 3, lambda count: given.pop())
+        2
+    """
+    whole("categories", categories, at_least=2)
+    if bernoulli(numerator, denominator, source):
+        return 0
+    return 1 + uniform_below(categories - 1, source)
+
+
+def shift_at_level(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
+    r"""k-ary randomised response at a rational level: 0 has the odds e^level against each other shift, exactly.
+
+    A uniform shift is proposed; another than 0 is taken with probability e^-level. The coin is tossed for 0 as well, so
+    that a round takes the same steps.
+
+    Args:
+        numerator: of the level in nats.
+        denominator: of the level.
+        categories: k >= 2, number of possible answers.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Example:
+        >>> given = [b"\x01", b"\x00", b"\x00"]  # the truth; a coin for 1/1 needs no bytes, one for 1/2 fails
+        >>> shift_at_level(1, 1, 2, lambda count: given.pop())
+        0
+    """
+    whole("categories", categories, at_least=2)
+    for _ in range(_STUCK * categories):
+        shift = uniform_below(categories, source)
+        taken = bernoulli_exp(numerator, denominator, source)
+        if shift == 0 or taken:
+            return shift
+    raise _broken()
+
+
+def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> int:
+    """A whole number y with probability proportional to exp(-|y|/scale).
+
+    Args:
+        numerator: of the scale, at least 1.
+        denominator: of the scale.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: no such scale.
+
+    Example:
+        >>> from confide.privacy.noise.entropy import random_bytes
+        >>> abs(discrete_laplace(1, 1, random_bytes)) < 100
+        True
+    """
+    _fraction(numerator, denominator, least=1)
+    for _ in range(_STUCK):
+        part = uniform_below(numerator, source)
+        if not bernoulli_exp(part, numerator, source):
+            continue
+        times = 0
+        while times < _STUCK and bernoulli_exp(1, 1, source):
+            times += 1
+        size = (part + numerator * times) // denominator
+        negative = bernoulli(1, 2, source)
+        if not (negative and size == 0):
+            return -size if negative else size
+    raise _broken()
+
+
+def discrete_gaussian(numerator: int, denominator: int, source: ByteSource) -> int:
+    """A whole number y with probability proportional to exp(-y^2/(2 variance)).
+
+    Args:
+        numerator: of the variance (the parameter, which is a little above the law's own where it is small), at least 1.
+        denominator: of the variance.
+        source: where the bytes come from.
+
+    Raises:
+        InvalidInput: no such variance.
+
+    Example:
+        >>> from confide.privacy.noise.entropy import random_bytes
+        >>> abs(discrete_gaussian(4, 1, random_bytes)) < 100
+        True
+    """
+    _fraction(numerator, denominator, least=1)
+    width = isqrt(numerator // denominator) + 1
+    for _ in range(_STUCK):
+        found = discrete_laplace(width, 1, source)
+        far = abs(found) * denominator * width - numerator
+        if bernoulli_exp(far * far, 2 * numerator * denominator * width * width, source):
+            return found
+    raise _broken()
+
+
+def _broken() -> SolverFailed:
+    return SolverFailed("exact draws", "the source of randomness is broken")
+
+
+def _fraction(numerator: int, denominator: int, least: int = 0) -> None:
+    whole("numerator", numerator, at_least=least)
+    whole("denominator", denominator, at_least=1)
