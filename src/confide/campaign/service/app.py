@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the API, its documentation, health, metrics."""
+"""The service as an ASGI application: the API with its schema, pages, health, metrics."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from confide.campaign.service.shell.headers import SecurityHeaders
 from confide.campaign.service.shell.parts import Parts
 from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.shell.watching import Metrics, Watched
+from confide.campaign.service.web.mounting import add_pages, as_page
 
 __all__ = ["create_app"]
 
-_UPLOADS = ("/known", "/confirmations", "/batches")
+_UPLOADS = ("/known", "/confirmations", "/batches", "/answer")
 
 
 class Alive(BaseModel):
@@ -50,8 +51,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
                   openapi_url="/api/v1/openapi.json",
                   description="Campaigns with people's private data: plan, offer, collect, settle, audit.")
     app.state.parts, app.state.metrics = parts, metrics
-    problems.install(app)
+    problems.install(app, as_page)
     app.include_router(router)
+    add_pages(app)
 
     @app.get("/health/live", tags=["health"])
     def live() -> Alive:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -76,29 +78,45 @@ def _told(error: ConfideError) -> JSONResponse:
     return problem_response(status_of(error), str(error))
 
 
-def install(app: FastAPI) -> None:
-    """Have every problem told in this way."""
+Show = Callable[[Request, int, str, str], Response | None]
+
+
+def install(app: FastAPI, show: Show = lambda *_: None) -> None:
+    """Have every problem told in this way.
+
+    Args:
+        app: the application.
+        show: gives a page for a browser, from the request, the status, what is wrong, and what would do; None
+            otherwise.
+    """
+
+    def shown(request: Request, answer: JSONResponse) -> Response:
+        said = json.loads(bytes(answer.body))
+        found = show(request, answer.status_code, said["detail"], said.get("limit", ""))
+        if found is not None:
+            found.headers.update({name: value for name, value in answer.headers.items() if name == "retry-after"})
+        return answer if found is None else found
 
     @app.exception_handler(ConfideError)
-    def ours(_: Request, error: ConfideError) -> JSONResponse:
+    def ours(request: Request, error: ConfideError) -> Response:
         if status_of(error) == 500:
-            return _unexpected(error)
-        return _told(error)
+            return shown(request, _unexpected(error))
+        return shown(request, _told(error))
 
     @app.exception_handler(RequestValidationError)
-    def unreadable(_: Request, error: RequestValidationError) -> JSONResponse:
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return problem_response(422, f"{place}: {first['type'].replace('_', ' ')}", field=place)
+        return shown(request, problem_response(422, f"{place}: {first['type'].replace('_', ' ')}", field=place))
 
     @app.exception_handler(HTTPException)
-    def refused(_: Request, error: HTTPException) -> JSONResponse:
+    def refused(request: Request, error: HTTPException) -> Response:
         headers = dict(error.headers or {})
-        return problem_response(error.status_code, str(error.detail), headers=headers)
+        return shown(request, problem_response(error.status_code, str(error.detail), headers=headers))
 
     @app.exception_handler(Exception)
-    def unexpected(_: Request, error: Exception) -> JSONResponse:
-        return _unexpected(error)
+    def unexpected(request: Request, error: Exception) -> Response:
+        return shown(request, _unexpected(error))
 
 
 def _unexpected(error: Exception) -> JSONResponse:

@@ -1,0 +1,267 @@
+"""The operators' desk: campaigns and drafts, planning, inviting, settling, auditing, paying, the ledger."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse
+from starlette.datastructures import UploadFile
+
+from confide.campaign.pages import ledger_sections, payout_sections
+from confide.campaign.service.access import Operator, Role
+from confide.campaign.service.api.models import Number
+from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.api.running import Confirmed, close, settle, show_progress
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
+from confide.campaign.service.web.page import Form, checked, go, keep_token, looking, page
+from confide.campaign.service.work import Task
+from confide.campaign.service.work.participation import take_known
+from confide.campaign.settlement import ledger_says
+from confide.campaign.states import State
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.kinds import ContractKind, kind, kind_names
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+_MOST = 200  # campaigns that are listed
+
+
+@router.get("/login")
+def ask_login(request: Request) -> Response:
+    """Who is it?"""
+    return go("/desk") if looking(request) is not None else page(request, "login.html", problem="")
+
+
+@router.post("/login")
+def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Begin a session."""
+    name = str(form.get("name", ""))[:100]
+    try:
+        check_attempts(parts, request, "log in", name)
+    except HTTPException as error:
+        return page(request, "login.html", status=error.status_code, problem="often")
+    found = parts.operators.check(name, str(form.get("password", "")))
+    if found is None:
+        return page(request, "login.html", status=401, problem="wrong")
+    answer = go("/desk")
+    keep_token(request, answer, OPERATOR_COOKIE, parts.sessions.begin(found),
+               int(3600 * parts.settings.session_hours))
+    return answer
+
+
+@router.post("/logout")
+def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
+    """End the session."""
+    _operator(request, Role.VIEWER, form)
+    parts.sessions.end(request.cookies.get(OPERATOR_COOKIE, ""))
+    answer = go("/")
+    answer.delete_cookie(OPERATOR_COOKIE, path="/")
+    return answer
+
+
+@router.get("/desk")
+def desk(request: Request, parts: PartsOf) -> Response:
+    """All campaigns and drafts."""
+    if looking(request) is None:
+        return go("/login")
+    return page(request, "desk.html", desk=True, campaigns=parts.opened.all(limit=_MOST),
+                drafts=parts.drafts.all(limit=_MOST), kinds=[(name, kind(name).summary) for name in kind_names()])
+
+
+@router.post("/desk/drafts")
+def begin(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Begin a draft from a kind's template."""
+    who = _operator(request, Role.OPERATOR, form)
+    draft = parts.drafts.new(kind(str(form.get("kind", ""))).template, who.number)
+    return go(f"/desk/drafts/{draft.number}")
+
+
+@router.get("/desk/drafts/{number}")
+def draft(request: Request, parts: PartsOf, number: Number) -> Response:
+    """A draft, and what it would give."""
+    return go("/login") if looking(request) is None else _draft(request, parts, number)
+
+
+@router.post("/desk/drafts/{number}")
+def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """Write a draft anew, and plan it."""
+    _operator(request, Role.OPERATOR, form)
+    text = str(form.get("text", "")).replace("\r\n", "\n")
+    try:
+        parts.drafts.change(number, text, int(str(form.get("version", "0")) or 0))
+    except ConfideError as error:
+        return _draft(request, parts, number, text=text, problem=str(error), status=409)
+    return go(f"/desk/drafts/{number}")
+
+
+@router.post("/desk/drafts/{number}/open")
+def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """Open the collection."""
+    _operator(request, Role.OPERATOR, form)
+    try:
+        found = parts.drafts.open(number)
+    except ConfideError as error:
+        return _draft(request, parts, number, problem=str(error), status=409)
+    return go(f"/desk/campaigns/{found.number}")
+
+
+@router.post("/desk/drafts/{number}/delete")
+def forget(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """Forget a draft."""
+    _operator(request, Role.OPERATOR, form)
+    parts.drafts.delete(number)
+    return go("/desk")
+
+
+@router.get("/desk/campaigns/{number}")
+def campaign(request: Request, parts: PartsOf, number: Number) -> Response:
+    """A campaign: how far it is, and what can be done."""
+    return go("/login") if looking(request) is None else _campaign(request, parts, number)
+
+
+@router.post("/desk/campaigns/{number}/invite")
+def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """New codes, as a file that is shown once: whoever has a code takes part in its owner's place."""
+    _operator(request, Role.OPERATOR, form)
+    opened = parts.opened.get(number)
+    wanted = str(form.get("ids", "")).replace(",", " ").split()
+    ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
+    unknown = [name for name in wanted if name not in ids]
+    if unknown:
+        return _campaign(request, parts, number, problem=f"{unknown[0]!r} is no id of the public list", status=422)
+    slots = [ids[name] for name in wanted] if wanted else range(len(opened.identities))
+    codes = parts.invitations.invite(number, slots)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["id", "code", "link"])
+    rows.writerows([opened.identities[slot], code, f"{parts.settings.base_url}/join#{code}"] for slot, code in codes)
+    return Response(text.getvalue(), media_type="text/csv", headers={
+        "Content-Disposition": f'attachment; filename="codes-{number}.csv"'})
+
+
+@router.post("/desk/campaigns/{number}/known")
+def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
+    """What the operator knows of everybody who is invited."""
+    _operator(request, Role.OPERATOR, form)
+    try:
+        take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
+    except ConfideError as error:
+        return _campaign(request, parts, number, problem=str(error), status=422)
+    return go(f"/desk/campaigns/{number}")
+
+
+@router.post("/desk/campaigns/{number}/{act}")
+def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) -> Response:
+    """Close, settle, audit, draw up contracts, make them final, approve or reopen payouts, take the bank's answer."""
+    who = _operator(request, Role.OPERATOR, form)
+    it, meant = parts.opened.get(number), form.get("meant") == "yes"
+    if act in ("close", "settle", "final") and not meant:
+        return _campaign(request, parts, number, problem="confirm that you mean it: it cannot be undone", status=422)
+    try:
+        match act:
+            case "close":
+                close(parts, who, number, Confirmed(confirm=True))
+            case "settle":
+                settle(parts, who, number, Confirmed(confirm=True))
+            case "audit":
+                parts.jobs.ask(number, Task.AUDIT)
+            case "round":
+                parts.rounds.draw_up(it, str(form.get("without", "")).replace(",", " ").split())
+            case "final":
+                parts.rounds.finish(it)
+            case "approve":
+                it.campaign.approve_payouts(str(form.get("code", "")), store=parts.store)
+            case "export":
+                return _export(parts, it.campaign, number)
+            case "answer":
+                _take_answer(parts, it.campaign, form)
+            case "reopen":
+                it.campaign.reopen_payouts(store=parts.store)
+            case _:
+                raise HTTPException(404, "nothing of that name can be done")
+    except ConfideError as error:
+        return _campaign(request, parts, number, problem=str(error), status=409)
+    return go(f"/desk/campaigns/{number}")
+
+
+@router.get("/desk/ledger")
+def ledger(request: Request, parts: PartsOf) -> Response:
+    """What every data set has been exposed to."""
+    if looking(request) is None:
+        return go("/login")
+    return page(request, "ledger.html", desk=True, ledger=ledger_sections(parts.store.ledger()))
+
+
+def _operator(request: Request, role: Role, form: Form) -> Operator:
+    who = looking(request)
+    if who is None:
+        raise HTTPException(401, "log in first")
+    checked(request, form, OPERATOR_COOKIE)
+    if not who.role.covers(role):
+        raise HTTPException(403, f"this is for operators with the role {role.value!r}")
+    return who
+
+
+def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = None, problem: str = "",
+           status: int = 200) -> HTMLResponse:
+    found = parts.drafts.get(number)
+    shown: dict[str, Any] = {"plan": (), "offer": (), "ledger": "", "refusal": ""}
+    try:
+        it = parts.drafts.campaign(found)
+        shown |= {"plan": it.plan.sections(), "offer": it.offer(home=parts.store.home),
+                  "ledger": ledger_says(it.file, it.plan, parts.store)[1]}
+    except ConfideError as error:
+        shown["refusal"] = str(error)
+    return page(request, "draft.html", status=status, desk=True, draft=found, text=found.text if text is None else text,
+                problem=problem, **shown)
+
+
+def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
+    who, it = looking(request), parts.opened.get(number).campaign
+    if who is None:
+        raise HTTPException(401, "log in first")
+    progress = show_progress(parts, who, number)
+    payouts, code = [], ""
+    if progress.state == State.SETTLED and it.file.kind.payouts(it.plan) is not None and who.role.covers(Role.OPERATOR):
+        found = it.payouts(store=parts.store)
+        payouts, code = payout_sections(found, listed=False), found.queue.code
+    return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
+                plan=it.plan.sections(), payouts=payouts, code=code, problem=problem,
+                may=who.role.covers(Role.OPERATOR), contracts=isinstance(it.file.kind, ContractKind))
+
+
+def _export(parts: PartsOf, campaign: Any, number: int) -> Response:
+    with TemporaryDirectory(dir=parts.store.home.folder) as folder:
+        path = Path(folder) / "payouts.csv"
+        batch = campaign.export_payouts(path, store=parts.store)
+        data = path.read_bytes()
+    return Response(data, media_type="text/csv", headers={
+        "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
+
+
+def _take_answer(parts: PartsOf, campaign: Any, form: Mapping[str, Any]) -> None:
+    data = _uploaded(form)
+    ending = ".xml" if data.lstrip()[:1] == b"<" else ".csv"
+    with TemporaryDirectory(dir=parts.store.home.folder) as folder:
+        path = Path(folder) / f"answer{ending}"
+        path.write_bytes(data)
+        campaign.import_confirmations(path, store=parts.store)
+
+
+def _uploaded(form: Mapping[str, Any]) -> bytes:
+    """The bytes of the form's file.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    found = form.get("file")
+    if not isinstance(found, UploadFile):
+        raise InvalidInput("file", "is missing", "choose one")
+    return found.file.read()

@@ -1,0 +1,143 @@
+"""Pages of participants: joining with a code, the offer, the form, the share, withdrawing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse
+
+from confide.campaign.service.access import Participant
+from confide.campaign.service.api.operators import check_attempts
+from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
+from confide.campaign.service.web.page import Form, checked, go, keep_token, page, taking
+from confide.campaign.states import State
+from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.kinds import ContractKind
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+_DAY = 86_400
+
+
+@router.get("/join")
+def ask_code(request: Request) -> HTMLResponse:
+    """The code is asked for; a script takes it from the part of the link that no server sees."""
+    return page(request, "join.html", problem="")
+
+
+@router.post("/join")
+def join(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Use a code, once."""
+    try:
+        check_attempts(parts, request, "join")
+    except HTTPException as error:
+        return page(request, "join.html", status=error.status_code, problem="often")
+    found = parts.invitations.join(str(form.get("code", ""))[:200])
+    if found is None:
+        return page(request, "join.html", status=401, problem="unknown")
+    answer = go("/mine")
+    keep_token(request, answer, PARTICIPANT_COOKIE, found[0], parts.settings.participant_days * _DAY)
+    return answer
+
+
+@router.get("/mine")
+def mine(request: Request, parts: PartsOf) -> Response:
+    """What she is offered, what she is asked for, and how she stands."""
+    who = taking(request)
+    return go("/join") if who is None else _mine(request, parts, who)
+
+
+@router.post("/mine/report")
+def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Take what she hands in; what is wrong with it stands beside the field."""
+    who = _her(request, form)
+    values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
+    try:
+        parts.participation.submit(who, values)
+    except (InvalidInput, Refused) as error:
+        return _mine(request, parts, who, typed=values, problem=error, status=422)
+    return go("/mine#handed-in")
+
+
+@router.post("/mine/decline")
+def decline(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Decline a contract that is not final."""
+    parts.participation.decline(_her(request, form))
+    return go("/mine")
+
+
+@router.get("/mine/withdraw")
+def ask_withdrawal(request: Request) -> Response:
+    """Whether she means it."""
+    return go("/join") if taking(request) is None else page(request, "withdraw.html")
+
+
+@router.post("/mine/withdraw")
+def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
+    """Take back all that she has handed in."""
+    parts.participation.withdraw(_her(request, form))
+    return go("/mine")
+
+
+@router.get("/mine/share")
+def share(request: Request, parts: PartsOf) -> Response:
+    """What she gets and why."""
+    who = taking(request)
+    return go("/join") if who is None else _share(request, parts, who)
+
+
+@router.post("/mine/share")
+def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
+    """The same from the record that she types."""
+    who = _her(request, form)
+    return _share(request, parts, who, {name.removeprefix("field."): str(text) for name, text in form.items()
+                                        if name.startswith("field.")})
+
+
+@router.post("/leave")
+def leave(request: Request, parts: PartsOf, form: Form) -> Response:
+    """End her session on this device."""
+    _her(request, form)
+    parts.sessions.end(request.cookies.get(PARTICIPANT_COOKIE, ""))
+    answer = go("/")
+    answer.delete_cookie(PARTICIPANT_COOKIE, path="/")
+    return answer
+
+
+def _her(request: Request, form: Form) -> Participant:
+    who = taking(request)
+    if who is None:
+        raise HTTPException(401, "join with your code first")
+    checked(request, form, PARTICIPANT_COOKIE)
+    return who
+
+
+def _mine(
+    request: Request, parts: PartsOf, who: Participant, *, typed: Mapping[str, str] | None = None,
+    problem: ConfideError | None = None, status: int = 200
+) -> HTMLResponse:
+    opened, standing = parts.opened.get(who.campaign), parts.participation.standing(who)
+    device = parts.participation.device(who)
+    return page(
+        request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
+        standing=standing, offer=parts.participation.offer(who), fields=parts.participation.form(who),
+        device=None if device is None else json.dumps(device), typed=typed or {},
+        contracts=isinstance(opened.campaign.file.kind, ContractKind), settled=standing.state is State.SETTLED,
+        wrong=problem.field if isinstance(problem, InvalidInput) else "",
+        problem="" if problem is None else str(problem))
+
+
+def _share(
+    request: Request, parts: PartsOf, who: Participant, values: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    it = parts.opened.get(who.campaign).campaign
+    try:
+        found, problem = parts.participation.share(who, values), ""
+    except (InvalidInput, Refused) as error:
+        found, problem = (), str(error)
+    return page(request, "share.html", status=200 if found else 409, share=found, problem=problem, campaign=it.file,
+                number=who.campaign, fields=it.file.kind.asked(it.file.config, it.plan),
+                settled=parts.store.get(who.campaign).state is State.SETTLED)

@@ -1,0 +1,100 @@
+"""One page: its template, who looks at it, the word that its forms bring along, and its language."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import FormData
+
+from confide.campaign.service.access import Operator, Participant, csrf_of
+from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE, check_form, parts_of
+from confide.campaign.service.web.rendering import sections_html
+
+__all__ = ["STATIC", "Form", "go", "keep_token", "looking", "page", "same_site", "taking"]
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+
+@cache
+def _templates() -> Environment:
+    found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+                        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
+    found.install_null_translations(newstyle=True)  # type: ignore[attr-defined] # of the extension
+    found.globals["sections"] = sections_html
+    return found
+
+
+def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A template, filled.
+
+    Args:
+        request: of whoever looks.
+        template: its name.
+        status: of HTTP.
+        context: what it shows.
+    """
+    operator, participant = looking(request), taking(request)
+    word = csrf_of(_token(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
+    text = _templates().get_template(template).render(
+        operator=operator, participant=participant, word=word, path=request.url.path, lang="en", **context)
+    return HTMLResponse(text, status)
+
+
+def looking(request: Request) -> Operator | None:
+    """The operator who looks; None where nobody has logged in."""
+    token = _token(request, OPERATOR_COOKIE)
+    return parts_of(request).sessions.who(token) if token else None
+
+
+def taking(request: Request) -> Participant | None:
+    """The participant who looks; None where nobody has joined."""
+    token = _token(request, PARTICIPANT_COOKIE)
+    return parts_of(request).sessions.participant(token) if token else None
+
+
+def same_site(request: Request) -> None:
+    """Whether a form comes from a page of ours, as browsers say: also where nobody has a session yet.
+
+    Raises:
+        HTTPException: 403, it does not.
+    """
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise HTTPException(403, "the form comes from another site")
+
+
+async def _sent(request: Request) -> FormData:
+    same_site(request)
+    return await request.form(max_files=2, max_fields=500)
+
+
+Form = Annotated[FormData, Depends(_sent)]
+
+
+def checked(request: Request, form: FormData, cookie: str) -> None:
+    """Whether a form was made for this session.
+
+    Raises:
+        HTTPException: 403, it was not.
+    """
+    check_form(_token(request, cookie), str(form.get("word", "")))
+
+
+def go(to: str) -> RedirectResponse:
+    """See another page."""
+    return RedirectResponse(to, 303)
+
+
+def keep_token(request: Request, answer: RedirectResponse, cookie: str, token: str, seconds: int) -> None:
+    """Have the browser keep a session's token, out of reach of scripts and of other sites."""
+    secure = parts_of(request).settings.secure
+    answer.set_cookie(cookie, token, max_age=seconds, httponly=True, secure=secure, samesite="strict", path="/")
+
+
+def _token(request: Request, cookie: str) -> str:
+    return request.cookies.get(cookie, "")

@@ -1,0 +1,82 @@
+"""Sections as HTML: texts, tables whose headings are known as such, pictures with their words beside them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+
+from markupsafe import Markup
+
+from confide.charts import to_svg
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import number
+
+__all__ = ["sections_html"]
+
+_KEPT = 64  # pictures
+
+
+def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
+    """Sections in reading order.
+
+    Args:
+        sections: what is shown.
+        level: of their headings.
+
+    Example:
+        >>> from confide.contract.presentation import Text
+        >>> print(sections_html([Section(title="A < B", blocks=(Text(("Yes.",)),))]))
+        <section><h2>A &lt; B</h2><p>Yes.</p></section>
+    """
+    return Markup("".join(_section(section, level) for section in sections))  # noqa: S704 - every text is escaped below
+
+
+def _section(section: Section, level: int) -> str:
+    mark = ' class="private"' if section.private else ' class="study"' if section.study else ""
+    blocks = "".join(_block(block, section.title) for block in section.blocks)
+    return f"<section{mark}><h{level}>{html.escape(section.title)}</h{level}>{blocks}</section>"
+
+
+def _block(block: Block, title: str) -> str:
+    match block:
+        case Text(paragraphs=paragraphs):
+            return "".join(f"<p>{html.escape(text)}</p>" for text in paragraphs)
+        case Table():
+            return _table(block, title)
+        case Picture(spec=spec, alt=alt):
+            return _picture(json.dumps(spec, sort_keys=True, default=str), alt)
+
+
+def _table(table: Table, title: str) -> str:
+    """The first cell of each row is its heading; what is wide scrolls, by the keyboard too."""
+    numeric = [table.numeric(k) for k in range(len(table.columns))]
+    head = "".join(f'<th scope="col"{_right(numeric[k])}>{html.escape(name)}</th>'
+                   for k, name in enumerate(table.columns))
+    rows = "".join("<tr>" + "".join(_cell(value, k, right=numeric[k]) for k, value in enumerate(row)) + "</tr>"
+                   for row in table.rows)
+    note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
+    return (f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(title, quote=True)}">'
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
+
+
+def _cell(value: str | int | float | None, place: int, *, right: bool) -> str:
+    text = html.escape(number(value))
+    return f'<th scope="row">{text}</th>' if place == 0 and not right else f"<td{_right(right)}>{text}</td>"
+
+
+def _right(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+@lru_cache(_KEPT)
+def _picture(spec: str, alt: str) -> str:
+    words = html.escape(alt, quote=True)
+    svg = to_svg(json.loads(spec))
+    if svg is None:
+        return f'<p class="note">{words}</p>'
+    data = base64.b64encode(svg.encode()).decode()
+    return (f'<figure><img src="data:image/svg+xml;base64,{data}" alt="{words}">'
+            f'<figcaption class="note">{words}</figcaption></figure>')

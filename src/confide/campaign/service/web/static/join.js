@@ -1,0 +1,9 @@
+// The code stands behind the # of the link: no server, log or referrer ever sees it. It is moved into the form, and out
+// of the address, before anything else.
+"use strict";
+const code = decodeURIComponent(location.hash.slice(1));
+if (code) {
+  history.replaceState(null, "", location.pathname);
+  document.getElementById("code").value = code;
+  document.getElementById("join").requestSubmit();
+}
