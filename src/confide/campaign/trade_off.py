@@ -1,0 +1,238 @@
+"""What other levels of privacy would give: the loss, the error and the money that a campaign would promise at each.
+
+The campaign is planned again on a public grid of levels: every level that its `[privacy]` table states is multiplied by
+the same factor. No data is read, so that looking costs nothing; a level that is refused, or at which nothing is
+promised, is told and left out of the picture. Privacy, error and money are on one chart of logarithmic axes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.file import CampaignFile
+from confide.campaign.settlement import check_budget
+from confide.charts import curves
+from confide.contract.errors import BudgetExceeded, InvalidInput, Refused, SolverFailed
+from confide.contract.guarantees import Accuracy, Budget, Guarantees, Privacy
+from confide.contract.presentation import Block, Section, Table, Text
+
+__all__ = ["FACTORS", "Point", "points", "trade_off"]
+
+FACTORS = (0.125, 0.25, 0.5, 1 / math.sqrt(2.0), 1.0, math.sqrt(2.0), 2.0, 4.0, 8.0)
+"""By what the levels are multiplied: public, and the same for every campaign."""
+
+_LEVELS = ("epsilon", "rho", "mu", "ceiling", "most_local")
+"""How the keys of `[privacy]` begin that are levels: all are moved together, so that their proportions stay."""
+
+_BEYOND = "the campaign's own [budget] does not admit it"
+_DELTA = 1e-6  # at which a loss is told as an epsilon, where the campaign's budget has no delta
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """What one level would give.
+
+    Args:
+        factor: by what the campaign's own levels are multiplied.
+        epsilon: loss of the first privacy guarantee, in nats; nan where nothing was planned.
+        error: bound of the first accuracy guarantee that is above 0; nan where none is.
+        money: bound on the expected total; nan where nothing is paid or promised.
+        vacuous: what says nothing at this level: "privacy", "error", "money".
+        problem: why nothing can be planned there, or which budget it exceeds; empty where it can run.
+    """
+
+    factor: float
+    epsilon: float = math.nan
+    error: float = math.nan
+    money: float = math.nan
+    vacuous: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Point, ...]:
+    """What each level would give, from public parameters alone.
+
+    Args:
+        campaign: planned at its own levels, which say what is measured.
+        factors: above 0.
+
+    Raises:
+        InvalidInput: a factor that is not above 0 and finite.
+        Refused: the campaign cannot be planned as it stands, or its file states no level of privacy.
+    """
+    for factor in factors:
+        if not 0.0 < factor < math.inf:
+            raise InvalidInput("factors", f"{factor!r} is no factor", "must be above 0 and finite")
+    file = campaign.file
+    if not _levels(file):
+        raise Refused(f"a file of the kind {file.kind.name!r} states no level of privacy in [privacy]",
+                      "its plan says what there is to choose")
+    own = campaign.plan.guarantees
+    measured = _measure(own)
+    return tuple(_point(file, factor, measured) for factor in factors)
+
+
+def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section:
+    """Privacy, error and money at other levels, as a chart and a table.
+
+    Args:
+        campaign: as in `points`.
+        factors: as in `points`.
+
+    Raises:
+        InvalidInput: as `points`.
+        Refused: as `points`.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from confide.contract import kind
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "ill.toml"
+        ...     _ = path.write_text(kind("bits").template)
+        ...     section = trade_off(Campaign.load(path), factors=(0.5, 1.0))
+        >>> [row[:2] for row in section.blocks[1].rows]
+        [(0.5, 0.5), (1.0, 1.0)]
+    """
+    found = points(campaign, factors)
+    promises = campaign.plan.guarantees
+    measure, currency = _measure(promises), _currency(promises)
+    loss = _privacy(promises)
+    whom = "" if loss is None else f"The loss is that of {loss.part}, towards: {loss.audience.value}. "
+    error = (f"The error is {measure.rstrip(',')}." if measure else
+             "Of the error nothing is promised here; the plan says more.")
+    money = f"expected total, {currency}" if currency else "expected total"
+    paid = any(math.isfinite(each.money) for each in found)
+    columns = ("levels, times", "epsilon, nats", *(("error at most",) if measure else ()),
+               *((money,) if paid else ()), "what is wrong")
+    table = Table(columns=columns, rows=tuple(
+        (each.factor, _cell(each.epsilon), *((_cell(each.error),) if measure else ()),
+         *((_cell(each.money),) if paid else ()), _wrong(each)) for each in found),
+        note="Planned from public parameters alone; no data was read. Smaller losses hide people better.")
+    blocks: list[Block] = [Text((f"{whom}{error}",)), table]
+    drawn = _rows(found)
+    if drawn:
+        blocks.extend(curves(
+            drawn, title="What other levels would give", x="loss of privacy, epsilon in nats",
+            y="times what this plan promises", log_x=True, log_y=True, marks=_mark(found), alt=_alt(found, drawn)))
+    else:
+        blocks.append(Text(("There is no picture: neither an error nor money is promised at two of these levels.",)))
+    return Section(title="Privacy, error and money", blocks=tuple(blocks))
+
+
+def _levels(file: CampaignFile) -> dict[str, float]:
+    """The levels that the file states, by their keys in [privacy]."""
+    table = file.document.get("privacy", {})
+    return {key: float(value) for key, value in table.items()
+            if key.startswith(_LEVELS) and isinstance(value, int | float) and not isinstance(value, bool)}
+
+
+def _moved(file: CampaignFile, factor: float) -> CampaignFile:
+    """The file with every level multiplied.
+
+    Raises:
+        InvalidInput: the kind has no such levels.
+    """
+    moved = {key: factor * value for key, value in _levels(file).items()}
+    document: dict[str, Any] = {**file.document, "privacy": {**file.document["privacy"], **moved}}
+    model = file.kind.config
+    tables = {key: value for key, value in document.items() if key in model.model_fields}
+    try:
+        config = model.model_validate_json(json.dumps(tables, default=str), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])), str(first["msg"])) from None
+    return dataclasses.replace(file, config=config, document=document)
+
+
+def _point(file: CampaignFile, factor: float, measured: str) -> Point:
+    try:
+        there = file if factor == 1.0 else _moved(file, factor)
+        plan = there.kind.plan(there.config)
+        promises = plan.guarantees
+    except (InvalidInput, Refused, SolverFailed) as error:
+        return Point(factor=factor, problem=str(error))
+    problem = ""
+    try:
+        check_budget(there, plan)
+    except BudgetExceeded:
+        problem = _BEYOND
+    loss, paid = _privacy(promises), _money(promises)
+    bound = next((each for each in promises.of(Accuracy) if measured and each.measure == measured), None)
+    vacuous = [name for name, each in (("privacy", loss), ("error", bound), ("money", paid))
+               if each is not None and each.vacuous]
+    delta = file.budget.delta or _DELTA
+    epsilon_at: Any = None if loss is None else getattr(loss.loss, "epsilon_at", None)
+    return Point(
+        factor=factor, epsilon=math.nan if epsilon_at is None else float(epsilon_at(delta)), vacuous=tuple(vacuous),
+        error=math.nan if bound is None else bound.bound, money=math.nan if paid is None else paid.expected,
+        problem=problem)
+
+
+def _privacy(promises: Guarantees) -> Privacy | None:
+    return next((each for each in promises.of(Privacy) if each.claimable), None)
+
+
+def _money(promises: Guarantees) -> Budget | None:
+    return next((each for each in promises.of(Budget) if each.claimable), None)
+
+
+def _currency(promises: Guarantees) -> str:
+    found = _money(promises)
+    return "" if found is None else found.currency
+
+
+def _measure(promises: Guarantees) -> str:
+    """What the shown accuracy guarantee bounds: the first whose bound is above 0, so that it can be traded."""
+    return next((each.measure for each in promises.of(Accuracy) if each.claimable and each.bound > 0.0), "")
+
+
+def _wrong(point: Point) -> str:
+    said = [point.problem] if point.problem else []
+    return "; ".join([*said, *(f"says nothing of {name}" for name in point.vacuous)])
+
+
+def _cell(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _rows(found: Sequence[Point]) -> list[tuple[float, float, str]]:
+    """What can be drawn: error and money over those of the plan itself. Levels beyond the budget are drawn too: what
+    they would give is known, and only the budget stands against them.
+    """
+    own = next((each for each in found if each.factor == 1.0), None)
+    rows: list[tuple[float, float, str]] = []
+    for name, key in (("error", "error"), ("money", "money")):
+        unit = math.nan if own is None else getattr(own, key)
+        shown = [] if not 0.0 < unit < math.inf else [
+            (each.epsilon, getattr(each, key) / unit, name) for each in found
+            if name not in each.vacuous and _drawable(each.epsilon) and _drawable(getattr(each, key))]
+        rows.extend(shown if len(shown) > 1 else [])
+    return rows
+
+
+def _drawable(value: float) -> bool:
+    return 0.0 < value < math.inf
+
+
+def _mark(found: Sequence[Point]) -> list[tuple[float, float, str]]:
+    return [(each.epsilon, 1.0, "this plan") for each in found if each.factor == 1.0 and _drawable(each.epsilon)]
+
+
+def _alt(found: Sequence[Point], drawn: Sequence[tuple[float, float, str]]) -> str:
+    """What the picture shows, in words."""
+    parts = []
+    for name in dict.fromkeys(row[2] for row in drawn):
+        line = sorted((x, y) for x, y, series in drawn if series == name)
+        parts.append(f"{name} goes from {line[0][1]:.3g} to {line[-1][1]:.3g} times that of this plan as epsilon goes "
+                     f"from {line[0][0]:.3g} to {line[-1][0]:.3g}")
+    gone = sum(1 for each in found if each.problem)
+    return f"Bounds at other levels of privacy: {'; '.join(parts)}. At {gone} of {len(found)} levels it could not run."
