@@ -1,7 +1,7 @@
-"""Installs what the tests need of the system, where it is missing and where that is allowed: PostgreSQL.
+"""Installs what the tests need of the system, where it is missing and may be: PostgreSQL, Chromium, node.
 
-`make test` runs this first. It never fails: without PostgreSQL its tests are skipped, or fail in CI, and one line here
-says so. No server is started, and none is set up to start: the tests make clusters of their own.
+`make test` runs this first. It never fails: without them their tests are skipped, or fail in CI, and a line here says
+so. No server is started, and none is set up to start: the tests make clusters of their own.
 """
 
 from __future__ import annotations
@@ -20,23 +20,31 @@ trap 'rm -f "$setting"; rmdir "$folder" 2>/dev/null' EXIT
 mkdir -p "$folder" && echo 'create_main_cluster = false' > "$setting"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq --yes --no-install-recommends -o DPkg::Lock::Timeout=120 postgresql
+apt-get install -qq --yes --no-install-recommends -o DPkg::Lock::Timeout=120 "$@"
 """
+_FOUND = {"postgresql": lambda: find_postgresql() is not None, "chromium": lambda: shutil.which("chromium") is not None,
+          "nodejs": lambda: shutil.which("node") is not None}
+"""Debian's packages, and whether what is needed of each is there."""
 
 
 def main() -> None:
-    """Install PostgreSQL, or say in a line that it is missing."""
-    if find_postgresql() is not None:
+    """Install what is missing, or say in a line that it is."""
+    missing = _missing()
+    if not missing:
         return
-    asked = "apt-get install --no-install-recommends postgresql"
+    failed = ""
     if (root := _root()) is not None:
-        print("installing Debian's package postgresql for the tests (once)", flush=True)
-        subprocess.run([*root, "sh", "-c", _INSTALL], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, check=False)
-        if find_postgresql() is not None:
-            return
-        asked += " (which failed just now)"
-    print(f"PostgreSQL is missing, so tests on it are skipped (in CI they fail); Debian has it: {asked}")
+        print(f"installing Debian's {', '.join(missing)} for the tests (once)", flush=True)
+        subprocess.run([*root, "sh", "-c", _INSTALL, "install", *missing], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        missing, failed = _missing(), " (which failed just now)"
+    if missing:
+        print(f"missing: {', '.join(missing)}, so that tests on them are skipped (in CI they fail); Debian has them: "
+              f"apt-get install --no-install-recommends {' '.join(missing)}{failed}")
+
+
+def _missing() -> list[str]:
+    return [name for name, there in _FOUND.items() if not there()]
 
 
 def _root() -> list[str] | None:

@@ -69,6 +69,8 @@ def begun(browser: Browser, text: str) -> int:
     (number,) = set(re.findall(r'action="/desk/drafts/(\d+)"', browser.text))
     browser.send(f"/desk/drafts/{number}", text=text, version="1")
     assert "The ledger admits" in browser.text
+    assert "<table>" in browser.see(f"/desk/drafts/{number}/trade-off")
+    browser.see(f"/desk/drafts/{number}")
     browser.send(f"/desk/drafts/{number}/open")
     (campaign,) = set(re.findall(r'action="/desk/campaigns/(\d+)/settle"', browser.text))
     return int(campaign)

@@ -15,6 +15,7 @@ from confide.campaign.service.api.models import (
     DraftsModel,
     Limit,
     Number,
+    SectionsModel,
     Strict,
     campaign_model,
     draft_model,
@@ -24,6 +25,7 @@ from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
 from confide.campaign.service.work.drafts import LONGEST_TEXT
 from confide.campaign.settlement import ledger_says
+from confide.campaign.trade_off import trade_off
 
 __all__ = ["router"]
 
@@ -105,6 +107,12 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
         guarantees=plan.guarantees.to_dict(), sections=[each.to_dict() for each in plan.sections()],
         offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
         ledger=ledger_says(file, plan, parts.store)[1])
+
+
+@router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
+def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
+    """Privacy, error and money at other levels of privacy, from public parameters alone."""
+    return SectionsModel(sections=[trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
 
 
 @router.post("/{number}/open", responses=answers(*_WHO, 404, 409))

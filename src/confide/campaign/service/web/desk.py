@@ -24,6 +24,7 @@ from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
 from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
+from confide.campaign.trade_off import trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import ContractKind, kind, kind_names
 
@@ -87,6 +88,19 @@ def begin(request: Request, parts: PartsOf, form: Form) -> Response:
 def draft(request: Request, parts: PartsOf, number: Number) -> Response:
     """A draft, and what it would give."""
     return go("/login") if looking(request) is None else _draft(request, parts, number)
+
+
+@router.get("/desk/drafts/{number}/trade-off")
+def levels(request: Request, parts: PartsOf, number: Number) -> Response:
+    """Privacy, error and money at other levels of privacy, on one chart."""
+    if looking(request) is None:
+        return go("/login")
+    found = parts.drafts.get(number)
+    try:
+        shown, problem = [trade_off(parts.drafts.campaign(found))], ""
+    except ConfideError as error:
+        shown, problem = [], str(error)
+    return page(request, "levels.html", desk=True, draft=found, shown=shown, problem=problem)
 
 
 @router.post("/desk/drafts/{number}")

@@ -1,0 +1,177 @@
+"""In a real browser: a participant whose answer never leaves her device; pages in which axe finds nothing wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from campaign.service.parts import PASSWORD
+from confide.campaign.service.access import Role
+from confide.campaign.service.app import create_app
+from confide.campaign.service.shell.parts import Parts
+from confide.campaign.service.shell.settings import Settings
+from confide.contract import kind
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        message = "chromium is not on PATH; Debian's package chromium has it"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[tuple[str, Parts]]:
+    """The service on a port of this machine: where, and its parts."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    base = f"http://localhost:{port}"
+    app = create_app(Settings(home=folder / "home", base_url=base, attempts=1000))
+    parts: Parts = app.state.parts
+    parts.operators.add("ada", PASSWORD, Role.ADMIN)
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield base, parts
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def opened(parts: Parts, name: str) -> int:
+    """A campaign of a kind's template."""
+    operator = parts.operators.all()[0]
+    return parts.drafts.open(parts.drafts.new(kind(name).template, operator.number).number).number
+
+
+def wire(page: Page) -> list[str]:
+    """Everything that the page sends, as it is sent: addresses, headers, bodies."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(
+        f"{request.url}\n{request.headers}\n{request.post_data or ''}"))
+    return sent
+
+
+def accepted(page: Page) -> None:
+    """Whether axe finds nothing wrong."""
+    found: Any = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) -> None:
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
+        page = chromium.new_page()
+        sent = wire(page)
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        assert code not in page.url
+        assert sum(code in each for each in sent) == 1  # in the body of the form, once
+        assert not any(code in each.partition("\n")[0] for each in sent)
+        accepted(page)
+        page.get_by_label("yes", exact=True).check()
+        page.get_by_role("button", name="Draw what leaves this device").click()
+        drawn = page.locator("#leaves").inner_text()
+        assert drawn in ("yes", "no")
+        accepted(page)
+        before = len(sent)
+        page.get_by_role("button", name="Hand it in").click()
+        page.get_by_text("It is stored.").wait_for()
+        (post,) = [each for each in sent[before:] if "/mine/report" in each]
+        body = post.rpartition("\n")[2]
+        assert re.fullmatch(rf"word=[0-9a-f]{{64}}&field\.report={drawn}", body)
+        report = parts.store.report_of(number, 0)
+        assert report is not None
+        assert report[0] == (drawn == "yes")
+        # the device keeps what it drew: whatever she would type now, nothing is drawn again
+        page.goto(f"{base}/mine")
+        assert page.locator("#leaves").inner_text() == drawn
+        assert page.locator("#device").is_hidden()
+        page.close()
+        # a second person on a device of her own, whose every draw is of her own
+        context = chromium.new_context(java_script_enabled=False)
+        quiet = context.new_page()
+        quiet.goto(f"{base}/join")
+        quiet.get_by_label("Your code").fill(other.lower())
+        quiet.get_by_role("button", name="Take part").click()
+        assert quiet.get_by_text("that needs scripts").is_visible()
+        assert quiet.locator("#device").is_hidden()
+        assert quiet.locator("#send").is_hidden()
+        context.close()
+
+
+def test_the_law_of_what_leaves(chromium: Browser, tmp_path: Path) -> None:
+    """Drawn by the page's own program in the page itself: the odds that the offer tells, by exact binomial tails."""
+    from scipy.stats import binomtest
+
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        page = chromium.new_page()
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        kept = page.evaluate("""async () => {
+            const { followInstructions } = await import("/static/noise.js");
+            const told = JSON.parse(document.getElementById("device").dataset.instructions);
+            let kept = 0;
+            for (let k = 0; k < 2000; k++) kept += followInstructions(told, { answer: "yes" }).row.report === "yes";
+            return kept;
+        }""")
+        page.close()
+        level = parts.opened.get(number).campaign.plan.mechanism.events()[0].epsilon
+        from math import exp
+
+        assert binomtest(kept, 2000, exp(level) / (1 + exp(level))).pvalue > 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> None:
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "matching")
+        ((_, code),) = parts.invitations.invite(number, [0])
+        context = chromium.new_context(color_scheme="dark" if dark else "light")
+        page = context.new_page()
+        for path in ("/", "/join", "/login", f"/campaigns/{number}"):
+            page.goto(base + path)
+            accepted(page)
+        page.goto(f"{base}/join#{code}")
+        page.wait_for_url(f"{base}/mine")
+        accepted(page)
+        page.goto(f"{base}/mine/withdraw")
+        accepted(page)
+        page.goto(f"{base}/login")
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        accepted(page)
+        for path in (f"/desk/campaigns/{number}", "/desk/ledger"):
+            page.goto(base + path)
+            accepted(page)
+        context.close()
