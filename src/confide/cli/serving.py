@@ -72,7 +72,7 @@ def serve(
         raise InvalidInput("data", f"{data} is not a folder", "make it first")
     try:
         settings = Settings(store=store, data=None if data is None else data.absolute(), settling=settling,
-                            base_url=base_url or f"http://{host}:{port}")
+                            base_url=base_url or f"http://{'localhost' if host == '127.0.0.1' else host}:{port}")
     except ValidationError as error:
         raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
     with Store(store) as there:  # what is wrong with it is told now, by one process
