@@ -1,0 +1,86 @@
+"""Catalogues of what the pages say: which there are, which one a browser asks for, and what stands to be translated."""
+
+from __future__ import annotations
+
+import gettext
+import io
+import re
+from functools import cache
+from pathlib import Path
+
+from babel.core import negotiate_locale
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+__all__ = ["as_translations", "chosen", "extracted", "languages", "translations"]
+
+_CATALOGUES = Path(__file__).parent / "catalogues"
+_TEMPLATES = Path(__file__).parent.parent / "web" / "templates"
+_ENGLISH = "en"  # the texts in the templates are English
+_ASKED = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
+_LONGEST = 1000  # letters of a header that are read
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that there are; English first."""
+    return (_ENGLISH, *sorted(path.stem for path in _CATALOGUES.glob("*.po")))
+
+
+def chosen(asked: str, kept: str = "") -> str:
+    """The language of a page.
+
+    Args:
+        asked: the header Accept-Language; what cannot be read in it is passed over.
+        kept: what somebody has chosen before, as her cookie says; counts where there is such a language.
+
+    Example:
+        >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")
+        ('en', 'en')
+    """
+    if kept in languages():
+        return kept
+    wishes: list[tuple[float, str]] = []
+    for part in asked[:_LONGEST].split(","):
+        found = _ASKED.fullmatch(part)
+        if found is not None and found[1] != "*":
+            weight = 1.0 if found[2] is None else float(found[2])
+            if weight > 0.0:
+                wishes.append((-weight, found[1]))
+    ordered = [wish for _, wish in sorted(wishes, key=lambda pair: pair[0])]
+    return negotiate_locale(ordered, languages(), sep="-") or _ENGLISH
+
+
+@cache
+def translations(language: str) -> gettext.NullTranslations:
+    """What to look texts up in; a text that no catalogue has stays English.
+
+    Args:
+        language: one of `languages()`; any other one is English.
+    """
+    if language == _ENGLISH or language not in languages():
+        return gettext.NullTranslations()
+    with (_CATALOGUES / f"{language}.po").open("rb") as file:
+        return as_translations(read_po(file, locale=language))
+
+
+def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
+    """A catalogue as templates look texts up in it."""
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    found = gettext.GNUTranslations(compiled)
+    found.add_fallback(gettext.NullTranslations())
+    return found
+
+
+def extracted() -> Catalog:
+    """Every text of the pages, with nothing translated yet: what a translator begins with."""
+    found = Catalog(project="confide", charset="utf-8", fuzzy=False)
+    options = {"**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
+    for name, line, message, comments, context in extract_from_dir(
+            _TEMPLATES, [("**.html", "jinja2.ext:babel_extract")], options):
+        found.add(message, None, [(name, line)], auto_comments=comments, context=context)
+    return found
