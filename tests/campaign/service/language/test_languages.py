@@ -59,7 +59,7 @@ def test_every_template_has_texts_to_translate() -> None:
 
 
 def test_what_pages_say_stands_in_brackets(tmp_path: Path) -> None:
-    templates = pages._templates()
+    templates = pages._templates("en")
     templates.install_gettext_translations(as_translations(pseudo()), newstyle=True)  # type: ignore[attr-defined]
     try:
         with serving(tmp_path) as (_, anybody):

@@ -12,20 +12,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import FormData
 
 from confide.campaign.service.access import Operator, Participant, csrf_of
+from confide.campaign.service.language import chosen, translations
 from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE, check_form, parts_of
 from confide.campaign.service.web.rendering import sections_html
 
 __all__ = ["STATIC", "Form", "go", "keep_token", "looking", "page", "same_site", "taking"]
 
+LANGUAGE_COOKIE = "confide_language"
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 
 
 @cache
-def _templates() -> Environment:
+def _templates(language: str = "en") -> Environment:
     found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
                         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
-    found.install_null_translations(newstyle=True)  # type: ignore[attr-defined] # of the extension
+    found.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined] # i18n's
     found.globals["sections"] = sections_html
     return found
 
@@ -41,8 +43,9 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
     """
     operator, participant = looking(request), taking(request)
     word = csrf_of(_token(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
-    text = _templates().get_template(template).render(
-        operator=operator, participant=participant, word=word, path=request.url.path, lang="en", **context)
+    language = chosen(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE_COOKIE, ""))
+    text = _templates(language).get_template(template).render(
+        operator=operator, participant=participant, word=word, path=request.url.path, lang=language, **context)
     return HTMLResponse(text, status)
 
 
