@@ -1,5 +1,5 @@
 """The verbs: kinds, init, plan, offer, check, run, share, audit, and those of `operator`, `participant`, `afterwards`,
-`channel`, `claims`, `reproduce` and `serving`.
+`channel`, `claims`, `copies`, `reproduce` and `serving`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import typer
 from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
 from confide.cli.claims import claims
+from confide.cli.copies import backup, restore
 from confide.cli.options import (
     AsJson,
     CampaignPath,
@@ -330,6 +331,6 @@ def audit(
 
 for verb in (afterwards.answer, afterwards.rows, channel, claims, operator.campaigns, operator.ledger, operator.payouts,
              operator.verify, operator.withdraw, participant.contracts, participant.rehearse, participant.submit,
-             reproduce, serve):
+             reproduce, serve, backup, restore):
     app.command()(verb)
 app.add_typer(operators)

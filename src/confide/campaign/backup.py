@@ -1,0 +1,249 @@
+"""Backup and restore of an installation: its store, its keys, and what it has noted durably, as one private archive.
+
+The store is copied first, as of one moment, while others may go on writing; keys and notes after it. A note that is
+newer than the store refuses: a campaign that was published in between is not published anew from the copy. The other
+way round, the copy would let out a second outcome.
+
+A copy is older than what it was taken of. What was charged since is not in its ledger, what was erased since is still
+in it: whoever goes on with a copy has to know both, so `confide restore` says them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from sqlalchemy import URL
+
+from confide.campaign.home import Home
+from confide.campaign.store import Store
+from confide.contract.errors import InvalidInput, Refused, StoreFailed
+from confide.contract.files import as_path, check_private, make_folder, sync
+
+__all__ = ["Restored", "backup", "restore"]
+
+_FORMAT = 1
+_MANIFEST, _DUMP = "manifest.json", "store"
+_HOME = ("ledger.key", "signing.key", "released", "contracts", "begun", "service")
+_MOST = 1 << 40  # bytes of an archive's part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """What was restored.
+
+    Args:
+        day: on which the copy was taken, YYYY-MM-DD in UTC.
+        home: the installation's folder.
+        store: the store, without its password.
+        campaigns: how many it holds.
+    """
+
+    day: str
+    home: Path
+    store: str
+    campaigns: int
+
+
+def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
+    """Write an archive of a store and its installation; others may go on meanwhile.
+
+    Args:
+        path: a new file, for its owner alone. Whoever has it has the keys, and all records that are not erased yet.
+        store: what is copied.
+
+    Raises:
+        InvalidInput: something is there.
+        Refused: PostgreSQL's `pg_dump` is not installed.
+        StoreFailed: the database cannot be copied.
+    """
+    target = as_path("out", path).absolute()
+    if target.exists():
+        raise InvalidInput("out", f"{target} exists", "choose another file")
+    make_folder(target.parent)
+    draft = target.with_name(f".{target.name}.draft")
+    with TemporaryDirectory(dir=target.parent) as folder:
+        dump = Path(folder) / _DUMP
+        _dump(store, dump)  # before the notes: see above
+        descriptor = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w|") as archive:
+                digests = {_DUMP: _add(archive, dump, _DUMP)}
+                for each in _files(store.home.folder):
+                    name = f"home/{each.relative_to(store.home.folder).as_posix()}"
+                    digests[name] = _add(archive, each, name)
+                said = {"format": _FORMAT, "day": datetime.now(UTC).date().isoformat(),
+                        "database": "sqlite" if store.database.sqlite else "postgresql", "files": digests}
+                _add_bytes(archive, json.dumps(said, indent=1, sort_keys=True).encode(), _MANIFEST)
+            sync(draft)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    sync(target.parent)
+    return target
+
+
+def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: str | URL | None = None) -> Restored:
+    """Make an installation from an archive, in a place where none is.
+
+    Args:
+        path: what `backup` wrote.
+        home: a new folder for the installation.
+        url: an empty PostgreSQL database, for a copy of one; a SQLite store goes into the folder.
+
+    Raises:
+        InvalidInput: no such archive, one that was altered, or a folder that is not empty.
+        Refused: PostgreSQL's `pg_restore` is not installed, or the copy is of another database than the URL's.
+    """
+    source, folder = as_path("archive", path).absolute(), as_path("home", home).absolute()
+    if not source.is_file():
+        raise InvalidInput("archive", f"{source} is no file", "name what `confide backup` wrote")
+    check_private("archive", source)
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidInput("home", f"{folder} is not empty", "restore into a new folder: two ledgers do not mix")
+    make_folder(folder.parent)
+    with TemporaryDirectory(dir=folder.parent, prefix=".restoring-") as place:
+        said = _extracted(source, Path(place))
+        if (said["database"] == "sqlite") is not (url is None):
+            raise Refused(f"the copy is of {said['database']}",
+                          "give --store for a copy of PostgreSQL, and for no other")
+        found = Path(place) / "home"
+        make_folder(found, private=True)
+        os.chmod(found, 0o700)
+        if url is None:
+            os.replace(Path(place) / _DUMP, found / Home(found).store.name)
+        if folder.exists():
+            folder.rmdir()
+        os.replace(found, folder)
+        if url is not None:
+            _load(Path(place) / _DUMP, url)
+    sync(folder.parent)
+    with Store(url, home=Home(folder), create=False) as store:
+        return Restored(day=said["day"], home=folder, store=store.name, campaigns=len(store.campaigns()))
+
+
+def _files(home: Path) -> Iterator[Path]:
+    """What an installation keeps outside of its store; no link is followed, and none is kept."""
+    for name in _HOME:
+        top = home / name
+        paths = [top] if top.is_file() else sorted(top.rglob("*")) if top.is_dir() else []
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def _add(archive: tarfile.TarFile, path: Path, name: str) -> str:
+    """Add a file, as it is now; its SHA-256."""
+    data = path.read_bytes() if path.stat().st_size < (1 << 26) else None
+    if data is not None:
+        return _add_bytes(archive, data, name)
+    head = tarfile.TarInfo(name)
+    head.size, head.mode = path.stat().st_size, 0o600
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        archive.addfile(head, _Hashing(file, digest))
+    return digest.hexdigest()
+
+
+class _Hashing:
+    """A file whose bytes are hashed as they are read."""
+
+    def __init__(self, file: io.BufferedReader, digest: hashlib._Hash) -> None:
+        self._file, self._digest = file, digest
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._digest.update(data)
+        return data
+
+
+def _add_bytes(archive: tarfile.TarFile, data: bytes, name: str) -> str:
+    head = tarfile.TarInfo(name)
+    head.size, head.mode = len(data), 0o600
+    archive.addfile(head, io.BytesIO(data))
+    return hashlib.sha256(data).hexdigest()
+
+
+def _extracted(source: Path, place: Path) -> dict[str, str]:
+    """The archive's files in a folder, and what its manifest says, once all digests are right.
+
+    Raises:
+        InvalidInput: it is none, or it was altered.
+    """
+    found: dict[str, str] = {}
+    said: object = None
+    try:
+        with tarfile.open(source, mode="r|") as archive:
+            for member in archive:
+                parts = PurePosixPath(member.name).parts
+                if not member.isfile() or member.name.startswith("/") or ".." in parts or member.size > _MOST:
+                    raise InvalidInput("archive", f"{source} holds what no backup holds")
+                file = archive.extractfile(member)
+                if file is None:
+                    continue
+                if member.name == _MANIFEST:
+                    said = json.loads(file.read())
+                    continue
+                target = place / member.name
+                make_folder(target.parent, private=True)
+                found[member.name] = _copied(file, target)
+    except (tarfile.TarError, json.JSONDecodeError, EOFError) as error:
+        raise InvalidInput("archive", f"{source} is no backup ({type(error).__name__})") from None
+    if not isinstance(said, dict) or said.get("format") != _FORMAT or said.get("files") != found:
+        raise InvalidInput("archive", f"{source} was altered, or is no backup of this format")
+    return {"day": str(said["day"]), "database": str(said["database"])}
+
+
+def _copied(file: object, target: Path) -> str:
+    digest = hashlib.sha256()
+    descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "wb") as out:
+        while block := file.read(1 << 20):  # type: ignore[attr-defined] # tarfile's reader
+            digest.update(block)
+            out.write(block)
+    sync(target)
+    return digest.hexdigest()
+
+
+def _dump(store: Store, target: Path) -> None:
+    file = store.database.file
+    if file is not None:
+        try:
+            with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as there, \
+                    closing(sqlite3.connect(target)) as here:
+                there.backup(here)
+        except sqlite3.Error as error:
+            raise StoreFailed(store.name, f"cannot be copied ({type(error).__name__})") from None
+        return
+    _run("pg_dump", store.database.engine.url, ["--format=custom", f"--file={target}"])
+
+
+def _load(dump: Path, url: str | URL) -> None:
+    from sqlalchemy import make_url
+
+    _run("pg_restore", make_url(url), ["--single-transaction", "--exit-on-error", "--no-owner"], str(dump))
+
+
+def _run(program: str, url: URL, options: list[str], *more: str) -> None:
+    """One of PostgreSQL's programs on a database; its password goes by the environment, which others cannot read."""
+    if shutil.which(program) is None:
+        raise Refused(f"{program} is not installed", "Debian has it: apt-get install postgresql-client")
+    host = url.host or str(url.query.get("host", ""))
+    known = {"--host": host, "--port": str(url.port or ""), "--username": url.username or "",
+             "--dbname": url.database or ""}
+    arguments = [f"{name}={value}" for name, value in known.items() if value]
+    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    done = subprocess.run([program, *arguments, *options, *more],  # noqa: S603 - no shell, and our own words
+                          env=environment, capture_output=True, check=False)
+    if done.returncode:  # what it says may hold rows
+        raise StoreFailed(url.render_as_string(hide_password=True), f"{program} has failed")
