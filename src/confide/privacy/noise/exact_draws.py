@@ -161,7 +161,7 @@ def shift_at_level(numerator: int, denominator: int, categories: int, source: By
         InvalidInput: a parameter out of range.
 
     Example:
-        >>> given = [b"\x01", b"\x00", b"\x00"]  # the truth; a coin for 1/1 needs no bytes, one for 1/2 fails
+        >>> given = [b"\x01", b"\x00", b"\x00"]  # the truth; coins for 1/1, without a byte, 1/2, 1/3
         >>> shift_at_level(1, 1, 2, lambda count: given.pop())
         0
     """
