@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks import page
 
 SUBJECTS = ("regression_speed", "regression_accuracy", "noise", "choices", "streams", "accounting", "store", "channels",
-            "market", "acquisition", "release", "allocation", "programs", "search")
+            "market", "acquisition", "release", "allocation", "programs", "search", "service")
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "results"
 PAGE = ROOT.parent / "docs" / "benchmarks.md"

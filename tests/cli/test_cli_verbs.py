@@ -370,7 +370,7 @@ def test_help_texts(run: Run) -> None:
     verbs = re.findall(r"^  (\w+)  ", listed.out.partition("Commands:")[2], re.MULTILINE)
     assert set(verbs) == {"init", "kinds", "plan", "offer", "check", "run", "share", "audit", "reproduce",
                           "campaigns", "ledger", "payouts", "verify", "withdraw", "channel", "submit", "rehearse",
-                          "contracts", "rows", "answer", "claims"}
+                          "contracts", "rows", "answer", "claims", "serve", "operators", "backup", "restore"}
     for verb in verbs:
         found = run(verb, "--help")
         assert (found.code, found.err) == (0, "")

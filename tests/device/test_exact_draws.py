@@ -28,6 +28,7 @@ from people.device_follower import level_of, row_of
 
 from false_alarms import alpha
 
+LIMIT = alpha("device.law", cases=8)
 BROWSER = Path(__file__).resolve().parents[2] / "browser"
 CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "uniform": (exact.uniform_below, [(1,), (2,), (6,), (255,), (256,), (257,), (10**6,), (2**64 + 1,)]),
@@ -239,7 +240,7 @@ def test_the_program_draws_its_law(name: str) -> None:
     given_ = [str(each) for each in arguments]
     (answer,) = run([{"call": name, "arguments": given_, "draws": draws, "bytes": data.hex()}])
     assert answer["problem"] == ""
-    assert p_value([int(each) for each in answer["found"]], density, outcomes) > alpha("device.law", cases=8)
+    assert p_value([int(each) for each in answer["found"]], density, outcomes) > LIMIT
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
@@ -258,7 +259,7 @@ def test_a_planted_bug_is_found(name: str, old: str, new: str, tmp_path: Path) -
     data = np.random.default_rng(29).bytes(4000 * 150)
     given_ = [str(each) for each in arguments]
     (answer,) = run([{"call": name, "arguments": given_, "draws": 4000, "bytes": data.hex()}], broken)
-    assert p_value([int(each) for each in answer["found"]], density, outcomes) < alpha("device.law", cases=8)
+    assert p_value([int(each) for each in answer["found"]], density, outcomes) < LIMIT
 
 
 def test_what_is_out_of_range() -> None:

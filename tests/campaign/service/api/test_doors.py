@@ -54,7 +54,7 @@ def routes(app: FastAPI) -> list[APIRoute]:
     def walk(parts: Any) -> None:
         for each in parts:
             if isinstance(each, APIRoute):
-                found.append(each)
+                found.append(each)  # pages among them
             walk(getattr(each, "routes", None) or getattr(getattr(each, "original_router", None), "routes", ()))
 
     walk(app.routes)
@@ -72,7 +72,7 @@ def audiences(app: FastAPI) -> dict[str, set[str]]:
 
     documented = {f"{method.upper()} {path}" for path, of in app.openapi()["paths"].items() for method in of}
     found: dict[str, set[str]] = {}
-    for route in routes(app):
+    for route in (each for each in routes(app) if each.include_in_schema):
         for method in route.methods:
             ends = [door for door in documented if door.startswith(f"{method} ")
                     and door.endswith(route.path.replace(":path}", "}"))]
@@ -105,6 +105,32 @@ def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], 
                 assert (answer.status_code == 403) is (who in order and audience in order), (door, who)
                 tried += 1
     assert tried > 60
+
+
+PAGES = {"/", "/campaigns/{number}", "/join", "/login"}
+"""Pages that are meant for everybody."""
+
+
+def test_every_page_is_closed_to_strangers(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+    """Whoever has not logged in, or not joined, is sent to where she can; who may only look changes nothing."""
+    app, anybody = served
+    vera = {"Cookie": f"{OPERATOR_COOKIE}={people['viewer'].token}"}
+    word = {"word": csrf_of(people["viewer"].token)}
+    tried = 0
+    for route in (each for each in routes(app) if not each.include_in_schema and each.path not in PAGES):
+        path = route.path.replace("{number}", "1").replace("{act}", "settle")
+        for method in route.methods:
+            answer = anybody.client.request(method, path, follow_redirects=False, headers={"Accept": "text/html"})
+            sent_on = answer.status_code == 303 and answer.headers["location"] in ("/login", "/join")
+            assert sent_on if method == "GET" else answer.status_code == 401, (method, path, answer.status_code)
+            if method == "POST":
+                changed = anybody.client.post(path, data=word, headers=vera, follow_redirects=False)
+                assert changed.status_code in ((401,) if path.startswith(("/mine", "/leave")) else (403, 303)), path
+                assert changed.status_code == 403 or path == "/logout" or path.startswith(("/mine", "/leave")), path
+                vera = {"Cookie": f"{OPERATOR_COOKIE}={anybody.logged_in('vera').token}"} if path == "/logout" else vera
+                word = {"word": csrf_of(vera["Cookie"].partition("=")[2])}
+            tried += 1
+    assert tried > 15
 
 
 def test_a_browser_must_bring_the_word_of_its_form(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:

@@ -102,17 +102,16 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         accepted(page)
         before = len(sent)
         page.get_by_role("button", name="Hand it in").click()
-        page.get_by_text("It is stored.").wait_for()
+        page.get_by_text("It is stored").wait_for()
         (post,) = [each for each in sent[before:] if "/mine/report" in each]
         body = post.rpartition("\n")[2]
         assert re.fullmatch(rf"word=[0-9a-f]{{64}}&field\.report={drawn}", body)
         report = parts.store.report_of(number, 0)
         assert report is not None
         assert report[0] == (drawn == "yes")
-        # the device keeps what it drew: whatever she would type now, nothing is drawn again
         page.goto(f"{base}/mine")
-        assert page.locator("#leaves").inner_text() == drawn
-        assert page.locator("#device").is_hidden()
+        assert page.get_by_text("A second draw would tell more").is_visible()
+        assert page.locator("#device").count() == 0
         page.close()
         # a second person on a device of her own, whose every draw is of her own
         context = chromium.new_context(java_script_enabled=False)
@@ -123,6 +122,35 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         assert quiet.get_by_text("that needs scripts").is_visible()
         assert quiet.locator("#device").is_hidden()
         assert quiet.locator("#send").is_hidden()
+        context.close()
+
+
+def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
+    """What was drawn for one is nothing to the other; a draw is kept for its owner until she has it forgotten."""
+    with running(tmp_path) as (base, parts):
+        number = opened(parts, "bits")
+        codes = dict(parts.invitations.invite(number, [0, 1]))
+        context = chromium.new_context()
+        page = context.new_page()
+
+        def drawn(code: str) -> str:
+            page.goto(f"{base}/join#{code}")
+            page.wait_for_url(f"{base}/mine")
+            assert page.locator("#send").is_hidden()  # nothing of anybody else is there
+            page.get_by_label("no", exact=True).check()
+            page.get_by_role("button", name="Draw what leaves this device").click()
+            return page.locator("#leaves").inner_text()
+
+        first = drawn(codes[0])
+        page.reload()
+        assert page.locator("#leaves").inner_text() == first  # not drawn again
+        assert page.locator("#device").is_hidden()
+        page.goto("about:blank")
+        drawn(codes[1])
+        assert page.evaluate("localStorage.length") == 2
+        page.get_by_role("button", name="Forget me on this device").click()
+        page.wait_for_url(f"{base}/")
+        assert page.evaluate("localStorage.length") == 1
         context.close()
 
 

@@ -39,6 +39,10 @@ def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
             row = sent(parts.participation.device(who), typed)
             parts.participation.submit(who, row)
             parts.participation.submit(who, row)  # again, as another tab does
+            if standing.local and turn < 2:  # another draw of the same person would cost her again
+                other = sent(parts.participation.device(who), typed, drawn=0)
+                with pytest.raises(Refused, match="another draw would tell more"):
+                    parts.participation.submit(who, other)
             assert parts.participation.standing(who).handed_in
         assert parts.store.submitted(number) == 6
         assert parts.participation.withdraw(people[5])

@@ -111,13 +111,15 @@ class Participation:
     def submit(self, who: Participant, values: Mapping[str, str]) -> None:
         """Take what she hands in; a later one replaces it, so that trying again does no harm.
 
+        What her device has drawn is not replaced: a second draw would tell more of her answer than she was promised.
+
         Args:
             who: she.
             values: column -> text, as in her form; where her device draws what she hands in, the row that it made.
 
         Raises:
             InvalidInput: what she hands in cannot be used. The message is hers.
-            Refused: nothing is asked of her now, or she takes no part.
+            Refused: nothing is asked of her now, she takes no part, or another draw of hers was handed in before.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
@@ -140,6 +142,7 @@ class Participation:
             if contract is not None:  # whether her device can have sent this, on her own contract
                 kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
             row = {**kind.row(config, identity, None), **values}
+            _check_same(json.dumps(row), self._store.row_of(who.campaign, who.slot, phase=SECOND))
             self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,))
             return
         if isinstance(kind, LocalKind):
@@ -147,6 +150,8 @@ class Participation:
         else:
             judge(kind.asked(config, plan), values)
         slot, report = kind.submission(config, plan, identity, values)
+        if isinstance(kind, LocalKind):
+            _check_same(report, self._store.report_of(who.campaign, slot))
         self._intake.submit(who.campaign, slot, report)
 
     def withdraw(self, who: Participant) -> bool:
@@ -268,6 +273,16 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
     if text and not right:
         raise InvalidInput(column, "is nothing that a device hands in", "hand in what the page has made")
+
+
+def _check_same(drawn: bytes | str, before: bytes | str | None) -> None:
+    """Refuse a second draw of one person; the same one again does no harm.
+
+    Raises:
+        Refused: it is another one.
+    """
+    if before is not None and before != drawn:
+        raise Refused("what your device drew was handed in before", "another draw would tell more of your answer")
 
 
 def known_file(opened: OpenedCampaign) -> Path:

@@ -1,13 +1,14 @@
 // What a participant's own device does: it draws her report, shows it, and puts it alone into the form that is sent.
 //
 // The form in which she types has no way to the server (method "dialog"), and is shown only once this script holds it.
-// A report is drawn once: drawing again would cost her level again, so this device keeps what it drew.
+// A report is drawn once: drawing again would cost her level again, so this device keeps what it drew, for her alone,
+// until she has it forget her.
 import { NotUsable, followInstructions } from "/static/noise.js";
 
 const typing = document.getElementById("device");
 const sending = document.getElementById("send");
 const instructions = JSON.parse(typing.dataset.instructions);
-const place = `confide ${typing.dataset.campaign} ${instructions.column} ${typing.dataset.instructions}`;
+const place = `confide ${typing.dataset.campaign} ${typing.dataset.who} ${typing.dataset.instructions}`;
 
 function kept() {
   const text = localStorage.getItem(place);
