@@ -9,6 +9,7 @@ own record, and the bytes that she hands in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ class PeoplesKind:
 
     template_file = "template.toml"
 
-    @property
+    @cached_property  # whether something is a kind is asked at every request, and looks at all that a kind has
     def template(self) -> str:
         """A commented campaign file to start from."""
         package = type(self).__module__.rpartition(".")[0]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from confide.campaign.states import Event, State, advance
 from confide.campaign.store import reports
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import erase_share
-from confide.campaign.store.transactions import Stored, Transactions, check_slot
+from confide.campaign.store.transactions import Stored, Transactions, check_slot, stored
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 
-__all__ = ["Collecting"]
+__all__ = ["Collecting", "Facts"]
 
 
 def withdrawn() -> Refused:
@@ -33,8 +34,46 @@ def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | 
     return withdrawn() if slot in gone else None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Facts:
+    """What a store knows of one participant: hers, and the operator's.
+
+    Args:
+        known: her campaign.
+        withdrawn: whether she has withdrawn before the publication.
+        report: hers; None where there is none.
+        rows: phase -> her row; empty where they were not asked for.
+    """
+
+    known: Stored
+    withdrawn: bool
+    report: bytes | None
+    rows: Mapping[int, str]
+
+
 class Collecting(Transactions):
     """The part of a store that takes reports."""
+
+    def facts(self, campaign: int, slot: int, *, rows: bool = False) -> Facts:
+        """All that is known of one participant, at one moment: in one question, since everybody's request asks it.
+
+        Args:
+            campaign: its number.
+            slot: hers.
+            rows: whether her rows are looked up, too.
+        """
+        gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == s.campaign.c.id,
+                                                 s.withdrawal.c.slot == slot).exists()
+        query = select(s.campaign, gone.label("gone"), s.report.c.report).outerjoin(
+            s.report, (s.report.c.campaign_id == s.campaign.c.id) & (s.report.c.slot == slot) & (s.report.c.phase == 0)
+        ).where(s.campaign.c.id == campaign)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one()
+            mine = select(t.handed_row.c.phase, t.handed_row.c.row).where(
+                t.handed_row.c.campaign_id == campaign, t.handed_row.c.slot == slot)
+            handed = {each.phase: each.row for each in connection.execute(mine)} if rows else {}
+        return Facts(known=stored(row), withdrawn=bool(row.gone), rows=handed,
+                     report=None if row.report is None else bytes(row.report))
 
     def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0) -> None:
         """Take one report; a later one of the same slot replaces it.
@@ -109,14 +148,6 @@ class Collecting(Transactions):
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase,
                 t.handed_row.c.slot == slot)).scalar()
         return found
-
-    def has_handed_in(self, campaign: int, slot: int, *, phase: int = 0) -> bool:
-        """Whether one participant has handed in her report, or her row: hers, and the operator's."""
-        tables: tuple[Table, ...] = (s.report, t.handed_row)
-        with self._database.reading() as connection:
-            return any(connection.execute(select(table.c.slot).where(
-                table.c.campaign_id == campaign, table.c.phase == phase, table.c.slot == slot)).first() is not None
-                for table in tables)
 
     def report_of(self, campaign: int, slot: int, *, phase: int = 0) -> bytes | None:
         """One participant's report: hers; None where there is none."""

@@ -37,6 +37,7 @@ REVISION = "0002"
 _BUSY = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
 _AGAIN = 0.01  # seconds until what SQLite refused without waiting is tried again
+_POOL = 20  # connections that are kept; as many threads of a service ask at once
 _LEDGER_LOCK = 0x636F6E66  # any number, the same for all
 
 _DRIVERS = {"sqlite": "sqlite", "sqlite+pysqlite": "sqlite", "postgresql": "postgresql+psycopg",
@@ -218,8 +219,8 @@ def _checked(url: str | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     options: dict[str, Any] = {} if url.drivername == "sqlite" else {"isolation_level": "READ COMMITTED"}
-    try:
-        engine = create_engine(url, hide_parameters=True, **options)  # an error must not show what was written
+    try:  # an error must not show what was written
+        engine = create_engine(url, hide_parameters=True, pool_size=_POOL, **options)
     except ArgumentError:  # such as a host in SQLite's
         raise InvalidInput("store", f"{url.render_as_string(hide_password=True)} is no URL of a database",
                            _FORMS) from None

@@ -24,6 +24,7 @@ from confide.campaign.service.work.opened import Opened, OpenedCampaign
 from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, current
 from confide.campaign.states import State
 from confide.campaign.store import Store
+from confide.campaign.store.collecting import Facts
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
@@ -76,12 +77,19 @@ class Participation:
 
     def standing(self, who: Participant) -> Standing:
         """How she stands."""
-        opened, known = self._opened.get(who.campaign), self._store.get(who.campaign)
-        gone = self._store.has_withdrawn(who.campaign, who.slot)
-        asks, phase = self._asks(opened, known.state)
-        return Standing(state=known.state, asks="" if gone else asks, withdrawn=gone,
-                        handed_in=self._store.has_handed_in(who.campaign, who.slot, phase=phase),
-                        local=isinstance(opened.campaign.file.kind, LocalKind) and asks != "report")
+        opened = self._opened.get(who.campaign)
+        return self._standing(opened, self._facts(opened, who))
+
+    def _facts(self, opened: OpenedCampaign, who: Participant) -> Facts:
+        rows = isinstance(opened.campaign.file.kind, ContractKind)
+        return self._store.facts(who.campaign, who.slot, rows=rows)
+
+    def _standing(self, opened: OpenedCampaign, facts: Facts) -> Standing:
+        kind = opened.campaign.file.kind
+        asks, phase = self._asks(opened, facts.known.state)
+        handed = phase in facts.rows if isinstance(kind, ContractKind) else facts.report is not None
+        return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
+                        handed_in=handed, local=isinstance(kind, LocalKind) and asks != "report")
 
     def offer(self, who: Participant) -> Sequence[Section]:
         """The plan as she reads it; and her contract, where one was drawn up."""
@@ -102,10 +110,13 @@ class Participation:
     def device(self, who: Participant) -> Mapping[str, Any] | None:
         """What her device does with what she types; None where it does nothing, or nothing is asked."""
         opened = self._opened.get(who.campaign)
-        campaign, kind = opened.campaign, opened.campaign.file.kind
+        kind = opened.campaign.file.kind
         if not isinstance(kind, LocalKind) or self.standing(who).asks != "record":
             return None
-        contract = self.contract(who)
+        return self._device(opened, kind, who)
+
+    def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
+        contract, campaign = self.contract(who), opened.campaign
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
 
     def submit(self, who: Participant, values: Mapping[str, str]) -> None:
@@ -124,7 +135,8 @@ class Participation:
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
         config, plan = campaign.file.config, campaign.plan
-        standing = self.standing(who)
+        facts = self._facts(opened, who)
+        standing = self._standing(opened, facts)
         if standing.withdrawn:
             raise Refused("this participant has withdrawn", "a new campaign may invite her again")
         if standing.asks not in ("report", "record"):
@@ -135,14 +147,13 @@ class Participation:
             self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
             return
         if isinstance(kind, LocalKind):
-            instructions = self.device(who)
-            check_row(instructions or {}, values)
+            check_row(self._device(opened, kind, who), values)
         if isinstance(kind, ContractKind):
             contract = self.contract(who)
             if contract is not None:  # whether her device can have sent this, on her own contract
                 kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
             row = {**kind.row(config, identity, None), **values}
-            _check_same(json.dumps(row), self._store.row_of(who.campaign, who.slot, phase=SECOND))
+            _check_same(json.dumps(row), facts.rows.get(SECOND))
             self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,))
             return
         if isinstance(kind, LocalKind):
@@ -151,7 +162,7 @@ class Participation:
             judge(kind.asked(config, plan), values)
         slot, report = kind.submission(config, plan, identity, values)
         if isinstance(kind, LocalKind):
-            _check_same(report, self._store.report_of(who.campaign, slot))
+            _check_same(report, facts.report)
         self._intake.submit(who.campaign, slot, report)
 
     def withdraw(self, who: Participant) -> bool:
