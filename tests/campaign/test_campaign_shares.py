@@ -189,17 +189,19 @@ def test_progress_is_one_batch_late() -> None:
 
 
 def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) -> None:
+    """Whoever was paid most hands in an empty record, which is paid nothing whatever the noise was."""
     path = write(tmp_path)
     campaign = Campaign.load(path)
-    settled = campaign.settle(tmp_path / "out").outcome.shares["payment"]
+    settled = campaign.settle(tmp_path / "out").outcome.shares["payment"].to_numpy()
+    most = int(settled.argmax())
     answers = tmp_path / "answers.csv"
     lines = answers.read_text(encoding="utf-8").splitlines()
-    header, row = lines[0].split(","), lines[18].split(",")
-    row[header.index("pay")] = "1"
-    answers.write_text("\n".join([*lines[:18], ",".join(row), *lines[19:]]) + "\n", encoding="utf-8")
-    identity = row[header.index("id")]
-    title = campaign.share(identity)[0].title
-    assert title == f"Participant {identity}: settled at {settled[int(identity) - 1].as_py() / 100:,.2f} EUR"
+    row = lines[most + 1].split(",")
+    row[lines[0].split(",").index("pay")] = ""
+    lines[most + 1] = ",".join(row)
+    answers.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    title = campaign.share(str(most + 1))[0].title
+    assert title == f"Participant {most + 1}: settled at {settled[most] / 100:,.2f} EUR"
 
 
 @pytest.mark.parametrize("shares", [{"amount": [1]}, {"payment": [1]}, {"payment": ["x"] * 9}], ids=range(3))
