@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from itertools import count
@@ -16,6 +15,7 @@ from campaign.settled import Done
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
 from databases import Cluster, find_postgresql
+from missing import missing
 
 _numbers = count(1)
 
@@ -25,11 +25,8 @@ def postgresql() -> Iterator[Cluster]:
     """A PostgreSQL of this process's own, started by the first test that asks for it."""
     programs = find_postgresql()
     if programs is None:
-        message = ("PostgreSQL's initdb and postgres are neither under /usr/lib/postgresql nor on PATH; "
-                   "Debian's package postgresql has them")
-        if os.environ.get("CI") == "true":
-            pytest.fail(message, pytrace=False)
-        pytest.skip(message)
+        missing("PostgreSQL's initdb and postgres are neither under /usr/lib/postgresql nor on PATH; "
+                "Debian's package postgresql has them")
     with Cluster(programs) as cluster:
         yield cluster
 

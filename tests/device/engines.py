@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from confide.campaign.service.web.page import STATIC
+from missing import missing
 
 PROGRAM = STATIC / "noise.js"
 RUNNER = Path(__file__).with_name("run.mjs")
@@ -27,10 +25,7 @@ def run(cases: Sequence[dict[str, Any]], program: Path = PROGRAM) -> list[dict[s
     """
     node = shutil.which("node")
     if node is None:
-        message = "node is not on PATH; Debian's package nodejs has it"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message, pytrace=False)
-        pytest.skip(message)
+        missing("node is not on PATH; Debian's package nodejs has it")
     lines = "".join(json.dumps(case) + "\n" for case in cases)
     done = subprocess.run([node, "--no-warnings", RUNNER, program.as_uri()], input=lines, text=True, check=False,
                           capture_output=True)

@@ -87,10 +87,14 @@ def test_relations_are_not_converted():
 def test_nothing_is_held_against_nothing():
     with pytest.raises(InvalidInput, match="are none"):
         check_covered([], [promise(PureDP(1.0))])
-    for promises in ([], [promise(PureDP(1.0), claimable=False)]):
+    for promises in ([], [promise(PureDP(1.0), claimable=False)], [promise(PureDP(math.inf))]):
         with pytest.raises(InvalidInput, match="promise nothing about privacy"):
             check_covered([pure(1.0)], promises)
 
 
-def test_a_promise_of_nothing_asks_for_nothing():
-    check_covered([pure(1.0)], [promise(PureDP(math.inf))])
+def test_a_promise_of_nothing_is_no_promise():
+    """It asks for no charge, and whoever is promised something besides it is still compared."""
+    nothing = promise(PureDP(math.inf))
+    check_covered([pure(1.0)], [nothing, promise(PureDP(1.0))])
+    with pytest.raises(InvalidInput, match="epsilon = 50 is promised to the collector"):
+        check_covered([pure(1.0)], [nothing, promise(PureDP(50.0), audience=Audience.COLLECTOR)])

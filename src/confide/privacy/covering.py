@@ -30,7 +30,7 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
     These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
     A promise is compared in its own notion, a notion of which the events have no price is refused, and so are events of
     another neighbouring relation: relations are converted only by proved rules. Charging more than is promised is
-    allowed. Printed promises that are false, and those that say nothing, are not compared.
+    allowed. Printed promises that are false, and those that say nothing, are not promises.
 
     Args:
         events: of one run, as the ledger is charged for them.
@@ -49,7 +49,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
 the ledger must be charged for at least what is promised
     """
-    spent, claimed = tuple(events), [promise for promise in promises if promise.claimable]
+    spent = tuple(events)
+    claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
         raise InvalidInput("events", "are none", "a run that releases anything says what the ledger is charged for it")
     if not claimed:
@@ -57,8 +58,6 @@ the ledger must be charged for at least what is promised
                            "what is charged has to be held against something")
     outside = [promise for promise in claimed if promise.audience in _OUTSIDE]
     for promise in outside or [promise for promise in claimed if promise.audience in _INSIDE]:
-        if promise.loss.vacuous:
-            continue
         for event in spent:
             if event.neighbours is not promise.unit:
                 raise InvalidInput("events", f"are about {event.neighbours.value}, and the promise about "

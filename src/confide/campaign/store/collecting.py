@@ -24,6 +24,11 @@ def withdrawn() -> Refused:
     return Refused("this participant has withdrawn", "a new campaign may invite her again")
 
 
+def _drawn_before() -> Refused:
+    """Told to whose device hands in another draw than before."""
+    return Refused("what your device drew was handed in before", "another draw would tell more of your answer")
+
+
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
     """Why a report cannot be taken."""
     try:
@@ -87,7 +92,7 @@ class Collecting(Transactions):
             raise problem
 
     def submit_many(
-        self, campaign: int, handed: Sequence[tuple[int, bytes]], *, phase: int = 0
+        self, campaign: int, handed: Sequence[tuple[int, bytes]], *, phase: int = 0, once: bool = False
     ) -> list[ConfideError | None]:
         """Take reports of several participants in one transaction; one that cannot be taken does not hinder another.
 
@@ -95,6 +100,8 @@ class Collecting(Transactions):
             campaign: its number.
             handed: (slot, report) in the order in which they came.
             phase: of the collection.
+            once: whether a report was drawn with noise, so that another one of the same slot is refused: it would tell
+                more of its owner's answer than she was promised. The same one again does no harm.
 
         Returns:
             For each what `submit` would have raised; None where it was taken, durably.
@@ -103,15 +110,20 @@ class Collecting(Transactions):
             out: list[ConfideError | None] = []
             gone = reports.withdrawn(connection, campaign)
             taken: dict[int, bytes] = {}
+            before = reports.of_slots(connection, campaign, {slot for slot, _ in handed}, phase) if once else {}
             for slot, report in handed:
                 problem = _problem(slot, known, gone)
+                if problem is None and before.setdefault(slot, report) != report and once:
+                    problem = _drawn_before()
                 out.append(problem)
                 if problem is None:
                     taken[slot] = report
             reports.put_many(connection, campaign, taken, phase)
         return out
 
-    def hand_row(self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State]) -> None:
+    def hand_row(
+        self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State], once: bool = False
+    ) -> None:
         """Take one row of a file that the campaign's kind reads; a later one of the same slot replaces it.
 
         Args:
@@ -120,9 +132,11 @@ class Collecting(Transactions):
             row: JSON.
             phase: which file.
             states: in which the campaign must be.
+            once: whether another row than before is refused, as in `submit_many`.
 
         Raises:
-            Refused: the campaign is in another state, its settlement was asked for, or this participant has withdrawn.
+            Refused: the campaign is in another state, its settlement was asked for, this participant has withdrawn, or
+                another row of hers is there.
             InvalidInput: no such slot.
         """
         with self._locked(campaign) as (connection, known):
@@ -132,6 +146,8 @@ class Collecting(Transactions):
             check_slot(slot, known)
             if slot in reports.withdrawn(connection, campaign):
                 raise withdrawn()
+            if once and reports.row_of(connection, campaign, slot, phase) not in (None, row):
+                raise _drawn_before()
             reports.put_row(connection, campaign, slot, row, phase)
 
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
@@ -144,10 +160,7 @@ class Collecting(Transactions):
     def row_of(self, campaign: int, slot: int, *, phase: int) -> str | None:
         """One participant's row: hers; None where there is none."""
         with self._database.reading() as connection:
-            found: str | None = connection.execute(select(t.handed_row.c.row).where(
-                t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase,
-                t.handed_row.c.slot == slot)).scalar()
-        return found
+            return reports.row_of(connection, campaign, slot, phase)
 
     def report_of(self, campaign: int, slot: int, *, phase: int = 0) -> bytes | None:
         """One participant's report: hers; None where there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.kinds import ReportCodec
 
-__all__ = ["Reports", "deposited", "put", "put_many", "put_row", "remove", "withdrawn", "write"]
+__all__ = ["Reports", "deposited", "of_slots", "put", "put_many", "put_row", "remove", "row_of", "withdrawn",
+           "write"]
 
 _ROWS = 65_536
 _SLOTS = 500  # in one statement
@@ -81,6 +82,22 @@ def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], 
     if taken:
         connection.execute(insert(s.report), [{"campaign_id": campaign, "phase": phase, "slot": slot, "report": report}
                                               for slot, report in taken.items()])
+
+
+def of_slots(connection: Connection, campaign: int, slots: Collection[int], phase: int = 0) -> dict[int, bytes]:
+    """The reports of some slots: slot -> report, where there is one."""
+    query = select(s.report.c.slot, s.report.c.report).where(s.report.c.campaign_id == campaign,
+                                                             s.report.c.phase == phase)
+    wanted = sorted(slots)
+    return {row.slot: bytes(row.report) for at in range(0, len(wanted), _SLOTS)
+            for row in connection.execute(query.where(s.report.c.slot.in_(wanted[at : at + _SLOTS])))}
+
+
+def row_of(connection: Connection, campaign: int, slot: int, phase: int) -> str | None:
+    """The row of one slot; None where there is none."""
+    found: str | None = connection.execute(select(t.handed_row.c.row).where(
+        t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot)).scalar()
+    return found
 
 
 def put_row(connection: Connection, campaign: int, slot: int, row: str, phase: int) -> None:

@@ -7,19 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from campaign.service.parts import PASSWORD, Parts
+from campaign.service.parts import PASSWORD, Clock, Parts
 from confide.campaign.service.access import Attempts, Invitations, Participant, Role, Sessions, csrf_of, digest_of
 from confide.campaign.store import service_schema as t
 from confide.contract import InvalidInput, Refused, kind
-
-
-class Clock:
-    """Seconds since 1970, as a test wants them."""
-
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,6 @@ def test_nothing_private_is_logged_or_counted(
         for private in (secret, people["operator"].token, people["participant"].token, PASSWORD, "testclient"):
             assert private not in text
     assert not any("/campaigns/1" in text for text in (*lines, metrics))
+    assert not any(name in metrics for name in ('route="/mine', "/report", 'route="/join"', "/leave"))
+    assert re.search(r'confide_requests_total\{method="any",route="participants",status="other"\} \d', metrics)
+    assert re.search(r'confide_requests_total\{method="any",route="participants",status="5xx"\} 1\.0', metrics)

@@ -14,21 +14,12 @@ from threading import Event, Thread
 import pytest
 from sqlalchemy import func, select
 
-from campaign.service.parts import Parts, filled, sent
+from campaign.service.parts import Clock, Parts, filled, sent
 from confide.campaign import State
 from confide.campaign.service.work import Intake, Jobs, Task, Worker
 from confide.campaign.service.work.faults import Changed, Unknown
 from confide.campaign.store import schema as s
 from confide.contract import InvalidInput, Refused, kind
-
-
-class Clock:
-    """Seconds since 1970, as a test wants them."""
-
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

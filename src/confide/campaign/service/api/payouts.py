@@ -5,9 +5,6 @@ Amounts are private, since they follow from records: files leave in answers, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Response
@@ -19,7 +16,7 @@ from confide.campaign.service.api.models import Number, Strict
 from confide.campaign.service.api.uploads import Uploaded
 from confide.campaign.service.shell.guards import PartsOf, needs
 from confide.campaign.service.shell.problems import answers
-from confide.campaign.store import Store
+from confide.campaign.service.work.payout_files import payout_file, take_answer
 
 __all__ = ["router"]
 
@@ -27,7 +24,7 @@ router = APIRouter(prefix="/campaigns/{number}/payouts", tags=["payouts"])
 Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
 _WHO = (401, 403, 404, 409, 422)
 _FILES: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/xml": {}}}}
-_TYPES = {".csv": "text/csv", ".xml": "application/xml"}
+_TYPES = {"csv": "text/csv", "xml": "application/xml"}
 
 
 class QueueModel(BaseModel):
@@ -82,13 +79,13 @@ def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Chang
 @router.post("/batches", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export(parts: PartsOf, _: Running, number: Number, how: Export) -> Response:
     """Take what is approved into a new batch, and its file; the answer's header `X-Batch` has its number."""
-    return _file(parts.opened.get(number).campaign.export_payouts, parts.store, how, None)
+    return _file(parts, number, how, None)
 
 
 @router.post("/batches/{batch}", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export_again(parts: PartsOf, _: Running, number: Number, batch: Number, how: Export) -> Response:
     """The file of an earlier batch, which the bank has not answered."""
-    return _file(parts.opened.get(number).campaign.export_payouts, parts.store, how, batch)
+    return _file(parts, number, how, batch)
 
 
 @router.post("/confirmations", responses=answers(*_WHO, 413, 415), openapi_extra={
@@ -98,14 +95,10 @@ def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answe
     """Take what the bank says: CSV of reference,status, or ISO 20022 pain.002. When all is paid, records, shares and
     amounts are erased.
     """
-    ending = next((end for end, media in _TYPES.items() if media == sent.media), None)
-    if ending is None:
+    form = next((form for form, media in _TYPES.items() if media == sent.media), None)
+    if form is None:
         raise HTTPException(415, "must be text/csv or application/xml")
-    campaign = parts.opened.get(number).campaign
-    with TemporaryDirectory(dir=parts.store.home.folder) as folder:
-        path = Path(folder) / f"answer{ending}"
-        path.write_bytes(sent.data)
-        found = campaign.import_confirmations(path, store=parts.store)
+    found = take_answer(parts.opened.get(number).campaign, parts.store, sent.data, form)
     return Answers(paid=found["paid"], failed=found["failed"], known=found["known"])
 
 
@@ -115,16 +108,8 @@ def reopen(parts: PartsOf, _: Running, number: Number) -> Changed:
     return Changed(people=parts.opened.get(number).campaign.reopen_payouts(store=parts.store))
 
 
-def _file(write: Callable[..., int], store: Store, how: Export, batch: int | None) -> Response:
-    """A file of payouts, which lies in a private folder for as long as it is written."""
-    ending = f".{how.format}"
-    with TemporaryDirectory(dir=store.home.folder) as folder:
-        payees = None
-        if how.payees is not None:
-            payees = Path(folder) / "payees.csv"
-            payees.write_text(how.payees, encoding="utf-8")
-        path = Path(folder) / f"payouts{ending}"
-        number = write(path, batch=batch, payees=payees, payer=how.payer, text=how.text, store=store)
-        data = path.read_bytes()
-    return Response(data, media_type=_TYPES[ending], headers={
-        "X-Batch": str(number), "Content-Disposition": f'attachment; filename="payouts-{number}{ending}"'})
+def _file(parts: PartsOf, number: int, how: Export, batch: int | None) -> Response:
+    made, data = payout_file(parts.opened.get(number).campaign, parts.store, form=how.format, batch=batch,
+                             payees=how.payees, payer=how.payer, text=how.text)
+    return Response(data, media_type=_TYPES[how.format], headers={
+        "X-Batch": str(made), "Content-Disposition": f'attachment; filename="payouts-{made}.{how.format}"'})

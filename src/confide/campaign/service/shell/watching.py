@@ -10,6 +10,7 @@ import json
 import logging
 import sys
 import time
+from http import HTTPStatus
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -20,21 +21,30 @@ __all__ = ["Metrics", "Watched", "log_as_json"]
 
 _log = logging.getLogger("confide.requests")
 _CLASSES = (0.01, 0.05, 0.25, 1.0, 5.0)
+_PARTICIPANTS = ("/mine", "/join", "/leave")  # patterns of what participants do, in the API and as pages
 _SAID = ("method", "route", "status", "took", "reference", "task")
 
 
 class Metrics:
-    """Counts of a process, for Prometheus."""
+    """Counts of a process, for Prometheus.
+
+    What participants do is one row, without times: how many of them handed something in, and how many answers were
+    refused, follows from people's records, and whoever scrapes is not the operator.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter("confide_requests", "answers, by pattern of the path and status",
                                  ("method", "route", "status"), registry=self.registry)
-        self._seconds = Histogram("confide_request_seconds", "time to the whole answer", buckets=_CLASSES,
-                                  registry=self.registry)
+        self._seconds = Histogram("confide_request_seconds", "time to an answer; of participants none",
+                                  buckets=_CLASSES, registry=self.registry)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
+        if route.removeprefix("/api/v1").startswith(_PARTICIPANTS):
+            self._requests.labels("any", "participants", "5xx" if status >= HTTPStatus.INTERNAL_SERVER_ERROR
+                                  else "other").inc()
+            return
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.observe(seconds)
 

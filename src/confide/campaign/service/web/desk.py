@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.datastructures import UploadFile
 
+from confide.campaign.campaign import Campaign
 from confide.campaign.pages import ledger_sections, payout_sections
 from confide.campaign.service.access import Operator, Role
 from confide.campaign.service.api.models import Number
@@ -22,6 +21,7 @@ from confide.campaign.service.shell.guards import OPERATOR_COOKIE, PartsOf
 from confide.campaign.service.web.page import Form, checked, go, keep_token, looking, page
 from confide.campaign.service.work import Task
 from confide.campaign.service.work.participation import take_known
+from confide.campaign.service.work.payout_files import payout_file, take_answer
 from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
@@ -195,7 +195,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "export":
                 return _export(parts, it.campaign, number)
             case "answer":
-                _take_answer(parts, it.campaign, form)
+                take_answer(it.campaign, parts.store, _uploaded(form))
             case "reopen":
                 it.campaign.reopen_payouts(store=parts.store)
             case _:
@@ -251,22 +251,10 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "
                 may=who.role.covers(Role.OPERATOR), contracts=isinstance(it.file.kind, ContractKind))
 
 
-def _export(parts: PartsOf, campaign: Any, number: int) -> Response:
-    with TemporaryDirectory(dir=parts.store.home.folder) as folder:
-        path = Path(folder) / "payouts.csv"
-        batch = campaign.export_payouts(path, store=parts.store)
-        data = path.read_bytes()
+def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:
+    batch, data = payout_file(campaign, parts.store)
     return Response(data, media_type="text/csv", headers={
         "Content-Disposition": f'attachment; filename="payouts-{number}-{batch}.csv"'})
-
-
-def _take_answer(parts: PartsOf, campaign: Any, form: Mapping[str, Any]) -> None:
-    data = _uploaded(form)
-    ending = ".xml" if data.lstrip()[:1] == b"<" else ".csv"
-    with TemporaryDirectory(dir=parts.store.home.folder) as folder:
-        path = Path(folder) / f"answer{ending}"
-        path.write_bytes(data)
-        campaign.import_confirmations(path, store=parts.store)
 
 
 def _uploaded(form: Mapping[str, Any]) -> bytes:

@@ -50,15 +50,21 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
 
 
 def looking(request: Request) -> Operator | None:
-    """The operator who looks; None where nobody has logged in."""
-    token = _token(request, OPERATOR_COOKIE)
-    return parts_of(request).sessions.who(token) if token else None
+    """The operator who looks; None where nobody has logged in. The store is asked once for a request."""
+    if not hasattr(request.state, "looking"):
+        token = _token(request, OPERATOR_COOKIE)
+        request.state.looking = parts_of(request).sessions.who(token) if token else None
+    found: Operator | None = request.state.looking
+    return found
 
 
 def taking(request: Request) -> Participant | None:
     """The participant who looks; None where nobody has joined."""
-    token = _token(request, PARTICIPANT_COOKIE)
-    return parts_of(request).sessions.participant(token) if token else None
+    if not hasattr(request.state, "taking"):
+        token = _token(request, PARTICIPANT_COOKIE)
+        request.state.taking = parts_of(request).sessions.participant(token) if token else None
+    found: Participant | None = request.state.taking
+    return found
 
 
 def same_site(request: Request) -> None:

@@ -25,6 +25,7 @@ class _Handed:
     campaign: int
     slot: int
     report: bytes
+    once: bool
     done: Future[None] = field(default_factory=Future)
 
 
@@ -37,7 +38,7 @@ class Intake:
     Example:
         >>> from inspect import signature
         >>> list(signature(Intake.submit).parameters)
-        ['self', 'campaign', 'slot', 'report']
+        ['self', 'campaign', 'slot', 'report', 'once']
     """
 
     def __init__(self, store: Store) -> None:
@@ -47,14 +48,20 @@ class Intake:
         self._thread = Thread(target=self._run, name="intake", daemon=True)
         self._thread.start()
 
-    def submit(self, campaign: int, slot: int, report: bytes) -> None:
+    def submit(self, campaign: int, slot: int, report: bytes, *, once: bool = False) -> None:
         """Hand in one report, and wait until it is stored durably; a later one of the same slot replaces it.
+
+        Args:
+            campaign: its number.
+            slot: whose it is.
+            report: hers.
+            once: whether no other one may replace it.
 
         Raises:
             Refused, InvalidInput: as `Store.submit`; or this process is shutting down.
             StoreFailed: the database cannot.
         """
-        handed = _Handed(campaign, slot, report)
+        handed = _Handed(campaign, slot, report, once)
         with self._lock:
             if self._closed:
                 raise Refused("the service is shutting down", "hand it in again in a moment")
@@ -80,12 +87,12 @@ class Intake:
                     break
             open_ = batch[-1] is not None
             handed = [each for each in batch if each is not None]
-            for campaign in dict.fromkeys(each.campaign for each in handed):
-                self._store_all(campaign, [each for each in handed if each.campaign == campaign])
+            for of in dict.fromkeys((each.campaign, each.once) for each in handed):
+                self._store_all(*of, [each for each in handed if (each.campaign, each.once) == of])
 
-    def _store_all(self, campaign: int, handed: list[_Handed]) -> None:
+    def _store_all(self, campaign: int, once: bool, handed: list[_Handed]) -> None:
         try:
-            problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed])
+            problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed], once=once)
         except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
             for each in handed:
                 each.done.set_exception(error)

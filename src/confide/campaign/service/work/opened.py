@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar, cast
 
 from sqlalchemy import select
 
 from confide.campaign.campaign import Campaign
-from confide.campaign.contracts import Round
 from confide.campaign.file import parse
 from confide.campaign.service.work.drafts import campaign_folder
 from confide.campaign.service.work.faults import Unknown
@@ -21,10 +21,12 @@ from confide.campaign.store import Store, Stored
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.transactions import stored
+from confide.contract.kinds import ContractKind, LocalKind
 
 __all__ = ["Opened", "OpenedCampaign"]
 
 _KEPT = 64
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +48,38 @@ class OpenedCampaign:
         """Where its public files are written."""
         return self.folder / "pack"
 
-    def kept_round(self, stamp: Hashable, read: Callable[[], Round]) -> Round:
-        """The round of contracts in a file that has not changed since, else as it is read now.
-
-        Args:
-            stamp: of the file.
-            read: gives the round.
-        """
-        known = self._rounds.get(stamp)
-        if known is None:
-            known = read()
-            self._rounds.clear()
-            self._rounds[stamp] = known
-        return known
+    @cached_property
+    def local(self) -> LocalKind | None:
+        """Its kind, where reports are drawn on participants' devices."""
+        kind = self.campaign.file.kind
+        return kind if isinstance(kind, LocalKind) else None
 
     @cached_property
-    def _rounds(self) -> dict[Hashable, Round]:
+    def contracts(self) -> ContractKind | None:
+        """Its kind, where people are offered contracts between a report and a record."""
+        kind = self.campaign.file.kind
+        return kind if isinstance(kind, ContractKind) else None
+
+    def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
+        """What a file says, read again only where it was written anew; None where there is none.
+
+        Args:
+            path: of a file that is replaced as a whole.
+            read: reads it.
+        """
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        before, known = self._read.get(path, (None, None))
+        if before != stamp:
+            known = read()
+            self._read[path] = (stamp, known)
+        return cast("Read", known)
+
+    @cached_property
+    def _read(self) -> dict[Path, tuple[Hashable, object]]:
         return {}
 
     @cached_property

@@ -28,7 +28,7 @@ from confide.campaign.store.collecting import Facts
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
-from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.kinds import LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
@@ -81,15 +81,13 @@ class Participation:
         return self._standing(opened, self._facts(opened, who))
 
     def _facts(self, opened: OpenedCampaign, who: Participant) -> Facts:
-        rows = isinstance(opened.campaign.file.kind, ContractKind)
-        return self._store.facts(who.campaign, who.slot, rows=rows)
+        return self._store.facts(who.campaign, who.slot, rows=opened.contracts is not None)
 
     def _standing(self, opened: OpenedCampaign, facts: Facts) -> Standing:
-        kind = opened.campaign.file.kind
         asks, phase = self._asks(opened, facts.known.state)
-        handed = phase in facts.rows if isinstance(kind, ContractKind) else facts.report is not None
+        handed = facts.report is not None if opened.contracts is None else phase in facts.rows
         return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
-                        handed_in=handed, local=isinstance(kind, LocalKind) and asks != "report")
+                        handed_in=handed, local=opened.local is not None and asks != "report")
 
     def offer(self, who: Participant) -> Sequence[Section]:
         """The plan as she reads it; and her contract, where one was drawn up."""
@@ -103,17 +101,16 @@ class Participation:
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
         asks = self.standing(who).asks
-        if asks == "report" and isinstance(kind, ContractKind):
-            return kind.asked_first(campaign.file.config, campaign.plan)
+        if asks == "report" and opened.contracts is not None:
+            return opened.contracts.asked_first(campaign.file.config, campaign.plan)
         return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
 
     def device(self, who: Participant) -> Mapping[str, Any] | None:
         """What her device does with what she types; None where it does nothing, or nothing is asked."""
         opened = self._opened.get(who.campaign)
-        kind = opened.campaign.file.kind
-        if not isinstance(kind, LocalKind) or self.standing(who).asks != "record":
+        if opened.local is None or self.standing(who).asks != "record":
             return None
-        return self._device(opened, kind, who)
+        return self._device(opened, opened.local, who)
 
     def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
         contract, campaign = self.contract(who), opened.campaign
@@ -134,36 +131,33 @@ class Participation:
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
-        config, plan = campaign.file.config, campaign.plan
-        facts = self._facts(opened, who)
-        standing = self._standing(opened, facts)
+        local, contracts, config, plan = opened.local, opened.contracts, campaign.file.config, campaign.plan
+        standing = self._standing(opened, self._facts(opened, who))
         if standing.withdrawn:
             raise Refused("this participant has withdrawn", "a new campaign may invite her again")
         if standing.asks not in ("report", "record"):
             raise Refused("nothing is asked for now", "the page of the campaign says where it stands")
-        if isinstance(kind, ContractKind) and standing.asks == "report":
-            judge(kind.asked_first(config, plan), values)
-            row = kind.reported(config, plan, identity, values)
+        if contracts is not None and standing.asks == "report":
+            judge(contracts.asked_first(config, plan), values)
+            row = contracts.reported(config, plan, identity, values)
             self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
             return
-        if isinstance(kind, LocalKind):
-            check_row(self._device(opened, kind, who), values)
-        if isinstance(kind, ContractKind):
+        if local is not None:
+            check_row(self._device(opened, local, who), values)
+        if contracts is not None:
             contract = self.contract(who)
             if contract is not None:  # whether her device can have sent this, on her own contract
                 kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
-            row = {**kind.row(config, identity, None), **values}
-            _check_same(json.dumps(row), facts.rows.get(SECOND))
-            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,))
+            row = {**contracts.row(config, identity, None), **values}
+            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,),
+                                 once=True)
             return
-        if isinstance(kind, LocalKind):
+        if local is not None:
             values = {**values, **self._known(opened, who.slot)}
         else:
             judge(kind.asked(config, plan), values)
         slot, report = kind.submission(config, plan, identity, values)
-        if isinstance(kind, LocalKind):
-            _check_same(report, facts.report)
-        self._intake.submit(who.campaign, slot, report)
+        self._intake.submit(who.campaign, slot, report, once=local is not None)
 
     def withdraw(self, who: Participant) -> bool:
         """Take back all that she has handed in, at any time; whether this was before the settlement.
@@ -211,13 +205,14 @@ class Participation:
             raise Refused("she has withdrawn, so that there is no share", "a deposit that she left is returned")
         if values is not None:
             return campaign.share(identity, opened.pack, record=values)
-        if isinstance(kind, ContractKind):
+        if opened.contracts is not None:
             sent, contract = self._store.row_of(who.campaign, who.slot, phase=SECOND), self.contract(who)
             if sent is not None and contract is not None:
-                row = {name: text for name, text in json.loads(sent).items() if name in _columns(kind, opened)}
+                columns = {field.column for field in kind.asked(campaign.file.config, campaign.plan)}
+                row = {name: text for name, text in json.loads(sent).items() if name in columns}
                 return campaign.share(identity, opened.pack, record={**row, "contract": contract.token})
         codec = kind.codec(campaign.plan)
-        report = None if isinstance(kind, ContractKind) else self._store.report_of(who.campaign, who.slot)
+        report = None if opened.contracts is not None else self._store.report_of(who.campaign, who.slot)
         peoples: Any = kind
         if report is not None and codec is not None and isinstance(peoples, PeoplesKind):
             record = peoples.one(campaign.plan, codec.unpack(np.array([who.slot]), [report]), 0)
@@ -240,24 +235,22 @@ class Participation:
 
     def _asks(self, opened: OpenedCampaign, state: State) -> tuple[str, int]:
         """What is asked for now, and the phase of rows that it is, or was."""
-        kind = opened.campaign.file.kind
-        if not isinstance(kind, ContractKind):
+        if opened.contracts is None:
             return ("record" if state is State.OPEN and not opened.campaign.held else "", 0)
         if state is State.OPEN:
             return ("report", FIRST) if self._round(opened) is None else ("contract", FIRST)
         return ("record" if state is State.CHARGED else "", SECOND)
 
     def _round(self, opened: OpenedCampaign) -> Round | None:
-        if not isinstance(opened.campaign.file.kind, ContractKind):
-            return None
-        return current(self._store, opened)
+        return None if opened.contracts is None else current(self._store, opened)
 
     def _known(self, opened: OpenedCampaign, slot: int) -> Mapping[str, str]:
         """What the operator knows of her, and adds to her row."""
-        campaign, kind = opened.campaign, opened.campaign.file.kind
-        if not isinstance(kind, LocalKind) or not kind.known(campaign.file.config, campaign.plan):
+        campaign, kind = opened.campaign, opened.local
+        if kind is None or not kind.known(campaign.file.config, campaign.plan):
             return {}
-        found = _read_known(opened).get(opened.identities[slot])
+        everybody = opened.read_once(known_file(opened), lambda: _read_known(opened)) or {}
+        found = everybody.get(opened.identities[slot])
         if found is None:
             raise Refused("the operator has not said yet what is known of everybody who is invited",
                           "come back in a while")
@@ -286,16 +279,6 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
         raise InvalidInput(column, "is nothing that a device hands in", "hand in what the page has made")
 
 
-def _check_same(drawn: bytes | str, before: bytes | str | None) -> None:
-    """Refuse a second draw of one person; the same one again does no harm.
-
-    Raises:
-        Refused: it is another one.
-    """
-    if before is not None and before != drawn:
-        raise Refused("what your device drew was handed in before", "another draw would tell more of your answer")
-
-
 def known_file(opened: OpenedCampaign) -> Path:
     """Where what the operator knows of everybody lies: private."""
     return opened.folder / "known.csv"
@@ -308,8 +291,8 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
         Refused: the kind asks for none.
         InvalidInput: a column or an id is missing or not known, or a value that cannot be used.
     """
-    campaign, kind = opened.campaign, opened.campaign.file.kind
-    fields = kind.known(campaign.file.config, campaign.plan) if isinstance(kind, LocalKind) else ()
+    campaign, kind = opened.campaign, opened.local
+    fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)
     if not fields:
         raise Refused("nothing is asked of the operator about people", "people say everything themselves")
     if len(text) > _LARGEST_KNOWN:
@@ -331,13 +314,5 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
 
 
 def _read_known(opened: OpenedCampaign) -> dict[str, dict[str, str]]:
-    path = known_file(opened)
-    if not path.exists():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
+    with known_file(opened).open(encoding="utf-8", newline="") as file:
         return {row.pop("id"): row for row in csv.DictReader(file)}
-
-
-def _columns(kind: ContractKind, opened: OpenedCampaign) -> set[str]:
-    """The columns of a record on a contract."""
-    return {field.column for field in kind.asked(opened.campaign.file.config, opened.campaign.plan)}

@@ -1,7 +1,7 @@
 """Rounds of contracts, where a kind asks twice: what people hand in becomes the two files that the kind reads.
 
 First everybody's report, from which the operator draws up contracts; then, once these are final, what devices made of
-records on them. Rows lie in the store, where they are erased like reports; the files are written when they are needed.
+records on them. Rows lie in the store, where they are erased like reports; a file is there only while it is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from confide.campaign.contracts import Round, round_of
@@ -32,20 +33,15 @@ def contract_kind(opened: OpenedCampaign) -> ContractKind:
     Raises:
         Refused: it has none.
     """
-    kind = opened.campaign.file.kind
-    if not isinstance(kind, ContractKind):
+    if opened.contracts is None:
         raise Refused("this campaign has no contracts", "records are handed in as the offer says")
-    return kind
+    return opened.contracts
 
 
 def current(store: Store, opened: OpenedCampaign) -> Round | None:
     """The round as it stands; None where none was drawn up. It is read, and its signature checked, once."""
     kind, file = contract_kind(opened), opened.campaign.file
-    try:
-        found = (file.folder / kind.contracts_file(file.config)).stat()
-    except FileNotFoundError:
-        return None
-    return opened.kept_round((found.st_mtime_ns, found.st_size, found.st_ino), lambda: round_of(file, store.home))
+    return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
 
 
 class Rounds:
@@ -77,13 +73,13 @@ class Rounds:
         if self._store.get(opened.number).state is not State.OPEN:
             raise Refused("the contracts of this campaign are final", "another round is another campaign")
         first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
-        self._write(opened, "reports.source", FIRST, list(first))
         before = current(self._store, opened)
         gone = set() if before is None else set(before.without)
         declined = [opened.identities[slot] for slot, _ in self._store.handed_rows(opened.number, DECLINED)]
         out = [each for each in dict.fromkeys([*declined, *without]) if each not in gone and each not in again]
-        return opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
-                                       progress=progress)
+        with self._written(opened, "reports.source", FIRST, list(first)):
+            return opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
+                                           progress=progress)
 
     def finish(self, opened: OpenedCampaign) -> Round:
         """Make the round final, and charge the ledger: from now on devices act on it.
@@ -94,12 +90,13 @@ class Rounds:
         """
         return opened.campaign.finish_contracts(home=self._store.home, store=self._store)
 
-    def write_records(self, opened: OpenedCampaign) -> None:
-        """Write what came in on the contracts to the file from which the campaign is settled."""
+    def records(self, opened: OpenedCampaign) -> AbstractContextManager[None]:
+        """While it is entered, what came in on the contracts is in the file from which the campaign is settled."""
         kind, file = contract_kind(opened), opened.campaign.file
-        self._write(opened, "data.source", SECOND, list(kind.row(file.config, opened.identities[0], None)))
+        return self._written(opened, "data.source", SECOND, list(kind.row(file.config, opened.identities[0], None)))
 
-    def _write(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> None:
+    @contextmanager
+    def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[None]:
         file = opened.campaign.file
         target = opened.folder / dict(file.kind.files(file.config))[key]
         rows: dict[int, Mapping[str, Any]] = {
@@ -113,3 +110,7 @@ class Rounds:
         writer.writerows(rows.values())
         make_folder(target.parent, private=True)
         replace_private(target, text.getvalue())
+        try:
+            yield
+        finally:
+            target.unlink(missing_ok=True)

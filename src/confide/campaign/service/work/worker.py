@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -14,7 +14,6 @@ from confide.campaign.service.work.rounds import Rounds
 from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.contract.errors import ConfideError, StoreFailed
-from confide.contract.kinds import ContractKind
 
 __all__ = ["Worker"]
 
@@ -74,12 +73,11 @@ class Worker:
 
     def _settled(self, opened: OpenedCampaign, told: Any) -> None:
         """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
-        kind = opened.campaign.file.kind
-        if isinstance(kind, ContractKind):
-            Rounds(self._store).write_records(opened)
-        elif self._store.get(opened.number).state is State.OPEN and not opened.campaign.held:
+        asked_twice = opened.contracts is not None
+        if not asked_twice and not opened.campaign.held and self._store.get(opened.number).state is State.OPEN:
             self._store.close_collection(opened.number)
-        opened.campaign.settle(opened.pack, store=self._store, progress=told)
+        with Rounds(self._store).records(opened) if asked_twice else nullcontext():
+            opened.campaign.settle(opened.pack, store=self._store, progress=told)
 
     @contextmanager
     def _kept(self, job: Job) -> Iterator[Any]:
