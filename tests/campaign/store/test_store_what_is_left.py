@@ -20,7 +20,7 @@ from confide.campaign import Campaign, Home, Store
 from confide.campaign.payouts import export_batch, import_confirmations
 from confide.campaign.store import schema
 from confide.campaign.store.ledger import subject_keys
-from confide.campaign.store.reports import put
+from confide.campaign.store.reports import put_many
 from confide.contract import Refused
 
 COLUMNS = {
@@ -288,7 +288,7 @@ def test_no_report_is_left_among_those_of_others(seed: int, tmp_path: Path) -> N
         numbers = [store.open(campaign.file, people).number for campaign in campaigns]
         with store.database.writing() as connection:
             for place in np.random.default_rng(seed).permutation(3 * people).tolist():
-                put(connection, numbers[place // people], place % people, report(value(place)))
+                put_many(connection, numbers[place // people], {place % people: report(value(place))})
         campaigns[1].settle(store=store)
         pay_all(campaigns[1], store, tmp_path)
         left, found = on_disk(store), lives(store)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,14 +46,14 @@ class Facts:
     Args:
         known: her campaign.
         withdrawn: whether she has withdrawn before the publication.
-        report: hers; None where there is none.
-        rows: phase -> her row; empty where they were not asked for.
+        reported: whether there is a report of hers.
+        phases: of her rows; empty where they were not asked for.
     """
 
     known: Stored
     withdrawn: bool
-    report: bytes | None
-    rows: Mapping[int, str]
+    reported: bool
+    phases: frozenset[int]
 
 
 class Collecting(Transactions):
@@ -67,18 +67,17 @@ class Collecting(Transactions):
             slot: hers.
             rows: whether her rows are looked up, too.
         """
+        of = (s.report.c.campaign_id == s.campaign.c.id, s.report.c.slot == slot, s.report.c.phase == 0)
+        reported = select(s.report.c.slot).where(*of).exists()
         gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == s.campaign.c.id,
                                                  s.withdrawal.c.slot == slot).exists()
-        query = select(s.campaign, gone.label("gone"), s.report.c.report).outerjoin(
-            s.report, (s.report.c.campaign_id == s.campaign.c.id) & (s.report.c.slot == slot) & (s.report.c.phase == 0)
-        ).where(s.campaign.c.id == campaign)
+        query = select(s.campaign, gone.label("gone"), reported.label("reported")).where(s.campaign.c.id == campaign)
         with self._database.reading() as connection:
             row = connection.execute(query).one()
-            mine = select(t.handed_row.c.phase, t.handed_row.c.row).where(
+            mine = select(t.handed_row.c.phase).where(
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.slot == slot)
-            handed = {each.phase: each.row for each in connection.execute(mine)} if rows else {}
-        return Facts(known=stored(row), withdrawn=bool(row.gone), rows=handed,
-                     report=None if row.report is None else bytes(row.report))
+            phases = frozenset(connection.execute(mine).scalars()) if rows else frozenset[int]()
+        return Facts(known=stored(row), withdrawn=bool(row.gone), reported=bool(row.reported), phases=phases)
 
     def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0) -> None:
         """Take one report; a later one of the same slot replaces it.
@@ -113,7 +112,7 @@ class Collecting(Transactions):
             before = reports.of_slots(connection, campaign, {slot for slot, _ in handed}, phase) if once else {}
             for slot, report in handed:
                 problem = _problem(slot, known, gone)
-                if problem is None and before.setdefault(slot, report) != report and once:
+                if problem is None and once and before.setdefault(slot, report) != report:
                     problem = _drawn_before()
                 out.append(problem)
                 if problem is None:

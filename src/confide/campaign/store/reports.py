@@ -13,8 +13,7 @@ from confide.campaign.store import service_schema as t
 from confide.campaign.store.bulk import insert_many
 from confide.contract.kinds import ReportCodec
 
-__all__ = ["Reports", "deposited", "of_slots", "put", "put_many", "put_row", "remove", "row_of", "withdrawn",
-           "write"]
+__all__ = ["Reports", "deposited", "of_slots", "put_many", "put_row", "remove", "row_of", "withdrawn", "write"]
 
 _ROWS = 65_536
 _SLOTS = 500  # in one statement
@@ -57,13 +56,6 @@ def write(
     for slot in skipped:
         connection.execute(update(s.withdrawal).where(
             s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot).values(reported=1))
-
-
-def put(connection: Connection, campaign: int, slot: int, report: bytes, phase: int = 0) -> None:
-    """The report of one slot; a later one takes the place of an earlier one."""
-    connection.execute(delete(s.report).where(
-        s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot))
-    connection.execute(insert(s.report).values(campaign_id=campaign, phase=phase, slot=slot, report=report))
 
 
 def remove(connection: Connection, campaign: int, slot: int) -> bool:

@@ -58,6 +58,27 @@ def test_one_that_cannot_be_taken_hinders_no_other(parts: Parts, campaign: int) 
     assert set(stored(parts, campaign)) == {*range(10)} - {5}
 
 
+def test_a_draw_is_taken_once(parts: Parts, campaign: int) -> None:
+    """Also where two come together: the first one stays, and the same one again does no harm."""
+    handed = [(3, b"\1\0\0"), (3, b"\0\0\0"), (4, b"\1\0\0"), (3, b"\1\0\0")]
+    for _ in range(2):
+        problems = parts.store.submit_many(campaign, handed, once=True)
+        assert [str(each) if each else "" for each in problems] == [
+            "", "what your device drew was handed in before (another draw would tell more of your answer)", "", ""]
+        assert stored(parts, campaign) == {3: b"\1\0\0", 4: b"\1\0\0"}
+
+    def hand_in(drawn: int) -> int:
+        try:
+            parts.intake.submit(campaign, 7, bytes([drawn, 0, 0]), once=True)
+        except Refused:
+            return -1
+        return drawn
+
+    with ThreadPoolExecutor(16) as pool:
+        (taken,) = {*pool.map(hand_in, range(16))} - {-1}
+    assert stored(parts, campaign)[7] == bytes([taken, 0, 0])
+
+
 def test_nothing_is_taken_once_it_is_closed(parts: Parts, campaign: int) -> None:
     intake = Intake(parts.store)
     intake.submit(campaign, 0, b"\1\0\0")

@@ -61,6 +61,11 @@ def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
             parts.participation.submit(people[0], {})
 
 
+def tables(folder: Path) -> list[Path]:
+    """What people have handed in, where it lies in files besides the public ones."""
+    return [path for path in folder.rglob("*.csv") if "pack" not in path.parts]
+
+
 def test_a_kind_with_contracts(tmp_path: Path) -> None:
     """A report first, a contract that may be declined, and a record on the final one."""
     with Parts.at(tmp_path) as parts:
@@ -78,6 +83,7 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
                 row = {"id": str(slot + 1), "concern": repr((slot + 0.5) / 1000)}
                 put_row(connection, number, slot, json.dumps(row), FIRST)
         assert parts.rounds.draw_up(opened).number == 1
+        assert tables(opened.folder) == []
         assert taking.standing(people[3]).asks == "contract"
         first = taking.contract(people[3])
         assert first is not None
@@ -103,6 +109,7 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
                 taking.submit(who, typed)  # the record itself must not be sent
         assert asked
         assert parts.do(number, Task.SETTLE).problem == ""
+        assert tables(opened.folder) == []
         assert verify(opened.pack).passed
         shown = [taking.share(who) for who in people]
         assert all(shown)

@@ -17,7 +17,6 @@ from confide.campaign.service.work.participation import take_known
 from confide.campaign.service.work.rounds import current
 from confide.campaign.states import State
 from confide.contract.errors import Refused
-from confide.contract.kinds import ContractKind, LocalKind
 
 __all__ = ["router"]
 
@@ -97,10 +96,10 @@ class Confirmed(Strict):
 def show_progress(parts: PartsOf, _: Viewer, number: Number) -> ProgressModel:
     """How far a campaign is."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
-    campaign, kind = opened.campaign, opened.campaign.file.kind
-    drawn = current(parts.store, opened) if isinstance(kind, ContractKind) else None
+    campaign = opened.campaign
+    drawn = None if opened.contracts is None else current(parts.store, opened)
     settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
-    fields = kind.known(campaign.file.config, campaign.plan) if isinstance(kind, LocalKind) else ()
+    fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
     return ProgressModel(
         state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
         withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
@@ -156,8 +155,7 @@ def finish_round(parts: PartsOf, _: Running, number: Number, _confirmed: Confirm
 @router.post("/close", responses=answers(*_WHO, 409))
 def close(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
     """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
-    opened = parts.opened.get(number)
-    if isinstance(opened.campaign.file.kind, ContractKind):
+    if parts.opened.get(number).contracts is not None:
         raise Refused("the contracts close this campaign", "draw up a round and make it final, then settle")
     if parts.store.get(number).state is State.OPEN:
         parts.store.close_collection(number)
@@ -170,7 +168,7 @@ def settle(parts: PartsOf, _: Running, number: Number, _confirmed: Confirmed) ->
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     if known.state is State.CANCELLED:
         raise Refused("the campaign is cancelled", "plan another one")
-    if isinstance(opened.campaign.file.kind, ContractKind) and known.state is State.OPEN:
+    if opened.contracts is not None and known.state is State.OPEN:
         raise Refused("no contracts of this campaign are final", "draw up a round and make it final")
     return job_model(parts.jobs.ask(number, Task.SETTLE))
 

@@ -26,7 +26,7 @@ from confide.campaign.settlement import ledger_says
 from confide.campaign.states import State
 from confide.campaign.trade_off import trade_off
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.kinds import ContractKind, kind, kind_names
+from confide.contract.kinds import kind, kind_names
 
 __all__ = ["router"]
 
@@ -238,7 +238,8 @@ def _draft(request: Request, parts: PartsOf, number: int, *, text: str | None = 
 
 
 def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
-    who, it = looking(request), parts.opened.get(number).campaign
+    who, opened = looking(request), parts.opened.get(number)
+    it = opened.campaign
     if who is None:
         raise HTTPException(401, "log in first")
     progress = show_progress(parts, who, number)
@@ -248,7 +249,7 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: str = "
         payouts, code = payout_sections(found, listed=False), found.queue.code
     return page(request, "running.html", status=status, desk=True, campaign=it.file, progress=progress, number=number,
                 plan=it.plan.sections(), payouts=payouts, code=code, problem=problem,
-                may=who.role.covers(Role.OPERATOR), contracts=isinstance(it.file.kind, ContractKind))
+                may=who.role.covers(Role.OPERATOR), contracts=opened.contracts is not None)
 
 
 def _export(parts: PartsOf, campaign: Campaign, number: int) -> Response:

@@ -15,7 +15,6 @@ from confide.campaign.service.shell.guards import PARTICIPANT_COOKIE, PartsOf
 from confide.campaign.service.web.page import STATIC, Form, checked, go, keep_token, page, taking
 from confide.campaign.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
-from confide.contract.kinds import ContractKind
 
 __all__ = ["noise_digest", "router"]
 
@@ -132,7 +131,7 @@ def _mine(
         request, "mine.html", status=status, campaign=opened.campaign.file, who=parts.participation.identity(who),
         standing=standing, offer=parts.participation.offer(who), fields=parts.participation.form(who),
         device=None if device is None else json.dumps(device), typed=typed or {},
-        contracts=isinstance(opened.campaign.file.kind, ContractKind), settled=standing.state is State.SETTLED,
+        contracts=opened.contracts is not None, settled=standing.state is State.SETTLED,
         program=noise_digest(), wrong=problem.field if isinstance(problem, InvalidInput) else "",
         problem="" if problem is None else str(problem))
 

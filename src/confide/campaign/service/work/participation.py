@@ -85,7 +85,7 @@ class Participation:
 
     def _standing(self, opened: OpenedCampaign, facts: Facts) -> Standing:
         asks, phase = self._asks(opened, facts.known.state)
-        handed = facts.report is not None if opened.contracts is None else phase in facts.rows
+        handed = facts.reported if opened.contracts is None else phase in facts.phases
         return Standing(state=facts.known.state, asks="" if facts.withdrawn else asks, withdrawn=facts.withdrawn,
                         handed_in=handed, local=opened.local is not None and asks != "report")
 
