@@ -13,7 +13,7 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.release.audit import charges, door_controls, door_rows, release_controls, release_rows, tiny, twins
-from confide.release.audit.charged import Charge, charge_row, own_rho, whole_charge
+from confide.release.audit.charged import Charge, charge_controls, charge_row, own_rho, whole_charge
 from confide.release.audit.doors import audited, histories, quiet
 from confide.release.audit.faults import QuietTables, SelectsThrice, SteepChoices, faults
 from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
@@ -92,6 +92,13 @@ def test_a_charge_above_the_plan_is_found_though_the_noise_fits_it() -> None:
     it = recast(TWINS["Reweighted, private"], SelectsThrice)
     assert charge_row(it).flagged
     assert not any(found.flagged for found in audited(it, 1, pairs=1).values())
+
+
+def test_a_run_that_is_charged_twice_or_by_half_is_flagged() -> None:
+    for name, it in TWINS.items():
+        planted = charge_controls(it)
+        assert len(planted) == 2, name
+        assert all(control.flagged for control in planted), name
 
 
 def test_every_draw_belongs_to_a_part_that_is_charged() -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 
-from confide.audit import AuditRow, Concern, Loss
+from confide.audit import AuditRow, Control, Loss, charge_rows
 from confide.contract.mechanism import Mechanism
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event, GDPEvent
@@ -21,7 +21,8 @@ from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 
-__all__ = ["Charge", "charge_row", "charges", "own_epsilon", "own_rho", "whole_charge"]
+__all__ = ["Charge", "charge_controls", "charge_row", "charges", "own_epsilon", "own_rho", "stated_loss",
+           "whole_charge"]
 
 
 class Charge(NamedTuple):
@@ -118,21 +119,23 @@ def whole_charge(it: Mechanism) -> Loss:
 
 
 def charge_row(it: Mechanism) -> AuditRow:
-    """The whole charge against the budget that the parameters name: epsilon, (epsilon, delta) or rho."""
-    events, evidence = _events(it), "the events of a run, against a sum of its own from the parameters"
+    """The price of a whole run by the ledger's rule, held against what the parameters name: neither more nor less."""
+    return charge_rows(_events(it), stated_loss(it))[0]
+
+
+def charge_controls(it: Mechanism) -> tuple[Control, ...]:
+    """The same of a run that releases everything twice, and of one that is charged for half of what it states."""
+    return charge_rows(_events(it), stated_loss(it))[1]
+
+
+def stated_loss(it: Mechanism) -> PureDP | ZCDP:
+    """What the parameters say that a run costs, by a sum that shares no code with the accountant."""
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
-            promise, budget, found = "the pure loss", it.epsilon, Accountant(events).epsilon(0.0, calculator="basic")
-        case NoisyAnswers() | IndependentMarginals():
-            loss = whole_charge(it)
-            mu = loss.mu if isinstance(loss, GDP) else math.inf
-            promise, budget, found = f"epsilon at delta = {it.delta:g}", it.epsilon, gaussian_epsilon(mu, it.delta)
+            return PureDP(it.epsilon)
         case MarginalFit():
-            promise, budget, found = "rho", it.rho, Accountant(events).rho()
-        case _:
-            promise, budget, found = "rho", own_rho(it), Accountant(events).rho()
-    return AuditRow.at_most(f"accounts: {promise} that is charged, against the plan", budget * (1 + 1e-9), found,
-                            evidence, concern=Concern.BUDGET)
+            return ZCDP(it.rho)
+    return ZCDP(own_rho(it))
 
 
 def own_rho(it: Mechanism) -> float:

@@ -71,7 +71,7 @@ def door_rows(
         >>> from confide.release.audit import twins
         >>> for row in door_rows(twins()["NoisyAnswers, laplace"], "Laplace noise"):
         ...     print(row.promise, row.verdict.value)
-        accounts: the pure loss that is charged, against the plan kept
+        what the ledger is charged is what is promised, as a share of it kept
         privacy: Laplace noise kept
     """
     return list(_rows(it, name, seed, run, pairs))

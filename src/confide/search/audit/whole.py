@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, mixed
+from confide.audit import AuditReport, AuditRow, Concern, Control, charge_rows, mixed
 from confide.audit.planted import StuckNoise
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
-from confide.privacy.accounting import Accountant
+from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.search.audit.losses import delta_row, list_row, selection_row, threshold_row, unplanted
 from confide.search.audit.missed_targets import miss_controls, miss_rows
@@ -33,7 +33,7 @@ from confide.search.audit.planted import (
 from confide.search.audit.threshold_witness import Witness
 from confide.search.targeted import PTarget
 
-__all__ = ["accounts_row", "audit_search", "witness_row"]
+__all__ = ["audit_search", "witness_row"]
 
 _STEPS = 5
 _FAULTS = {"noise": "too little noise", "fake": "a fake target without noise", "cap": "a cap on examinations",
@@ -56,9 +56,9 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
     Source: spec targeted_search 10 and 11 (check 5).
 
     Example:
-        >>> row = accounts_row(PTarget(1000, 5, 50, 0.5, 40, "private"))
-        >>> row.verdict.value, row.measured
-        ('kept', 2.0)
+        >>> report = audit_search(PTarget(1000, 5, 50, 0.5, 40, "private"))
+        >>> report.passed, report.rows[0].verdict.value
+        (True, 'kept')
     """
     if not isinstance(mechanism, PTarget):
         raise InvalidInput("mechanism", f"{type(mechanism).__name__} is no private search", "must be a PTarget")
@@ -66,11 +66,12 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
         raise InvalidInput("mechanism", "never looks for another component", "there is nothing private to audit")
     draws, left = mechanism.call.draws_threshold, unplanted(mechanism)
     selection = selection_row(mechanism)
-    rows = [accounts_row(mechanism), replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
+    spent, charged = charge_rows(mechanism.events(), PureDP(mechanism.calls * mechanism.epsilon))
+    rows = [spent, replace(selection, note=_left(left, "noise", "fake", "cap")), list_row(mechanism),
             walk_row(mechanism)]
     rows += [*delta_row(mechanism), *miss_rows(mechanism)]
     advance(progress, 1, _STEPS)
-    out = [*(_control("the delta of a list", "a list that is sold as if it told nothing of anybody", row)
+    out = [*charged, *(_control("the delta of a list", "a list that is sold as if it told nothing of anybody", row)
              for row in delta_row(mechanism, 0.0)), *miss_controls(mechanism)]
     out.append(_control("inside a component", "ties broken by the number of contacts",
                         walk_row(mechanism, TiesByDegree)))
@@ -109,13 +110,6 @@ def audit_search(mechanism: PTarget, seed: int = 0, progress: Progress | None = 
                             runs_row(mechanism, seed, noise=_stuck(seed), epsilon=near)))
     advance(progress, 5, _STEPS)
     return AuditReport(tuple(rows), tuple(out))
-
-
-def accounts_row(mechanism: PTarget) -> AuditRow:
-    """What the events of all calls cost together, against (k - 1) epsilon."""
-    return AuditRow.at_most("accounts: what all calls are charged together", mechanism.calls * mechanism.epsilon,
-                            Accountant(mechanism.events()).epsilon(), "the events of a run, by basic composition",
-                            concern=Concern.BUDGET)
 
 
 def witness_row(witness: Witness) -> AuditRow:
