@@ -13,10 +13,11 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.release.audit import charges, door_controls, door_rows, release_controls, release_rows, tiny, twins
-from confide.release.audit.charged import Charge, charge_controls, charge_row, own_rho, whole_charge
+from confide.release.audit.charged import Charge, charge, own_rho, whole_charge
 from confide.release.audit.doors import audited, histories, quiet
 from confide.release.audit.faults import QuietTables, SelectsThrice, SteepChoices, faults
 from confide.release.audit.tiny_mechanisms import RECORDS, TINY, neighbours, published, recast
+from confide.release.baselines import NoisyAnswers
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
@@ -36,7 +37,7 @@ LOOSE = {  # what less is attained, where no record moves all: two scores in eac
 def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     """Without a record that attains it, a charge could be too low by the part that is missing."""
     pairs = 2 if name.startswith("MarginalFit") else None
-    assert charge_row(TWINS[name]).verdict is Verdict.KEPT
+    assert charge(TWINS[name])[0].verdict is Verdict.KEPT
     for part, found in audited(TWINS[name], 1, pairs=pairs).items():
         assert not found.flagged, found.row(part)
         least = LOOSE.get(name, {}).get(part, 0.9999)
@@ -58,7 +59,7 @@ def test_every_planted_fault_is_flagged(name: str) -> None:
 def test_noise_of_one_part_that_is_not_what_is_charged(kind: type[MarginalFit], part: str, times: int) -> None:
     """Sigma of the chosen tables, and the exponent of the choices: each in its own part alone, to the digit."""
     it = recast(TWINS["MarginalFit, one table"], kind)
-    assert not charge_row(it).flagged
+    assert not charge(it)[0].flagged
     found = audited(it, 1, pairs=2)
     assert {name for name, audit in found.items() if audit.flagged} == {part, ""}
     assert found[part].measured == pytest.approx(times * found[part].promised, rel=1e-9)
@@ -90,15 +91,29 @@ def test_a_part_that_nobody_pays_for_is_flagged_by_name() -> None:
 
 def test_a_charge_above_the_plan_is_found_though_the_noise_fits_it() -> None:
     it = recast(TWINS["Reweighted, private"], SelectsThrice)
-    assert charge_row(it).flagged
+    assert charge(it)[0].flagged
     assert not any(found.flagged for found in audited(it, 1, pairs=1).values())
 
 
 def test_a_run_that_is_charged_twice_or_by_half_is_flagged() -> None:
     for name, it in TWINS.items():
-        planted = charge_controls(it)
+        planted = charge(it)[1]
         assert len(planted) == 2, name
         assert all(control.flagged for control in planted), name
+
+
+class QuietGaussian(NoisyAnswers):
+    """Noise that is a tenth too small for the epsilon that is named, and is charged as what it is."""
+
+    @property
+    def mu(self) -> float:
+        return super().mu / 0.9
+
+
+def test_a_charge_that_fits_the_noise_and_not_the_epsilon_is_found() -> None:
+    it = recast(TWINS["NoisyAnswers, gaussian"], QuietGaussian)
+    assert not any(found.flagged for found in audited(it, 1, pairs=1).values())
+    assert charge(it)[0].flagged
 
 
 def test_every_draw_belongs_to_a_part_that_is_charged() -> None:

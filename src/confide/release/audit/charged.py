@@ -14,15 +14,14 @@ from confide.audit import AuditRow, Control, Loss, charge_rows
 from confide.contract.mechanism import Mechanism
 from confide.privacy.accounting import Accountant
 from confide.privacy.events import Event, GDPEvent
-from confide.privacy.losses import GDP, ZCDP, PureDP
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 
-__all__ = ["Charge", "charge_controls", "charge_row", "charges", "own_epsilon", "own_rho", "stated_loss",
-           "whole_charge"]
+__all__ = ["Charge", "charge", "charges", "own_epsilon", "own_rho", "whole_charge"]
 
 
 class Charge(NamedTuple):
@@ -118,21 +117,20 @@ def whole_charge(it: Mechanism) -> Loss:
 # ---- the same from the parameters
 
 
-def charge_row(it: Mechanism) -> AuditRow:
-    """The price of a whole run by the ledger's rule, held against what the parameters name: neither more nor less."""
-    return charge_rows(_events(it), stated_loss(it))[0]
+def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
+    """The price of a whole run by the ledger's rule, held against what the parameters name, neither more nor less; and
+    the same of runs that are charged twice and by half.
+    """
+    return charge_rows(_events(it), _stated(it))
 
 
-def charge_controls(it: Mechanism) -> tuple[Control, ...]:
-    """The same of a run that releases everything twice, and of one that is charged for half of what it states."""
-    return charge_rows(_events(it), stated_loss(it))[1]
-
-
-def stated_loss(it: Mechanism) -> PureDP | ZCDP:
-    """What the parameters say that a run costs, by a sum that shares no code with the accountant."""
+def _stated(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
+    """What the parameters say that a run costs: the budget where they name one, else a sum of its own."""
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
             return PureDP(it.epsilon)
+        case NoisyAnswers() | IndependentMarginals():
+            return ApproxDP(it.epsilon, it.delta)
         case MarginalFit():
             return ZCDP(it.rho)
     return ZCDP(own_rho(it))

@@ -15,7 +15,7 @@ from confide.audit import AuditRow, Control, DoorAudit, PlantedBug, controls, do
 from confide.contract.mechanism import Mechanism
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.release.audit.charged import Charge, charge_row, charges
+from confide.release.audit.charged import Charge, charge, charges
 from confide.release.audit.faults import Fault, faults
 from confide.release.audit.tiny_mechanisms import neighbours, recast, twins
 from confide.release.mwem import MWEM
@@ -78,7 +78,7 @@ def door_rows(
 
 
 def _rows(it: Mechanism, name: str, seed: int, run: Run | None, pairs: int | None) -> Iterator[AuditRow]:
-    yield charge_row(it)
+    yield charge(it)[0]
     for part, found in audited(it, seed, run=run, pairs=pairs).items():
         yield found.row(f"privacy: {name}{f', {part}' if part else ''}")
     if isinstance(it, MWEM):

@@ -30,7 +30,7 @@ from confide.contract.progress import advance
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.release.answers import true_answers
 from confide.release.audit import dual_query_controls, dual_query_rows
-from confide.release.audit.charged import charge_controls, charge_row, own_epsilon, own_rho, whole_charge
+from confide.release.audit.charged import charge, own_epsilon, own_rho, whole_charge
 from confide.release.audit.doors import Run, door_rows, histories, quiet
 from confide.release.audit.tiny_mechanisms import RECORDS, neighbours, published, tiny
 from confide.release.baselines import NoisyAnswers
@@ -66,7 +66,8 @@ def audit_plan(plan: QueriesPlan, seed: int = 0, progress: Progress | None = Non
         progress: called as the audit goes on.
     """
     twin = tiny(plan.mechanism)
-    rows, out = [_accounts(plan), charge_row(plan.mechanism)], [_wrong_accounts(plan), *charge_controls(plan.mechanism)]
+    charged, planted = charge(plan.mechanism)
+    rows, out = [_accounts(plan), charged], [_wrong_accounts(plan), *planted]
     advance(progress, 1, _STEPS)
     rows += _door_rows(twin, seed, plan.guarantees.privacy)
     advance(progress, 2, _STEPS)
