@@ -51,6 +51,19 @@ def test_every_list_finds_its_own(ids, data):
     assert roster.index([absent]).tolist() == [-1]
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=4) | st.from_regex(r"\s?[+-]?0?[0-9]{1,21}\s?", fullmatch=True) | st.integers(-5, 40)
+       | st.floats() | st.none() | st.booleans())
+def test_one_id_is_read_as_in_a_column(identity):
+    for roster in (Roster(30), Roster.from_ids([3, 7, 10**15]), Roster.from_ids(["a", "7", "true"])):
+        (found,) = roster.index([identity])
+        if found < 0:
+            with pytest.raises(InvalidInput, match="not on the public list"):
+                roster.rank(identity)
+        else:
+            assert roster.rank(identity) == found
+
+
 @pytest.mark.parametrize("cells", [pa.array([1e12, 12345678901.0, 0.5, None]), [1e12, 12345678901.0, "x", None],
                                    [10**12, "12345678901", 0.5, None]])
 def test_long_ids_as_floats(cells):

@@ -19,7 +19,7 @@ from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
 from confide.tables._cells import numbers, plain, strings
 from confide.tables._fields import bounds, column_name, outside_and_unit
-from confide.tables._values import as_array
+from confide.tables._values import as_array, cell
 
 __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNLISTED", "Above", "Category", "Cells", "Measured",
            "Numeric", "Word"]
@@ -392,7 +392,7 @@ _WORDS: Mapping[int, str] = {INFINITE: "is not finite", OUTSIDE: "is out of boun
 
 
 def _encode_one(role: Numeric | Category | Measured | Word, value: object) -> tuple[np.ndarray, str | None]:
-    values, problems = role.encode([value])
+    values, problems = role.encode(cell(value))
     problem = int(problems[0])
     if problem == FINE:
         return values, None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import delete, func, insert, select, update
 
-from confide.campaign.states import Event, State, advance
+from confide.campaign.states import MOVES, Event, State
 from confide.campaign.store import reports
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
@@ -16,12 +16,17 @@ from confide.campaign.store.erasure import erase_share
 from confide.campaign.store.transactions import Stored, Transactions, check_slot, stored
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 
-__all__ = ["Collecting", "Facts"]
+__all__ = ["Collecting", "Facts", "nothing_asked", "withdrawn"]
 
 
 def withdrawn() -> Refused:
     """Told to who has withdrawn, and hands something in."""
     return Refused("this participant has withdrawn", "a new campaign may invite her again")
+
+
+def nothing_asked() -> Refused:
+    """Told to who hands something in where the collection has not begun, or is over."""
+    return Refused("nothing is asked for now", "the page of the campaign says where it stands")
 
 
 def _drawn_before() -> Refused:
@@ -31,10 +36,11 @@ def _drawn_before() -> Refused:
 
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
     """Why a report cannot be taken."""
+    if (known.state, Event.SUBMIT) not in MOVES:
+        return nothing_asked()
     try:
-        advance(known.state, Event.SUBMIT)
         check_slot(slot, known)
-    except (InvalidInput, Refused) as error:
+    except InvalidInput as error:
         return error
     return withdrawn() if slot in gone else None
 

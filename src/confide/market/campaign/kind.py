@@ -135,11 +135,13 @@ class BitKind(PeoplesKind, ABC):
         self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """(slot, report) of the row that her device made, with her group, which the operator knows."""
-        own = own_values(values, _id(config), self.identity(config, identity))
-        (report, _), _ = self.parse_record(config, plan, identity, own)
-        if report == NONE:
+        roster = self.roster(config)
+        index = roster.rank(identity)
+        batch = self.typed(config, plan, index, own_values(values, _id(config), roster.identity(index)))
+        if batch.report[0] == NONE:
             raise absent()
-        return super().submission(config, plan, identity, own)
+        (slot,), (report,) = self.codec(plan).pack(batch)
+        return int(slot), report
 
     # ---- the participant's side
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from campaign.service.parts import Parts, filled, sent
 from cases import fast
 from confide.campaign import State, verify
-from confide.campaign.service.work import Drafts, Task
+from confide.campaign.service.work import Drafts, Opened, Task
+from confide.campaign.service.work import opened as opened_module
 from confide.campaign.service.work.rounds import FIRST
 from confide.campaign.store.reports import put_row
 from confide.contract import InvalidInput, Refused, kind
@@ -171,3 +174,31 @@ def test_without_a_data_folder_nobody_holds_a_table(tmp_path: Path) -> None:
         drafts = Drafts(parts.store)
         with pytest.raises(Refused, match="no data folder"):
             drafts.open(drafts.new(QUERIES, parts.operator.number).number)
+
+
+def test_an_opened_campaign_is_read_once_and_before_anybody_asks(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    real = opened_module.parse
+
+    def counted(text: bytes, path: Path) -> Any:
+        read.append(len(text))
+        return real(text, path)
+
+    monkeypatch.setattr(opened_module, "parse", counted)
+    first = parts.open(kind("bits").template)
+    fresh = Opened(parts.store)  # of another process
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fresh.get, [first] * 8))
+    assert len({id(each) for each in found}) == 1
+    assert len(read) == 1
+    second = parts.open(kind("matching").template)
+    closed = parts.open(kind("regression").template)
+    parts.store.close_collection(closed)
+    fresh.look_ahead()
+    assert len(read) == 2
+    fresh.get(second)
+    assert len(read) == 2
+    fresh.get(closed)
+    assert len(read) == 3

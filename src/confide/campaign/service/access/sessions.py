@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from confide.campaign.service.access.identity import Operator, Participant, Role
 from confide.campaign.service.access.tokens import digest_of, new_token
@@ -19,6 +19,9 @@ from confide.campaign.store import service_schema as t
 __all__ = ["Sessions", "begin_participant"]
 
 Clock = Callable[[], float]
+
+_TAKING_PART = select(t.participant_session).where(  # asked by every request: put together once
+    t.participant_session.c.digest == bindparam("digest"), t.participant_session.c.last_day >= bindparam("today"))
 
 
 class Sessions:
@@ -56,9 +59,8 @@ class Sessions:
     def participant(self, token: str) -> Participant | None:
         """Whose session it is; None where it is nobody's any more."""
         with self._database.reading() as connection:
-            row = connection.execute(select(t.participant_session).where(
-                t.participant_session.c.digest == digest_of(token),
-                t.participant_session.c.last_day >= self._today().isoformat())).first()
+            row = connection.execute(_TAKING_PART, {"digest": digest_of(token),
+                                                    "today": self._today().isoformat()}).first()
         return None if row is None else Participant(row.campaign_id, row.slot)
 
     def end(self, token: str) -> None:

@@ -27,7 +27,11 @@ def parts_of(request: Request) -> Parts:
     return found
 
 
-PartsOf = Annotated[Parts, Depends(parts_of)]
+async def _parts_of(request: Request) -> Parts:  # not to be sent to another thread for this
+    return parts_of(request)
+
+
+PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def bearer(request: Request) -> str:

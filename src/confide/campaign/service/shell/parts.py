@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 
@@ -13,11 +14,12 @@ from confide.campaign.service.shell.settings import Settings
 from confide.campaign.service.work import Drafts, Intake, Jobs, Opened, Participation, Rounds, Worker
 from confide.campaign.service.work.replays import Replays
 from confide.campaign.store import Store
-from confide.contract.errors import StoreFailed
+from confide.contract.errors import ConfideError, StoreFailed
 
 __all__ = ["Parts"]
 
 _SWEEP = 3600.0  # seconds between two sweeps
+_AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
 _GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
 
 
@@ -42,18 +44,19 @@ class Parts:
         self.jobs, self.rounds, self.replays = Jobs(self.store), Rounds(self.store), Replays(self.store)
         self.intake = Intake(self.store)
         self.participation = Participation(self.store, self.opened, self.intake)
-        self._stop = Event()
+        self._stop, self._looked = Event(), Event()
         self._threads: list[Thread] = []
 
     def start(self) -> None:
         """Begin to do jobs, and to forget what has ended."""
-        runs = [self._sweep]
+        runs = [self._sweep, self._look_ahead]
         if self.settings.settling:
             name = f"{socket.gethostname()}-{os.getpid()}"
             runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
         self._threads = [Thread(target=run, daemon=True) for run in runs]
         for thread in self._threads:
             thread.start()
+        self._looked.wait(_GRACE)  # whoever asks first need not wait for what everybody needs
 
     def close(self) -> None:
         """Store what has come, stop working, and give everything back."""
@@ -62,6 +65,13 @@ class Parts:
         for thread in self._threads:
             thread.join(_GRACE)
         self.store.close()
+
+    def _look_ahead(self) -> None:
+        while not self._stop.is_set():
+            with suppress(ConfideError, OSError):  # whoever asks for that campaign is told
+                self.opened.look_ahead()
+            self._looked.set()
+            self._stop.wait(_AHEAD)
 
     def _sweep(self) -> None:
         while not self._stop.is_set():

@@ -1,11 +1,13 @@
 """Intake: reports that many people hand in at once are stored together, each told when hers is on the disk.
 
-A commit waits for the disk, and takes as long for one report as for hundreds. So whoever hands in waits for a thread
-that takes what has come meanwhile, and stores it in one transaction. One report that cannot be taken hinders no other.
+A commit waits for the disk, and for other processes, and takes as long for one report as for hundreds. So whoever hands
+in waits for a thread that takes what comes within a moment, and stores it in one transaction. One report that cannot be
+taken hinders no other.
 """
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -16,6 +18,7 @@ from confide.contract.errors import Refused
 
 __all__ = ["Intake"]
 
+_MOMENT = 0.01  # seconds in which reports come together: whoever is alone waits so long for nobody
 _MOST = 256  # reports of one transaction
 _PATIENCE = 60.0  # seconds that somebody waits for her commit
 
@@ -80,6 +83,8 @@ class Intake:
         open_ = True
         while open_:
             batch = [self._waiting.get()]
+            if batch[0] is not None:
+                time.sleep(_MOMENT)
             while len(batch) < _MOST:
                 try:
                     batch.append(self._waiting.get_nowait())

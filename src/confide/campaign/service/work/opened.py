@@ -22,6 +22,7 @@ from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.transactions import stored
 from confide.contract.kinds import ContractKind, LocalKind
+from confide.tables import Category
 
 __all__ = ["Opened", "OpenedCampaign"]
 
@@ -98,7 +99,7 @@ class Opened:
     def __init__(self, store: Store) -> None:
         self._store, self._database = store, store.database
         self._kept: OrderedDict[int, OpenedCampaign] = OrderedDict()
-        self._lock = Lock()
+        self._lock, self._reading = Lock(), Lock()
 
     def get(self, number: int) -> OpenedCampaign:
         """A campaign by its number in the store.
@@ -106,10 +107,26 @@ class Opened:
         Raises:
             Unknown: no draft of this service became it.
         """
+        found = self._known(number)
+        if found is None:
+            with self._reading:  # many ask at once for a campaign that was just opened: one of them reads it
+                found = self._known(number) or self._read(number)
+        return found
+
+    def look_ahead(self) -> None:
+        """Have at hand what people may ask for: campaigns that collect, read before the first of them asks."""
+        Category(column="any", levels=("yes", "no")).encode_one("yes")  # loads what reading a record needs
+        for each in self.all(limit=_KEPT, states=(State.OPEN, State.CHARGED)):
+            if len(self._kept) < _KEPT:
+                self.get(each.number)
+
+    def _known(self, number: int) -> OpenedCampaign | None:
         with self._lock:
             if number in self._kept:
                 self._kept.move_to_end(number)
-                return self._kept[number]
+            return self._kept.get(number)
+
+    def _read(self, number: int) -> OpenedCampaign:
         with self._database.reading() as connection:
             row = connection.execute(select(t.draft.c.text, t.draft.c.name).where(
                 t.draft.c.campaign_id == number)).first()
@@ -117,6 +134,7 @@ class Opened:
             raise Unknown("campaign", number)
         folder = campaign_folder(self._store, number)
         found = OpenedCampaign(number, Campaign(parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")), folder)
+        found.campaign.plan, found.identities  # noqa: B018 - computed with the reading, once
         with self._lock:
             self._kept[number] = found
             while len(self._kept) > _KEPT:

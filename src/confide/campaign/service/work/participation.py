@@ -24,11 +24,11 @@ from confide.campaign.service.work.opened import Opened, OpenedCampaign
 from confide.campaign.service.work.rounds import DECLINED, FIRST, SECOND, current
 from confide.campaign.states import State
 from confide.campaign.store import Store
-from confide.campaign.store.collecting import Facts
+from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
-from confide.contract.kinds import LocalKind
+from confide.contract.kinds import ContractKind, LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
 from confide.people import PeoplesKind
@@ -130,34 +130,54 @@ class Participation:
             Refused: nothing is asked of her now, she takes no part, or another draw of hers was handed in before.
         """
         opened = self._opened.get(who.campaign)
-        campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
-        local, contracts, config, plan = opened.local, opened.contracts, campaign.file.config, campaign.plan
-        standing = self._standing(opened, self._facts(opened, who))
-        if standing.withdrawn:
-            raise Refused("this participant has withdrawn", "a new campaign may invite her again")
-        if standing.asks not in ("report", "record"):
-            raise Refused("nothing is asked for now", "the page of the campaign says where it stands")
-        if contracts is not None and standing.asks == "report":
-            judge(contracts.asked_first(config, plan), values)
-            row = contracts.reported(config, plan, identity, values)
-            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+        if opened.contracts is not None:
+            self._submit_by_contract(opened, opened.contracts, who, values)
             return
+        if opened.campaign.held:
+            raise nothing_asked()
+        try:
+            slot, report = self._report(opened, who, values)
+        except InvalidInput:
+            self._check_asked(opened, who)  # that nothing is asked of her any more says more than what is wrong with it
+            raise
+        # Whether the collection is open, and she takes part, is looked up once: in the transaction that stores it.
+        self._intake.submit(who.campaign, slot, report, once=opened.local is not None)
+
+    def _report(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> tuple[int, bytes]:
+        campaign, kind, local = opened.campaign, opened.campaign.file.kind, opened.local
+        config, plan = campaign.file.config, campaign.plan
         if local is not None:
             check_row(self._device(opened, local, who), values)
-        if contracts is not None:
-            contract = self.contract(who)
-            if contract is not None:  # whether her device can have sent this, on her own contract
-                kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
-            row = {**contracts.row(config, identity, None), **values}
-            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,),
-                                 once=True)
-            return
-        if local is not None:
             values = {**values, **self._known(opened, who.slot)}
         else:
             judge(kind.asked(config, plan), values)
-        slot, report = kind.submission(config, plan, identity, values)
-        self._intake.submit(who.campaign, slot, report, once=local is not None)
+        return kind.submission(config, plan, opened.identities[who.slot], values)
+
+    def _check_asked(self, opened: OpenedCampaign, who: Participant) -> str:
+        """What she may hand in now: "record", or "report" where a contract follows."""
+        standing = self._standing(opened, self._facts(opened, who))
+        if standing.withdrawn:
+            raise withdrawn()
+        if standing.asks not in ("report", "record"):
+            raise nothing_asked()
+        return standing.asks
+
+    def _submit_by_contract(
+        self, opened: OpenedCampaign, kind: ContractKind, who: Participant, values: Mapping[str, str]
+    ) -> None:
+        campaign, identity = opened.campaign, opened.identities[who.slot]
+        config, plan = campaign.file.config, campaign.plan
+        if self._check_asked(opened, who) == "report":
+            judge(kind.asked_first(config, plan), values)
+            row = kind.reported(config, plan, identity, values)
+            self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+            return
+        check_row(self._device(opened, kind, who), values)
+        contract = self.contract(who)
+        if contract is not None:  # whether her device can have sent this, on her own contract
+            kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
+        row = {**kind.row(config, identity, None), **values}
+        self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
 
     def withdraw(self, who: Participant) -> bool:
         """Take back all that she has handed in, at any time; whether this was before the settlement.
